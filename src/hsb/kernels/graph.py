@@ -1,0 +1,101 @@
+"""One round on any hierarchy whose nodes and child groups can be listed: `Hierarchy`, `PositionSplits`, `ArbitrarySplits`.
+
+`locate.py` lists the nodes that contain the leaf, parents first, and for each of their groups the place in that list of the
+one child that contains the leaf. What follows is the odds form, word for word: reach down, ratio up.
+
+Row of a node in F: its options (`options.py`), then its arm block.
+"""
+
+import math
+
+from numba import njit
+
+from . import arms, options
+from .header import BASES, EDGE, LIST, NODE0, RATIO, REACH, REST, START, TOP, TOP_SIZE, VISITS, WEIGHT
+from .locate import locate
+
+
+@njit(cache=True, error_model="numpy")
+def _options(I, i):
+    return I[I[START] + i + 1] - I[I[START] + i] + 1
+
+
+@njit(cache=True, error_model="numpy")
+def visit(F, I, key, reach):
+    """Reach pass. O(nodes that contain the leaf + their groups)."""
+    n = locate(I, key[0])
+    R = I[REACH]
+    for i in range(n):
+        F[R + i] = 0.0
+    F[R] = reach
+    for i in range(n):
+        row = I[I[NODE0] + I[I[LIST] + i]]
+        k = _options(I, i)
+        reach = F[R + i]
+        b = row + 1 + 2 * k
+        inv = 1.0 / arms.total(F, b, I[TOP], I[TOP_SIZE])
+        F[I[WEIGHT] + i] = reach * options.weight(F, row, k, 0) * inv
+        F[I[WEIGHT] + I[VISITS] + i] = inv
+        I[I[BASES] + i] = b
+        edge = I[EDGE] + I[I[START] + i]
+        for o in range(1, k):
+            F[R + I[edge + o - 1]] += reach * options.weight(F, row, k, o)
+    F[REST] = 0.0
+    return n
+
+
+@njit(cache=True, error_model="numpy")
+def log_visit(F, I, n, reach):
+    """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too."""
+    R = I[REACH]
+    for i in range(n):
+        F[R + i] = -math.inf
+    F[R] = reach
+    for i in range(n):
+        row = I[I[NODE0] + I[I[LIST] + i]]
+        k = _options(I, i)
+        F[I[WEIGHT] + i] = F[R + i] + options.log_weight(F, row, k, 0)
+        edge = I[EDGE] + I[I[START] + i]
+        for o in range(1, k):
+            c = R + I[edge + o - 1]
+            a, b = F[c], F[R + i] + options.log_weight(F, row, k, o)
+            high = max(a, b)
+            if high > -math.inf:
+                F[c] = high + math.log(math.exp(a - high) + math.exp(b - high))
+
+
+@njit(cache=True, error_model="numpy")
+def ratio(F, I, n, arm, x, f, offered, g):
+    """Ratio pass over the n nodes just visited; return the root's ratio. x <= STEP."""
+    R = I[RATIO]
+    masked = len(offered) > 0
+    for i in range(n - 1, -1, -1):
+        row = I[I[NODE0] + I[I[LIST] + i]]
+        k = _options(I, i)
+        b = row + 1 + 2 * k
+        if masked:
+            now = arms.shrink_masked(F, I, b, arm, x, f, offered, g)
+        else:
+            now = arms.shrink(F, I, b, arm, x, f)
+        F[row + 1] *= now * F[I[WEIGHT] + I[VISITS] + i]
+        arms.keep_in_range(F, I, b, now)
+        edge = I[EDGE] + I[I[START] + i]
+        for o in range(1, k):
+            F[row + 1 + o] *= F[R + I[edge + o - 1]]
+        F[R + i] = options.settle(F, row, k)
+    return F[R]
+
+
+@njit(cache=True, error_model="numpy")
+def ratio_log(F, I, n, arm, x, offered, log_g):
+    """The same in logarithms, for any x; return ln of the root's ratio."""
+    R = I[RATIO]
+    for i in range(n - 1, -1, -1):
+        row = I[I[NODE0] + I[I[LIST] + i]]
+        k = _options(I, i)
+        options.multiply_log(F, row, k, 0, arms.shrink_log(F, I, row + 1 + 2 * k, arm, x, offered, log_g))
+        edge = I[EDGE] + I[I[START] + i]
+        for o in range(1, k):
+            options.multiply_log(F, row, k, o, F[R + I[edge + o - 1]])
+        F[R + i] = options.settle_log(F, row, k)
+    return F[R]

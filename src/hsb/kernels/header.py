@@ -1,0 +1,86 @@
+"""What the first words of a member's `I` mean, and the constants that every kernel shares.
+
+A member is `(F, I)`. `I[:HEADER]` is the header below; what follows is the member's own tables and scratch space. An entry
+"F:" is an offset into `F`, "I:" an offset into `I`. Scratch holds nothing between calls.
+
+Numbers that may become very small are never lost and never floored:
+
+- An arm weight is a positive number, or, once below `ARM_TINY`, its (negative) natural logarithm: `v < 0` means `exp(v)`.
+- An option weight is a positive number and a count `e`: the weight is `v * BASE**-e`. A node whose options are all at e = 0
+  has weights that add to 1; an option with e > 0 is too small to change that sum.
+"""
+
+import math
+
+# Kinds of members.
+DENSE, COMPRESSED, INTERVALS, GRAPH, ONE_OF = 1, 2, 3, 4, 5
+
+# Common to all members.
+KIND = 0
+ARMS = 1  # M
+TOP = 2  # offset, inside an arm block, of the top level of its sum tree
+TOP_SIZE = 3  # entries of that level, at most BLOCK
+WIDTH = 4  # words of an arm block
+VISITS = 5  # most nodes that contain one context
+WEIGHT = 6  # F: scratch, reach*stop/total of each visited node; then, VISITS further, 1/total of its arms
+BASES = 7  # I: scratch, where in F the arm block of each visited node begins
+TEMPLATE = 8  # F: an arm block at its prior
+PARENT = 9  # the member this one hangs from, -1 for the first
+OPTION = 10  # which option of the parent this member is
+EXTRA = 11  # first word whose meaning depends on the kind
+
+# Trees (DENSE, COMPRESSED).
+DEPTH = 11
+FANOUT = 12
+BITS = 13  # bits of a digit in a key
+PER_WORD = 14  # digits in a word of a key
+WORDS = 15  # words of a key
+STRIDE = 16  # words of a row in F
+ROWS = 17  # rows in use
+CAPACITY = 18  # rows allocated
+ROW0 = 19  # F: first row
+LINKS = 20  # I: first link (COMPRESSED), or the row of each node in heap order (DENSE)
+LINK_STRIDE = 21
+GO = 22  # F: prior of passing k links in a row without stopping, k = 0..DEPTH
+STAY = 23  # F: prior of stopping at one of k links
+PATH = 24  # I: scratch, visited rows
+
+# Intervals.
+LEAVES = 11
+GROUPS = 12
+SIGMA = 13  # F: arm mass of each interval, scaled; N*N
+SIGMA_E = 14  # F: its count e
+TABLE = 15  # F: w and its transpose, then F_2 and its transpose, ...; 2*N*N each
+ADJOINT = 16  # F: scratch of the same shape
+ARM0 = 17  # F: arm blocks, by interval i*N + j
+COUNTS = 18  # F: 1 / (number of groups of an interval + 1), by length
+UNIT = 19  # F: the scaled weight of a single leaf
+
+# Graphs.
+SHAPE = 11  # how the nodes that contain a leaf are found: TABLES, BOXES or SUBSETS
+NODE0 = 12  # I: where the row of each node begins in F
+LIST = 13  # I: scratch, the nodes that contain the leaf, parents first
+START = 14  # I: scratch, first edge of each of them
+EDGE = 15  # I: scratch, the place in LIST of each option's child
+REACH = 16  # F: scratch
+RATIO = 17  # F: scratch
+SPEC = 18  # I: what the finder needs
+TABLES, BOXES, SUBSETS = 1, 2, 3
+
+# One of several members: a node whose options are whole structures.
+OPTIONS = 11  # number of options, the stop included
+NODE = 12  # F: the node's row, laid out as a graph's
+CHILD_REACH = 13  # F: scratch, reach of each option's member
+CHILD_RATIO = 14  # F: scratch, ratio of each option's member (its logarithm in the slow pass)
+
+HEADER = 32
+REST = 0  # F[REST]: after a visit, the mass that lies on nodes at their prior
+
+BLOCK = 8  # fan-out of the sum tree over arms
+ARM_TINY = 1e-260
+LOG_ARM_TINY = math.log(ARM_TINY)
+ARM_LOW = 1e-100  # an arm block is rescaled when its total falls below
+OPTION_TINY = 2.0**-664
+BASE = 2.0**664
+LOG_BASE = math.log(BASE)
+STEP = 200.0  # the fast passes take exponents up to this; beyond, the passes in logarithms

@@ -1,0 +1,101 @@
+"""A node's weights over its options: "stop here" and each of its child groups.
+
+A row at `r` with n options holds a flag (are there any counts?), n weights, and n counts e; weight i is
+`F[r+1+i] * BASE**-F[r+1+n+i]`. Weights with e = 0 add to 1; the others are below `OPTION_TINY`. An option whose prior is 0
+stays 0.
+"""
+
+import math
+
+from numba import njit
+
+from .header import BASE, LOG_BASE, OPTION_TINY
+
+
+@njit(cache=True, error_model="numpy")
+def weight(F, r, n, i):
+    """Weight of option i as far as a sum can see it."""
+    return F[r + 1 + i] if F[r + 1 + n + i] == 0.0 else 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def log_weight(F, r, n, i):
+    """Logarithm of the weight of option i (-inf where the prior is 0)."""
+    v = F[r + 1 + i]
+    return math.log(v) - F[r + 1 + n + i] * LOG_BASE if v > 0.0 else -math.inf
+
+
+@njit(cache=True, error_model="numpy")
+def settle(F, r, n):
+    """Divide the weights of the row at r by their sum, which is returned. Every weight was just multiplied by its ratio."""
+    s = 0.0
+    low = 1.0
+    for i in range(n):
+        v = F[r + 1 + i]
+        if F[r] != 0.0 and F[r + 1 + n + i] != 0.0:
+            continue
+        s += v
+        low = min(low, v)
+    inv = 1.0 / s
+    for i in range(n):
+        F[r + 1 + i] *= inv
+    if F[r] != 0.0 or low * inv < OPTION_TINY:
+        _recount(F, r, n)
+    return s
+
+
+@njit(cache=True, error_model="numpy")
+def _recount(F, r, n):
+    F[r] = 0.0
+    for i in range(n):
+        v = F[r + 1 + i]
+        e = F[r + 1 + n + i]
+        if v <= 0.0:
+            continue
+        if v < OPTION_TINY:
+            v *= BASE
+            e += 1.0
+        elif e > 0.0 and v > 1.0:
+            v /= BASE
+            e -= 1.0
+        F[r + 1 + i] = v
+        F[r + 1 + n + i] = e
+        if e > 0.0:
+            F[r] = 1.0
+
+
+@njit(cache=True, error_model="numpy")
+def store_log(F, r, n, i, log):
+    """Set option i to exp(log), log <= 0."""
+    if log == -math.inf:
+        F[r + 1 + i] = 0.0
+        F[r + 1 + n + i] = 0.0
+        return
+    e = 0.0
+    if log < math.log(OPTION_TINY):
+        e = math.ceil(-log / LOG_BASE)
+        F[r] = 1.0
+    F[r + 1 + i] = math.exp(log + e * LOG_BASE)
+    F[r + 1 + n + i] = e
+
+
+@njit(cache=True, error_model="numpy")
+def multiply_log(F, r, n, i, log):
+    """First half of the slow pass: put ln(weight i) + log in place of the weight."""
+    F[r + 1 + i] = log_weight(F, r, n, i) + log
+
+
+@njit(cache=True, error_model="numpy")
+def settle_log(F, r, n):
+    """Second half: turn the logarithms back into weights that add to 1; return ln of their sum."""
+    high = -math.inf
+    for i in range(n):
+        high = max(high, F[r + 1 + i])
+    s = 0.0
+    for i in range(n):
+        s += math.exp(F[r + 1 + i] - high)
+    s = high + math.log(s)
+    F[r] = 0.0
+    for i in range(n):
+        store_log(F, r, n, i, F[r + 1 + i] - s)
+    return s

@@ -1,0 +1,268 @@
+"""Whole rounds: what the policy calls. A state is two tuples of arrays, `Fs` and `Is`, one entry per member, parents first.
+
+`offered` is empty where every arm is offered, else one byte per arm. `Ks` holds one row of key words per context and member.
+"""
+
+import math
+
+from numba import njit
+
+from . import arms, graph, intervals, one_of, tree
+from .header import (
+    ARMS,
+    BASES,
+    CHILD_RATIO,
+    CHILD_REACH,
+    COMPRESSED,
+    DENSE,
+    GRAPH,
+    INTERVALS,
+    KIND,
+    ONE_OF,
+    OPTION,
+    PARENT,
+    REST,
+    STEP,
+    TOP,
+    TOP_SIZE,
+    VISITS,
+    WEIGHT,
+)
+
+FEW = 16  # up to so many arms, or with some arms not offered, a decision computes every arm's probability; beyond, it walks
+UNSEEN = 1e-200  # below this total the probabilities of the offered arms are computed in logarithms
+
+
+@njit(cache=True, error_model="numpy")
+def _visit(F, I, key, reach):
+    kind = I[KIND]
+    if kind == DENSE or kind == COMPRESSED:
+        return tree.visit(F, I, key, reach)
+    if kind == INTERVALS:
+        return intervals.visit(F, I, key, reach)
+    if kind == GRAPH:
+        return graph.visit(F, I, key, reach)
+    return one_of.visit(F, I, reach)
+
+
+@njit(cache=True, error_model="numpy")
+def visit(Fs, Is, Ks, t, counts):
+    """Reach pass over all members."""
+    for k in range(len(Fs)):
+        parent = Is[k][PARENT]
+        reach = 1.0
+        if parent >= 0:
+            reach = Fs[parent][Is[parent][CHILD_REACH] + Is[k][OPTION]]
+        counts[k] = _visit(Fs[k], Is[k], Ks[k][t], reach)
+
+
+@njit(cache=True, error_model="numpy")
+def _one(F, I, n, arm):
+    """Probability of one arm within what was just visited. O(nodes)."""
+    w, bases = I[WEIGHT], I[BASES]
+    s = 0.0
+    for i in range(n):
+        s += F[w + i] * max(F[I[bases + i] + arm], 0.0)
+    return s + F[REST] * (1.0 / I[ARMS])
+
+
+@njit(cache=True, error_model="numpy")
+def propensity(Fs, Is, counts, arm):
+    """Probability of one arm, every arm being offered."""
+    s = 0.0
+    for k in range(len(Fs)):
+        s += _one(Fs[k], Is[k], counts[k], arm)
+    return s
+
+
+@njit(cache=True, error_model="numpy")
+def mix(Fs, Is, Ks, t, counts, offered, p):
+    """Fill p with the probabilities of the offered arms, which add to 1; the others get 0. O(nodes * arms)."""
+    total = 0.0
+    masked = len(offered) > 0
+    for m in range(len(p)):
+        p[m] = 0.0 if masked and offered[m] == 0 else propensity(Fs, Is, counts, m)
+        total += p[m]
+    if total < UNSEEN:
+        _log_mix(Fs, Is, Ks, t, counts, offered, p)
+        return
+    inv = 1.0 / total
+    for m in range(len(p)):
+        p[m] *= inv
+
+
+@njit(cache=True, error_model="numpy")
+def _log_mix(Fs, Is, Ks, t, counts, offered, p):
+    """`mix` where no offered arm has a probability that a double can tell from 0."""
+    rest = -math.inf
+    for k in range(len(Fs)):
+        F, I, n = Fs[k], Is[k], counts[k]
+        reach = 0.0
+        if I[PARENT] >= 0:
+            reach = Fs[I[PARENT]][Is[I[PARENT]][CHILD_REACH] + I[OPTION]]
+        kind = I[KIND]
+        if kind == DENSE or kind == COMPRESSED:
+            rest = max(rest, tree.log_visit(F, I, Ks[k][t], n, reach))
+        elif kind == INTERVALS:
+            intervals.log_visit(F, I, Ks[k][t], n, reach)
+        elif kind == GRAPH:
+            graph.log_visit(F, I, n, reach)
+        else:
+            one_of.log_visit(F, I, reach)
+        for i in range(n):
+            F[I[WEIGHT] + i] -= arms.log_total(F, I, I[I[BASES] + i])
+    # Two sweeps: the largest term first, then the sums relative to it.
+    high = -math.inf
+    for sweep in range(2):
+        total = 0.0
+        for m in range(len(p)):
+            if len(offered) > 0 and offered[m] == 0:
+                continue
+            s = math.exp(rest - math.log(len(p)) - high) if sweep == 1 else 0.0
+            for k in range(len(Fs)):
+                F, I = Fs[k], Is[k]
+                for i in range(counts[k]):
+                    log = F[I[WEIGHT] + i] + arms.log_weight(F, I[I[BASES] + i], m)
+                    if sweep == 0:
+                        high = max(high, log)
+                    else:
+                        s += math.exp(log - high)
+            p[m] = s
+            total += s
+        high = max(high, rest)
+    for m in range(len(p)):
+        p[m] /= total
+
+
+@njit(cache=True, error_model="numpy")
+def _walk(Fs, Is, counts, u):
+    """Draw an arm: first a node, by its mass, then an arm of it. O(nodes + log M)."""
+    left = u
+    last_k, last_i = 0, -1
+    for k in range(len(Fs)):
+        F, I = Fs[k], Is[k]
+        for i in range(counts[k]):
+            v = F[I[WEIGHT] + i] / F[I[WEIGHT] + I[VISITS] + i]
+            if v > 0.0:
+                if left < v:
+                    return arms.pick(F, I, I[I[BASES] + i], left / v)
+                last_k, last_i = k, i
+                left -= v
+        rest = F[REST]
+        if rest > 0.0:
+            M = I[ARMS]
+            if left < rest:
+                return min(int(left / rest * M), M - 1)
+            last_k, last_i = k, -1
+            left -= rest
+    if last_i < 0:
+        return Is[last_k][ARMS] - 1
+    F, I = Fs[last_k], Is[last_k]
+    return arms.pick(F, I, I[I[BASES] + last_i], 0.5)
+
+
+@njit(cache=True, error_model="numpy")
+def draw(Fs, Is, Ks, t, counts, offered, p, u):
+    """The arm that the number u in [0, 1) selects, and its probability, after `visit`. A pure function of state, key and u."""
+    M = len(p)
+    if M > FEW and len(offered) == 0:
+        arm = _walk(Fs, Is, counts, u)
+        return arm, min(propensity(Fs, Is, counts, arm), 1.0)
+    mix(Fs, Is, Ks, t, counts, offered, p)
+    left = u
+    arm = -1
+    for m in range(M):
+        if p[m] > 0.0:
+            arm = m
+            if left < p[m]:
+                break
+            left -= p[m]
+    return arm, min(p[arm], 1.0)
+
+
+@njit(cache=True, error_model="numpy")
+def decide(Fs, Is, Ks, counts, offered, p, u):
+    """One decision. Changes nothing but scratch."""
+    visit(Fs, Is, Ks, 0, counts)
+    return draw(Fs, Is, Ks, 0, counts, offered, p, u)
+
+
+@njit(cache=True, error_model="numpy")
+def probabilities(Fs, Is, Ks, counts, offered, p):
+    """The distribution over arms into p. Changes nothing but scratch."""
+    visit(Fs, Is, Ks, 0, counts)
+    mix(Fs, Is, Ks, 0, counts, offered, p)
+
+
+@njit(cache=True, error_model="numpy")
+def _insert(Fs, Is, Ks, t):
+    ok = True
+    for k in range(len(Fs)):
+        kind = Is[k][KIND]
+        if kind == DENSE or kind == COMPRESSED:
+            ok = tree.insert(Fs[k], Is[k], Ks[k][t]) and ok
+    return ok
+
+
+@njit(cache=True, error_model="numpy")
+def update(Fs, Is, Ks, t, counts, offered, p, arm, x):
+    """Learn that `arm` had estimated loss x (rate * loss / propensity). False, and no weight changed, where a tree is short of rows.
+
+    Sleeping experts: with some arms not offered, those are multiplied by g, so that the offered arms keep their total.
+    """
+    if x <= 0.0:
+        return True
+    if not _insert(Fs, Is, Ks, t):
+        return False
+    visit(Fs, Is, Ks, t, counts)
+    log_g = 0.0
+    if len(offered) > 0:
+        mix(Fs, Is, Ks, t, counts, offered, p)
+        kept = 0.0
+        for m in range(len(p)):
+            if m != arm:
+                kept += p[m]
+        if kept == 0.0:
+            return True  # nothing else was offered: nothing to learn
+        log_g = math.log(kept + p[arm] * math.exp(-x))
+        visit(Fs, Is, Ks, t, counts)
+    fast = x <= STEP and log_g >= -STEP
+    f, g = math.exp(-x), math.exp(log_g)
+    for k in range(len(Fs) - 1, -1, -1):
+        F, I, n, key = Fs[k], Is[k], counts[k], Ks[k][t]
+        kind = I[KIND]
+        if kind == DENSE or kind == COMPRESSED:
+            r = tree.ratio(F, I, n, arm, x, f, offered, g) if fast else tree.ratio_log(F, I, n, arm, x, offered, log_g)
+        elif kind == INTERVALS:
+            if fast:
+                r = intervals.ratio(F, I, key, arm, x, f, offered, g)
+            else:
+                r = intervals.ratio_log(F, I, key, arm, x, offered, log_g)
+        elif kind == GRAPH:
+            r = graph.ratio(F, I, n, arm, x, f, offered, g) if fast else graph.ratio_log(F, I, n, arm, x, offered, log_g)
+        elif fast:
+            r = one_of.ratio(F, I, arm, x, f, offered, g)
+        else:
+            r = one_of.ratio_log(F, I, arm, x, offered, log_g)
+        parent = I[PARENT]
+        if parent >= 0:
+            Fs[parent][Is[parent][CHILD_RATIO] + I[OPTION]] = r
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def simulate(Fs, Is, Ks, counts, masks, p, losses, us, rates, played, chances, suffered, start):
+    """Play rounds start, start+1, ... of a table; return the first round not played (a tree may be short of rows)."""
+    none = masks[0][:0]
+    masked = masks.shape[1] > 0
+    for t in range(start, len(us)):
+        offered = masks[t] if masked else none
+        visit(Fs, Is, Ks, t, counts)
+        arm, chance = draw(Fs, Is, Ks, t, counts, offered, p, us[t])
+        loss = losses[t, arm]
+        if not update(Fs, Is, Ks, t, counts, offered, p, arm, rates[t] * loss / chance):
+            return t
+        played[t] = arm
+        chances[t] = chance
+        suffered[t] = loss
+    return len(us)

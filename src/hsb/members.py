@@ -1,0 +1,297 @@
+"""The arrays of a policy's state: made, grown, widened by an arm.
+
+A member is a pair (F, I) as laid out in `kernels/header.py`. Structures call the `make_*` functions; nothing here knows a structure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import BudgetError
+from .kernels import header as h
+from .quantise import WORD, digit_bits, key_words
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+DENSE_NODES = 1 << 14  # a tree with at most so many nodes is kept dense
+INTERVAL_RANGE = 700.0  # leaves * ln(arms) of the interval structures: beyond, w leaves the range of a double
+
+
+class Member(NamedTuple):
+    """One structure's share of a state."""
+
+    F: Floats
+    I: Ints
+
+
+def arm_block(arms: int) -> tuple[int, int, int]:
+    """Offset of the top level of an arm block, its size, and the words of the whole block (`kernels/arms.py`)."""
+    top, size = 0, arms
+    while size > h.BLOCK:
+        padded = -(-size // h.BLOCK) * h.BLOCK
+        top += padded
+        size = padded // h.BLOCK
+    return top, size, top + size
+
+
+def _prior_block(arms: int) -> Floats:
+    top, _, width = arm_block(arms)
+    block = np.zeros(width)
+    block[:arms] = 1.0
+    at, size = 0, arms
+    while at < top:
+        padded = -(-size // h.BLOCK) * h.BLOCK
+        block[at + padded : at + padded + padded // h.BLOCK] = block[at : at + padded].reshape(-1, h.BLOCK).sum(axis=1)
+        at += padded
+        size = padded // h.BLOCK
+    return block
+
+
+class _Layout:
+    """Hands out consecutive pieces of F and I, then makes the arrays."""
+
+    def __init__(self, kind: int, arms: int, visits: int, scratch: int = 2) -> None:
+        self.f, self.i = 8, h.HEADER
+        self.header = {h.KIND: kind, h.ARMS: arms, h.VISITS: visits, h.PARENT: -1}
+        self.header[h.TOP], self.header[h.TOP_SIZE], self.header[h.WIDTH] = arm_block(arms)
+        self.floats(h.TEMPLATE, self.header[h.WIDTH])
+        self.floats(h.WEIGHT, scratch * visits)
+        self.ints(h.BASES, visits)
+
+    def floats(self, name: int, n: int) -> int:
+        self.header[name] = self.f
+        self.f += -(-n // 8) * 8
+        return self.header[name]
+
+    def ints(self, name: int, n: int) -> int:
+        self.header[name] = self.i
+        self.i += n
+        return self.header[name]
+
+    def make(self) -> Member:
+        F = aligned(self.f)
+        F[:] = 0.0
+        I = np.zeros(self.i, dtype=np.int64)
+        for word, value in self.header.items():
+            I[word] = value
+        block = _prior_block(self.header[h.ARMS])
+        F[I[h.TEMPLATE] : I[h.TEMPLATE] + len(block)] = block
+        return Member(F, I)
+
+
+def aligned(n: int) -> Floats:
+    """n uninitialised words that begin on a cache line."""
+    raw = np.empty(n + 8)
+    skip = -(raw.ctypes.data // 8) % 8
+    return raw[skip : skip + n]
+
+
+def make_tree(k: int, depth: int, arms: int, stop: float) -> Member:
+    """A tree in which every node but the leaves stops with prior `stop`."""
+    nodes = sum(k**level for level in range(depth + 1)) if depth < 64 else math.inf
+    dense = nodes <= DENSE_NODES
+    layout = _Layout(h.DENSE if dense else h.COMPRESSED, arms, depth + 1)
+    go = layout.floats(h.GO, depth + 1)
+    stay = layout.floats(h.STAY, depth + 1)
+    layout.ints(h.PATH, depth + 1)
+    stride = 3 + arm_block(arms)[2]
+    if dense:
+        stride = -(-stride // 8) * 8
+    bits = digit_bits(k)
+    layout.header |= {
+        h.DEPTH: depth,
+        h.FANOUT: k,
+        h.BITS: bits,
+        h.PER_WORD: WORD // bits,
+        h.WORDS: key_words(k, depth),
+        h.STRIDE: stride,
+        h.LINK_STRIDE: 2 + k + key_words(k, depth),
+    }
+    layout.floats(h.ROW0, 0)
+    layout.ints(h.LINKS, int(nodes) if dense else 0)
+    member = layout.make()
+    links = np.arange(depth + 1)
+    member.F[go : go + depth + 1] = (1.0 - stop) ** links
+    member.F[stay : stay + depth + 1] = -np.expm1(links * math.log1p(-stop))
+    if dense:
+        member.I[member.I[h.LINKS] :] = -1
+    return grow(member, 2 * (depth + 1))
+
+
+def grow(member: Member, rows: int) -> Member:
+    """A tree with room for that many rows."""
+    F, I = member
+    size = int(I[h.ROW0] + rows * I[h.STRIDE])
+    wider = aligned(size)
+    wider[: min(len(F), size)] = F[:size]
+    if I[h.KIND] == h.COMPRESSED:
+        links = np.zeros(int(I[h.LINKS] + rows * I[h.LINK_STRIDE]), dtype=np.int64)
+        links[: min(len(I), len(links))] = I[: len(links)]
+        I = links
+    I[h.CAPACITY] = rows
+    return Member(wider, I)
+
+
+def room(member: Member, rounds: int) -> Member:
+    """The member, with rows for at least one more round, and for `rounds` of them if that is little."""
+    I = member.I
+    if I[h.KIND] not in (h.DENSE, h.COMPRESSED):
+        return member
+    used, depth = int(I[h.ROWS]), int(I[h.DEPTH])
+    least = used + depth + 1 if I[h.KIND] == h.DENSE else used + 2
+    if least <= I[h.CAPACITY]:
+        return member
+    wanted = used + rounds * (least - used)
+    if I[h.KIND] == h.DENSE:
+        wanted = min(wanted, int(len(I) - I[h.LINKS]) + depth + 1)
+    return grow(member, max(least, min(wanted, used + used // 4 + 64)))
+
+
+def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float], unit: float | None = None) -> Member:
+    """All intervals of `leaves`; counts[L] = 1 / (child groups of an interval of length L, plus 1)."""
+    if leaves * math.log(max(arms, 2)) > INTERVAL_RANGE:
+        raise BudgetError(
+            f"{leaves} leaves with {arms} arms: the interval structures need leaves * ln(arms) <= {INTERVAL_RANGE:.0f}, "
+            f"here it is {leaves * math.log(arms):.0f}. Use fewer leaves, or hsb.BinaryTree, which has no such limit."
+        )
+    square = leaves * leaves
+    layout = _Layout(h.INTERVALS, arms, (leaves + 1) // 2 * (leaves // 2 + 1), scratch=3)
+    layout.header |= {h.LEAVES: leaves, h.GROUPS: groups}
+    layout.floats(h.SIGMA, square)
+    layout.floats(h.SIGMA_E, square)
+    layout.floats(h.TABLE, 2 * square * (groups - 1))
+    layout.floats(h.ADJOINT, 2 * square * (groups - 1))
+    layout.floats(h.ARM0, leaves * (leaves + 1) // 2 * arm_block(arms)[2])
+    layout.floats(h.COUNTS, leaves + 1)
+    layout.floats(h.UNIT, 1)
+    F, I = member = layout.make()
+    F[I[h.COUNTS] : I[h.COUNTS] + leaves + 1] = counts
+    F[I[h.UNIT]] = unit = arms**-0.5 if unit is None else unit
+    length = np.arange(leaves)[None, :] - np.arange(leaves)[:, None] + 1
+    F[I[h.SIGMA] : I[h.SIGMA] + square] = np.where(length > 0, float(unit) ** np.maximum(length, 1), 1.0).ravel()
+    _fill_blocks(member)
+    from .kernels import intervals
+
+    intervals.fill(F, I)
+    return member
+
+
+def make_graph(
+    shape: int, spec: Sequence[int] | Ints, option_counts: Ints, visits: int, edges: int, arms: int
+) -> Member:
+    """Nodes 0, 1, ... with option_counts[i] options each (0: no such node); see `kernels/locate.py` for shape and spec."""
+    layout = _Layout(h.GRAPH, arms, visits)
+    layout.header[h.SHAPE] = shape
+    layout.floats(h.REACH, visits)
+    layout.floats(h.RATIO, visits)
+    layout.ints(h.LIST, visits)
+    layout.ints(h.START, visits + 1)
+    layout.ints(h.EDGE, edges)
+    layout.ints(h.SPEC, len(spec))
+    layout.ints(h.NODE0, len(option_counts))
+    sizes = np.where(option_counts > 0, 1 + 2 * option_counts + arm_block(arms)[2], 0)
+    first = layout.f
+    layout.f += int(sizes.sum())
+    F, I = member = layout.make()
+    I[I[h.SPEC] : I[h.SPEC] + len(spec)] = spec
+    rows = first + np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    I[I[h.NODE0] : I[h.NODE0] + len(rows)] = rows
+    for k in np.unique(option_counts[option_counts > 0]):
+        at = rows[option_counts == k]
+        F[at[:, None] + 1 + np.arange(k)] = 1.0 / k
+    _fill_blocks(member)
+    return member
+
+
+def make_one_of(options: int, arms: int) -> Member:
+    """The head of `OneOf`: stop, or one of the other options, each with prior 1 / options."""
+    layout = _Layout(h.ONE_OF, arms, 1)
+    layout.header[h.OPTIONS] = options
+    layout.floats(h.NODE, 1 + 2 * options + arm_block(arms)[2])
+    layout.floats(h.CHILD_REACH, options)
+    layout.floats(h.CHILD_RATIO, options)
+    F, I = member = layout.make()
+    F[I[h.NODE] + 1 : I[h.NODE] + 1 + options] = 1.0 / options
+    _fill_blocks(member)
+    return member
+
+
+def blocks(member: Member) -> Ints:
+    """Where in F each arm block in use begins."""
+    I = member.I
+    kind = I[h.KIND]
+    if kind in (h.DENSE, h.COMPRESSED):
+        return np.asarray(I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.ROWS]) + 3)
+    if kind == h.INTERVALS:
+        return np.asarray(I[h.ARM0] + I[h.WIDTH] * np.arange(I[h.LEAVES] * (I[h.LEAVES] + 1) // 2))
+    if kind == h.ONE_OF:
+        return np.array([I[h.NODE] + 1 + 2 * I[h.OPTIONS]])
+    rows = _graph_rows(member)
+    ends = np.append(rows[1:], len(member.F))
+    return np.asarray(ends - I[h.WIDTH])
+
+
+def _graph_rows(member: Member) -> Ints:
+    I = member.I
+    end = len(I)
+    rows = np.asarray(I[I[h.NODE0] : end])
+    return np.unique(rows[rows < len(member.F)])
+
+
+def _fill_blocks(member: Member) -> None:
+    F, I = member
+    width = int(I[h.WIDTH])
+    F[blocks(member)[:, None] + np.arange(width)] = F[I[h.TEMPLATE] : I[h.TEMPLATE] + width]
+
+
+def add_arm(member: Member, rebuilt: Member) -> Member:
+    """The member with one more arm, poured into `rebuilt`, a fresh one of the same shape for M + 1 arms.
+
+    In every node, visited or not, the new arm gets the share 1/(M+1) and the others keep their odds, scaled by M/(M+1).
+    """
+    from .kernels import arms as arm_kernels
+
+    F, I = member
+    M = int(I[h.ARMS])
+    if I[h.KIND] in (h.DENSE, h.COMPRESSED):
+        rebuilt = grow(rebuilt, int(I[h.CAPACITY]))
+        rebuilt.I[h.ROWS] = I[h.ROWS]
+        links = len(I) - I[h.LINKS]
+        rebuilt.I[rebuilt.I[h.LINKS] : rebuilt.I[h.LINKS] + links] = I[I[h.LINKS] :]
+    elif I[h.KIND] == h.INTERVALS:
+        for table, size in (
+            (h.SIGMA, 1),
+            (h.SIGMA_E, 1),
+            (h.TABLE, 2 * int(I[h.GROUPS] - 1)),
+        ):
+            words = size * int(I[h.LEAVES]) ** 2
+            rebuilt.F[rebuilt.I[table] : rebuilt.I[table] + words] = F[I[table] : I[table] + words]
+    old, new = blocks(member), blocks(rebuilt)
+    ahead = _before_block(member)
+    for i in range(len(old)):
+        rebuilt.F[new[i] - ahead[i] : new[i]] = F[old[i] - ahead[i] : old[i]]
+        weights = F[old[i] : old[i] + M]
+        rebuilt.F[new[i] : new[i] + M] = weights
+        rebuilt.F[new[i] + M] = np.maximum(weights, 0.0).sum() / M
+        arm_kernels.rebuild(rebuilt.F, rebuilt.I, new[i])
+    rebuilt.I[h.PARENT], rebuilt.I[h.OPTION] = I[h.PARENT], I[h.OPTION]
+    return rebuilt
+
+
+def _before_block(member: Member) -> Ints:
+    """How many words of options stand before each arm block."""
+    I = member.I
+    n = len(blocks(member))
+    if I[h.KIND] in (h.DENSE, h.COMPRESSED):
+        return np.full(n, 3)
+    if I[h.KIND] == h.INTERVALS:
+        return np.zeros(n, dtype=np.int64)
+    if I[h.KIND] == h.ONE_OF:
+        return np.array([1 + 2 * I[h.OPTIONS]])
+    return blocks(member) - _graph_rows(member)

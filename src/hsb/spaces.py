@@ -1,0 +1,165 @@
+"""Where contexts live: a box of real features, or numbered cells.
+
+A space checks a context and turns it into coordinates in [0, 1]; a structure turns those into a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+class Box:
+    """Contexts with n real features, feature j in [low[j], high[j]].
+
+    `outside` says what happens to a context beyond the box: "error" (the default) refuses it, "clip" moves it to the nearest
+    point of the box and counts it in the policy's `clipped`. NaN is always refused; with "clip", infinities are clipped.
+
+    >>> Box([18, 0], [90, 1])
+    Box([18.0, 0.0], [90.0, 1.0])
+    """
+
+    def __init__(
+        self, low: float | Sequence[float], high: float | Sequence[float], *, outside: Literal["error", "clip"] = "error"
+    ) -> None:
+        self.low = np.atleast_1d(np.asarray(low, dtype=np.float64)).copy()
+        self.high = np.atleast_1d(np.asarray(high, dtype=np.float64)).copy()
+        if self.low.ndim != 1 or self.low.shape != self.high.shape or self.low.size == 0:
+            raise InputError(
+                f"Box needs one low and one high per feature; given {self.low.size} low and {self.high.size} high. "
+                "Write Box([0, 0], [1, 1]) for two features."
+            )
+        if not (np.isfinite(self.low).all() and np.isfinite(self.high).all()):
+            raise InputError("Box needs finite bounds; given infinity or NaN. Choose bounds and outside='clip'.")
+        for j in range(self.low.size):
+            if not self.low[j] < self.high[j]:
+                raise InputError(
+                    f"Box needs low < high in every feature; feature {j} has low {self.low[j]} and high {self.high[j]}."
+                )
+        if outside not in ("error", "clip"):
+            raise InputError(f"outside must be 'error' or 'clip'; given {outside!r}.")
+        self.outside = outside
+        self.features = int(self.low.size)
+        self._low0, self._high0 = float(self.low[0]), float(self.high[0])
+        self._width0 = self._high0 - self._low0
+
+    @staticmethod
+    def unit(features: int = 1) -> Box:
+        """The unit interval, square, cube, ..."""
+        return Box([0.0] * features, [1.0] * features)
+
+    def unit_point(self, context: float) -> float:
+        """The one coordinate of a one-feature context in [0, 1]; NaN where the slow, explaining way is needed."""
+        if self._low0 <= context <= self._high0:
+            return (context - self._low0) / self._width0
+        return float("nan")
+
+    def unit_points(self, contexts: ArrayLike) -> tuple[Floats, int]:
+        """Coordinates in [0, 1] of a batch of contexts, shape (T, features), and how many were clipped."""
+        points = _as_rows(contexts, self.features)
+        if np.isnan(points).any():
+            t, j = np.argwhere(np.isnan(points))[0]
+            raise InputError(f"{_which(t, points)}feature {j} is NaN. Contexts must be numbers: drop the row or fill the value.")
+        beyond = (points < self.low) | (points > self.high)
+        if beyond.any():
+            if self.outside == "error":
+                t, j = np.argwhere(beyond)[0]
+                raise InputError(
+                    f"{_which(t, points)}feature {j} is {float(points[t, j])}, outside [{self.low[j]}, {self.high[j]}]. "
+                    "Give the structure a wider space=hsb.Box(low, high), or Box(..., outside='clip') to clip and count."
+                )
+            points = np.clip(points, self.low, self.high)
+        return (points - self.low) / (self.high - self.low), int(beyond.any(axis=1).sum())
+
+    def bounds(self, feature: int, start: float, end: float) -> tuple[float, float]:
+        """The part of a feature's range between the fractions start and end."""
+        low, high = self.low[feature], self.high[feature]
+        return float(low + start * (high - low)), float(low + end * (high - low))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; `space_from_dict` reads it."""
+        return {"space": "Box", "low": self.low.tolist(), "high": self.high.tolist(), "outside": self.outside}
+
+    def __repr__(self) -> str:
+        clip = ", outside='clip'" if self.outside == "clip" else ""
+        return f"Box({self.low.tolist()}, {self.high.tolist()}{clip})"
+
+
+class Cells:
+    """Contexts that are cell numbers already: 0, 1, ..., n-1. The structure's leaf k is cell k.
+
+    >>> Cells(4)
+    Cells(4)
+    """
+
+    outside = "error"
+
+    def __init__(self, n: int) -> None:
+        if not isinstance(n, int | np.integer) or n < 1:
+            raise InputError(f"Cells needs a whole number of cells, at least 1; given {n!r}.")
+        self.n = int(n)
+        self.features = 1
+
+    def unit_point(self, context: float) -> float:
+        """The middle of the cell."""
+        if 0 <= context < self.n and context == int(context):
+            return (context + 0.5) / self.n
+        return float("nan")
+
+    def unit_points(self, contexts: ArrayLike) -> tuple[Floats, int]:
+        """The middles of the cells, shape (T, 1); nothing is ever clipped."""
+        points = _as_rows(contexts, 1)
+        bad = ~((points >= 0) & (points < self.n) & (points == np.floor(points)))
+        if bad.any():
+            t = int(np.argwhere(bad)[0][0])
+            raise InputError(f"{_which(t, points)}given {points[t, 0]}; contexts here are cell numbers 0 .. {self.n - 1}.")
+        return (points + 0.5) / self.n, 0
+
+    def bounds(self, feature: int, start: float, end: float) -> tuple[float, float]:
+        """First cell and one past the last."""
+        return float(round(start * self.n)), float(round(end * self.n))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; `space_from_dict` reads it."""
+        return {"space": "Cells", "n": self.n}
+
+    def __repr__(self) -> str:
+        return f"Cells({self.n})"
+
+
+Space = Box | Cells
+
+
+def space_from_dict(data: dict[str, Any]) -> Space:
+    """The inverse of `to_dict`."""
+    if data.get("space") == "Cells":
+        return Cells(data["n"])
+    if data.get("space") == "Box":
+        return Box(data["low"], data["high"], outside=data["outside"])
+    raise InputError(f"A space is 'Box' or 'Cells'; given {data.get('space')!r}.")
+
+
+def _as_rows(contexts: ArrayLike, features: int) -> Floats:
+    try:
+        points = np.asarray(contexts, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"Contexts must be numbers; given {contexts!r}. Encode categories as numbers first.") from error
+    if features == 1 and points.ndim <= 1:
+        points = points.reshape(-1, 1)
+    if points.ndim != 2 or points.shape[1] != features:
+        raise InputError(
+            f"Contexts need {features} feature{'s' * (features > 1)} each, shape (rounds, {features}); "
+            f"given shape {np.shape(contexts)}."
+        )
+    return points
+
+
+def _which(t: int, points: Floats) -> str:
+    return f"Context {t}: " if len(points) > 1 else "Context: "

@@ -1,0 +1,55 @@
+"""The hierarchical structures of Section IV: how a node may split, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ..errors import InputError
+from ..spaces import space_from_dict
+from .arbitrary_splits import ArbitrarySplits
+from .base import Cost, Structure
+from .binary_tree import BinaryTree
+from .grouped_lexicographic import GroupedLexicographic
+from .hierarchy import Hierarchy
+from .kary_tree import KaryTree
+from .lexicographic import Lexicographic
+from .one_of import OneOf
+from .position_splits import PositionSplits
+
+__all__ = [
+    "ArbitrarySplits",
+    "BinaryTree",
+    "Cost",
+    "GroupedLexicographic",
+    "Hierarchy",
+    "KaryTree",
+    "Lexicographic",
+    "OneOf",
+    "PositionSplits",
+    "Structure",
+    "from_dict",
+    "from_json",
+]
+
+
+def from_dict(data: dict[str, Any]) -> Structure:
+    """The structure that `to_dict` described.
+
+    >>> from_dict(BinaryTree(depth=3).to_dict())
+    BinaryTree(depth=3)
+    """
+    data = dict(data)
+    name = data.pop("structure", None)
+    kind = Structure.kinds.get(str(name))
+    if kind is None:
+        raise InputError(f"structure must be one of {sorted(Structure.kinds)}; given {name!r}.")
+    space, features = space_from_dict(data.pop("space")), data.pop("features")
+    if kind is OneOf:
+        return OneOf(*(from_dict(part) for part in data["structures"]))
+    return kind(**data, space=space, features=features)
+
+
+def from_json(text: str) -> Structure:
+    """The structure that `to_json` described."""
+    return from_dict(json.loads(text))

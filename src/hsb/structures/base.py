@@ -1,0 +1,166 @@
+"""What every structure can say of itself, and what the engine asks of it."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+from ..members import Member
+from ..quantise import cells, leaf_numbers
+from ..spaces import Box, Cells, Space
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Cost(NamedTuple):
+    """What a round costs at most: nodes that contain a context, and child groups of those nodes."""
+
+    nodes: int
+    groups: int
+
+
+class Structure(ABC):
+    """A hierarchical structure of Section IV: nodes with regions, each with groups of children that partition it.
+
+    A structure is a description and never changes; what a policy learns over it is kept elsewhere. Leaf k of N in one dimension is
+    the k-th equal cell; in several dimensions leaves are numbered by the divisions that lead to them.
+    """
+
+    kinds: ClassVar[dict[str, type[Structure]]] = {}  # filled as classes are defined; `from_dict` looks here
+
+    space: Space
+    features: tuple[int, ...]  # which features of a context this structure looks at
+    leaves: int  # N
+    max_group: int  # Psi, the most children in a group
+    max_groups: int  # H_S, the most groups of a node
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        Structure.kinds[cls.__name__] = cls
+
+    @property
+    @abstractmethod
+    def cost(self) -> Cost:
+        """What a round costs at most."""
+
+    @abstractmethod
+    def splits(self, regions: int, arms: int) -> int:
+        """A_R: an upper bound on the splits needed for an optimal partition into that many regions."""
+
+    @abstractmethod
+    def members(self, arms: int, stop: float | None) -> list[Member]:
+        """A fresh state for so many arms; `stop` is a tree's prior for stopping at a node, None for the paper's uniform one."""
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """The constructor's arguments as plain data, the space apart."""
+
+    def keys(self, points: Floats) -> list[Ints]:
+        """Keys of a batch of points of the unit cube, shape (T, all features): one array (T, words) per member."""
+        return [self.leaf(points).reshape(-1, 1)]
+
+    def leaf(self, points: Floats) -> Ints:
+        """Leaf numbers of a batch of points of the unit cube."""
+        chosen = points[:, list(self.features)]
+        if len(self.features) == 1:
+            return cells(chosen, np.array([self.leaves]))[:, 0]
+        return leaf_numbers(chosen, 2, self.leaves.bit_length() - 1)
+
+    def leaf_of(self, context: ArrayLike) -> int:
+        """The leaf that contains one context.
+
+        >>> import hsb
+        >>> hsb.BinaryTree(depth=2).leaf_of(0.6)
+        2
+        """
+        points, _ = self.space.unit_points(np.reshape(np.asarray(context, dtype=np.float64), (1, -1)))
+        return int(self.leaf(points)[0])
+
+    def region(self, leaf: int) -> list[tuple[float, float]]:
+        """Bounds of a leaf as fractions of the features it looks at: [(start, end), ...]."""
+        if len(self.features) == 1:
+            return [(leaf / self.leaves, (leaf + 1) / self.leaves)]
+        return dyadic_box(leaf, self.leaves.bit_length() - 1, len(self.features), 2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that `hsb.structures.from_dict` reads back."""
+        return {
+            "structure": type(self).__name__,
+            **self.parameters(),
+            "space": self.space.to_dict(),
+            "features": list(self.features),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Structure) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
+        if not (isinstance(self.space, Box) and self.space.to_dict() == Box.unit(self.space.features).to_dict()):
+            inside += f", space={self.space!r}"
+        if self.features != tuple(range(self.space.features)):
+            inside += f", features={list(self.features)}"
+        return f"{type(self).__name__}({inside})"
+
+
+def dyadic_box(leaf: int, depth: int, features: int, k: int) -> list[tuple[float, float]]:
+    """Bounds, as fractions, of a node at `depth` of a k-ary tree that divides its features in turn."""
+    bounds = [(0.0, 1.0)] * features
+    for level in range(depth):
+        digit = leaf // k ** (depth - 1 - level) % k
+        start, end = bounds[level % features]
+        width = (end - start) / k
+        bounds[level % features] = (start + digit * width, start + (digit + 1) * width)
+    return bounds
+
+
+def use_space(space: Space | None, features: Sequence[int] | None, default: int = 1) -> tuple[Space, tuple[int, ...]]:
+    """The space, or the unit cube of `default` features, and the features to look at, checked."""
+    space = Box.unit(default) if space is None else space
+    if not isinstance(space, Box | Cells):
+        raise InputError(f"space must be an hsb.Box or hsb.Cells; given {space!r}.")
+    chosen = tuple(range(space.features)) if features is None else tuple(int(j) for j in features)
+    if not chosen or len(set(chosen)) != len(chosen) or not all(0 <= j < space.features for j in chosen):
+        raise InputError(f"features must be different numbers in 0 .. {space.features - 1}; given {list(chosen)}.")
+    return space, chosen
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """The value as an int of at least `least`, or an error that names it."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}; given {value!r}.")
+    return int(value)
+
+
+def check_cells(name: str, leaves: int, space: Space, features: tuple[int, ...]) -> None:
+    """Refuse leaf counts that Section V cannot lay over the features."""
+    if isinstance(space, Cells) and space.n != leaves:
+        raise InputError(f"{name} has {leaves} leaves but space=Cells({space.n}). Give both the same number.")
+    if len(features) > 1 and leaves & (leaves - 1):
+        raise InputError(
+            f"{name} over {len(features)} features needs leaves to be a power of two (Section V halves the features in turn); "
+            f"given {leaves}. Use {1 << leaves.bit_length()}, or features=[j] to look at one feature."
+        )
+
+
+def no_stop(structure: Structure, stop: float | None) -> None:
+    """Refuse a stop prior where it has no meaning."""
+    if stop is not None:
+        raise InputError(
+            f"stop= sets a tree's prior for stopping at a node; {type(structure).__name__} keeps the paper's uniform prior. "
+            "Leave stop out, or use hsb.BinaryTree or hsb.KaryTree."
+        )

@@ -1,0 +1,79 @@
+"""Examples 2 and 3: binary and K-ary trees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import InputError
+from ..members import Member, make_tree
+from ..quantise import halvings, leaf_numbers, tree_keys
+from ..spaces import Cells, Space
+from .base import Cost, Floats, Ints, Structure, dyadic_box, use_space, whole
+
+FEATURE_BITS = 52  # finer cells than 2^-52 cannot be told apart in a double
+
+
+class KaryTree(Structure):
+    """A tree whose nodes divide into k equal parts, `depth` times, features taken in turn (Example 3).
+
+    N = k^depth leaves, Psi = k, H_S = 1, A_R = (R-1) depth. A round costs O(depth) nodes; memory grows with the nodes visited. A
+    large tree is path-compressed: a round then costs O(log rounds) nodes whatever the depth. Each feature may be divided until
+    its cells are 2^-52 wide.
+
+    >>> KaryTree(k=3, depth=4).leaves
+    81
+    """
+
+    def __init__(self, *, k: int, depth: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
+        self.space, self.features = use_space(space, features)
+        self.k = whole("k", k, 2)
+        self.depth = whole("depth", depth, 0)
+        self._check()
+        self.leaves = self.k**self.depth
+        self.max_group, self.max_groups = self.k, min(1, self.depth)
+        if isinstance(self.space, Cells) and self.space.n != self.leaves:
+            raise InputError(
+                f"{type(self).__name__} has {self.leaves} leaves but space=Cells({self.space.n}). Give both the same number."
+            )
+
+    def _check(self) -> None:
+        most = math.floor(FEATURE_BITS / math.log2(self.k))
+        if max(halvings(self.depth, len(self.features))) > most:
+            raise InputError(
+                f"depth={self.depth} would divide a feature more than {most} times, finer than a double can tell. "
+                f"With {len(self.features)} feature{'s' * (len(self.features) > 1)} and k={self.k} depth may be "
+                f"at most {most * len(self.features)}."
+            )
+
+    @property
+    def cost(self) -> Cost:
+        """depth + 1 nodes, one group each but the leaf's."""
+        return Cost(self.depth + 1, self.depth)
+
+    def splits(self, regions: int, arms: int) -> int:
+        """A_R = (R-1) log_k N."""
+        return (regions - 1) * self.depth
+
+    def members(self, arms: int, stop: float | None) -> list[Member]:
+        """One tree."""
+        return [make_tree(self.k, self.depth, arms, 0.5 if stop is None else stop)]
+
+    def keys(self, points: Floats) -> list[Ints]:
+        """Path keys."""
+        return [tree_keys(points[:, list(self.features)], self.k, self.depth)]
+
+    def leaf(self, points: Floats) -> Ints:
+        """Leaf numbers; only where they fit a word."""
+        if self.leaves > 2**62:
+            raise InputError(f"{self.leaves} leaves are too many to number; use a depth of at most 62 bits for this.")
+        return leaf_numbers(points[:, list(self.features)], self.k, self.depth)
+
+    def region(self, leaf: int) -> list[tuple[float, float]]:
+        """Bounds of a leaf."""
+        return dyadic_box(leaf, self.depth, len(self.features), self.k)
+
+    def parameters(self) -> dict[str, Any]:
+        """k and depth."""
+        return {"k": self.k, "depth": self.depth}

@@ -1,0 +1,85 @@
+"""A root whose options are whole structures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..kernels.header import OPTION, PARENT
+from ..members import Member, make_one_of
+from .base import Cost, Floats, Ints, Structure
+
+
+class OneOf(Structure):
+    """One arm everywhere, or one of several structures over the same space: which one is learned while running.
+
+    A group with a single child that covers its parent is legal in Section IV, so this is a hierarchical structure too: the price
+    of not knowing the right one in advance is ln(K+1) / rate. Each structure keeps a state of its own; a round costs
+    the sum of theirs.
+
+    >>> box = __import__("hsb").Box.unit(2)
+    >>> from hsb import BinaryTree
+    >>> OneOf(BinaryTree(depth=6, space=box, features=[0]), BinaryTree(depth=6, space=box, features=[1])).max_groups
+    2
+    """
+
+    def __init__(self, *structures: Structure) -> None:
+        if not structures or not all(isinstance(s, Structure) for s in structures):
+            raise InputError(f"OneOf needs structures, e.g. OneOf(BinaryTree(depth=8), Lexicographic(leaves=32)); given {structures!r}.")
+        for other in structures[1:]:
+            if other.space.to_dict() != structures[0].space.to_dict():
+                raise InputError(
+                    f"OneOf needs structures over one space; given {structures[0].space!r} and {other.space!r}. "
+                    "Give all of them the same space=, and features=[...] to those that look at some features only."
+                )
+        self.structures = structures
+        self.space = structures[0].space
+        self.features = tuple(range(self.space.features))
+        self._finest = max(structures, key=lambda s: s.leaves)
+        self.leaves = self._finest.leaves
+        self.max_group = max(s.max_group for s in structures)
+        self.max_groups = max(len(structures), *(s.max_groups for s in structures))
+
+    @property
+    def cost(self) -> Cost:
+        """The sum of the structures' costs, and the root."""
+        costs = [s.cost for s in self.structures]
+        return Cost(1 + sum(c.nodes for c in costs), len(costs) + sum(c.groups for c in costs))
+
+    def splits(self, regions: int, arms: int) -> int:
+        """One more than the structure that needs fewest."""
+        return 0 if regions == 1 else 1 + min(s.splits(regions, arms) for s in self.structures)
+
+    def members(self, arms: int, stop: float | None) -> list[Member]:
+        """The root, then the members of each structure."""
+        found = [make_one_of(len(self.structures) + 1, arms)]
+        for option, structure in enumerate(self.structures, start=1):
+            offset = len(found)
+            for member in structure.members(arms, stop):
+                if member.I[PARENT] < 0:
+                    member.I[PARENT], member.I[OPTION] = 0, option
+                else:
+                    member.I[PARENT] += offset
+                found.append(member)
+        return found
+
+    def keys(self, points: Floats) -> list[Ints]:
+        """The root needs none; then each structure's."""
+        return [np.zeros((len(points), 1), dtype=np.int64)] + [key for s in self.structures for key in s.keys(points)]
+
+    def leaf(self, points: Floats) -> Ints:
+        """Leaf numbers of the finest structure."""
+        return self._finest.leaf(points)
+
+    def region(self, leaf: int) -> list[tuple[float, float]]:
+        """Bounds of a leaf of the finest structure."""
+        return self._finest.region(leaf)
+
+    def parameters(self) -> dict[str, Any]:
+        """The structures."""
+        return {"structures": [s.to_dict() for s in self.structures]}
+
+    def __repr__(self) -> str:
+        return f"OneOf({', '.join(map(repr, self.structures))})"

@@ -1,0 +1,96 @@
+"""Example 6: arbitrary position splitting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import BudgetError, InputError
+from ..kernels.header import BOXES
+from ..members import Member, make_graph
+from ..quantise import cells
+from ..spaces import Cells, Space
+from .base import Cost, Floats, Ints, Structure, no_stop, use_space, whole
+
+MOST_NODES = 1 << 21
+
+
+class PositionSplits(Structure):
+    """Nodes are boxes; a box may be halved along any feature that has bits left (Example 6, HSB-APS).
+
+    Feature j has 2^bits[j] equal cells. Psi = 2, H_S = number of features with bits, A_R = (R-1) log2 N. A round visits
+    prod(bits_j + 1) boxes of the prod(2^(bits_j + 1) - 1) there are: on binary codes, 2^d of 3^d. Refused beyond 2^21 boxes in all.
+    Leaves are numbered row by row: the first feature counts most.
+
+    >>> PositionSplits(bits=[1] * 6).cost
+    Cost(nodes=64, groups=192)
+    """
+
+    def __init__(
+        self, *, bits: Sequence[int], space: Space | None = None, features: Sequence[int] | None = None
+    ) -> None:
+        self.bits = [whole(f"bits[{j}]", b, 0) for j, b in enumerate(bits)]
+        if not self.bits:
+            raise InputError("bits needs one entry per feature; given none.")
+        self.space, self.features = use_space(space, features, default=len(self.bits))
+        if len(self.features) != len(self.bits):
+            raise InputError(
+                f"bits needs one entry per feature: {len(self.features)} features, {len(self.bits)} entries. "
+                "Change bits, or give space= and features= to match."
+            )
+        boxes = math.prod(2 ** (b + 1) - 1 for b in self.bits)
+        if boxes > MOST_NODES:
+            raise BudgetError(
+                f"bits={self.bits} makes {boxes:,} boxes, {math.prod(b + 1 for b in self.bits):,} of them in each round; "
+                f"the limit is {MOST_NODES:,}. Use fewer bits, or hsb.BinaryTree, which costs one node per level."
+            )
+        self.leaves = 2 ** sum(self.bits)
+        if isinstance(self.space, Cells) and self.space.n != self.leaves:
+            raise InputError(f"bits={self.bits} makes {self.leaves} leaves but space=Cells({self.space.n}).")
+        self.max_group = 2 if self.leaves > 1 else 1
+        self.max_groups = sum(b > 0 for b in self.bits)
+
+    @property
+    def cost(self) -> Cost:
+        """Boxes that contain a context, and their halvings."""
+        nodes = math.prod(b + 1 for b in self.bits)
+        return Cost(nodes, sum(nodes // (b + 1) * b for b in self.bits))
+
+    def splits(self, regions: int, arms: int) -> int:
+        """A_R = (R-1) log2 N."""
+        return (regions - 1) * sum(self.bits)
+
+    def members(self, arms: int, stop: float | None) -> list[Member]:
+        """All boxes."""
+        no_stop(self, stop)
+        counts = np.ones(1, dtype=np.int64)
+        for b in self.bits:
+            splittable = np.concatenate([np.full(2**level, level < b) for level in range(b + 1)]).astype(np.int64)
+            counts = (counts[:, None] + splittable[None, :]).ravel()
+        cost = self.cost
+        return [make_graph(BOXES, [len(self.bits), *self.bits], counts, cost.nodes, cost.groups, arms)]
+
+    def leaf(self, points: Floats) -> Ints:
+        """Row-major cell numbers."""
+        counts = np.array([2**b for b in self.bits])
+        index = cells(points[:, list(self.features)], counts)
+        leaf = np.zeros(len(points), dtype=np.int64)
+        for j, b in enumerate(self.bits):
+            leaf = (leaf << b) | index[:, j]
+        return leaf
+
+    def region(self, leaf: int) -> list[tuple[float, float]]:
+        """Bounds of a leaf."""
+        bounds = []
+        for b in reversed(self.bits):
+            cell = leaf & ((1 << b) - 1)
+            leaf >>= b
+            bounds.append((cell / 2**b, (cell + 1) / 2**b))
+        return bounds[::-1]
+
+    def parameters(self) -> dict[str, Any]:
+        """bits."""
+        return {"bits": self.bits}

@@ -1,0 +1,398 @@
+"""Slow and obvious versions of the algorithm, to compare the kernels with.
+
+Notation is the paper's (Sections III and IV): node i has a region r_i, a set of leaves,
+and a set Phi_i of child groups phi, each of which partitions r_i; M arms, N leaves.
+Contexts are given as leaves and feedback as x = eta * loss / propensity, so that two
+implementations can be compared on the same rounds: nothing here draws an arm.
+
+Learners recompute everything at each call, in plain floats, which underflow after a
+total x of about 700. The functions of penalties work on logarithms and take any x:
+penalties[leaf, m] is the sum of x over all rounds with that leaf and that arm.
+"""
+
+import math
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, pairwise, product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Node = Hashable
+Group = tuple[Node, ...]
+Array = npt.NDArray[np.float64]
+Offered = Collection[int] | None
+Piece = tuple[frozenset[int], int]
+Region = Callable[[Any], Iterable[int]]
+Split = Callable[[Any], Iterable[Group]]
+Interval = tuple[int, int]  # first, and one past the last
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A hierarchical structure (Section IV): regions, child groups and prior.
+
+    `stop[i]` is the prior probability of stopping at node i; the rest is shared
+    equally among the groups of i. Where it is not given, stopping and each group
+    have 1 / (|Phi_i| + 1), as in the paper. A node without groups always stops.
+    """
+
+    root: Node
+    regions: dict[Node, frozenset[int]]
+    groups: dict[Node, list[Group]]
+    leaves: int
+    stop: dict[Node, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.regions[self.root] != set(range(self.leaves)):
+            raise ValueError(f"root {self.root!r} does not cover {self.leaves} leaves")
+        for node, groups in self.groups.items():
+            for group in groups:
+                parts = sorted(leaf for child in group for leaf in self.regions[child])
+                if parts != sorted(self.regions[node]):
+                    raise ValueError(f"group {group!r} does not partition node {node!r}")
+
+    def options(self, node: Node) -> tuple[float, list[tuple[float, Group]]]:
+        """Prior of stopping at `node`, and (prior, group) for each of its groups."""
+        groups = self.groups[node]
+        if not groups:
+            return 1.0, []
+        stop = (self.stop or {}).get(node, 1 / (len(groups) + 1))
+        return stop, [((1 - stop) / len(groups), group) for group in groups]
+
+    @cached_property
+    def children_first(self) -> list[Node]:
+        """Every node that can be reached, each after all of its children."""
+        done: dict[Node, None] = {}
+
+        def visit(node: Node) -> None:
+            if node not in done:
+                for group in self.groups[node]:
+                    for child in group:
+                        visit(child)
+                done[node] = None
+
+        visit(self.root)
+        return list(done)
+
+    def containing(self, leaf: int) -> list[Node]:
+        """The nodes whose region contains `leaf`, children first."""
+        return [i for i in self.children_first if leaf in self.regions[i]]
+
+
+def _grow(root: Node, leaves: int, region: Region, split: Split) -> Hierarchy:
+    """The hierarchy below `root`, from what a node covers and how it may split."""
+    regions: dict[Node, frozenset[int]] = {}
+    groups: dict[Node, list[Group]] = {}
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node not in regions:
+            regions[node] = frozenset(region(node))
+            groups[node] = list(split(node))
+            todo += [child for group in groups[node] for child in group]
+    return Hierarchy(root, regions, groups, leaves)
+
+
+def with_stop(hierarchy: Hierarchy, stop: float | None) -> Hierarchy:
+    """The same structure with stop prior `stop` at every node that can split."""
+    if stop is None:
+        return hierarchy
+    return replace(hierarchy, stop={i: stop for i, g in hierarchy.groups.items() if g})
+
+
+def kary_tree(k: int, depth: int, stop: float | None = None) -> Hierarchy:
+    """K-ary tree (Example 3). A node is the path of digits that leads to it."""
+
+    def region(path: tuple[int, ...]) -> Iterable[int]:
+        width = k ** (depth - len(path))
+        first = width * sum(digit * k**place for place, digit in enumerate(reversed(path)))
+        return range(first, first + width)
+
+    def split(path: tuple[int, ...]) -> Iterator[Group]:
+        if len(path) < depth:
+            yield tuple((*path, digit) for digit in range(k))
+
+    return with_stop(_grow((), k**depth, region, split), stop)
+
+
+def binary_tree(depth: int, stop: float | None = None) -> Hierarchy:
+    """Binary tree (Example 2)."""
+    return kary_tree(2, depth, stop)
+
+
+def lexicographic(n: int) -> Hierarchy:
+    """Lexicographical splitting graph (Example 4): an interval splits at every cut."""
+    return grouped_lexicographic(n, 2)
+
+
+def grouped_lexicographic(n: int, k: int) -> Hierarchy:
+    """K-group lexicographical splitting (Example 5): every choice of k - 1 cuts.
+
+    An interval shorter than k splits into its leaves, so that every mapping is modelled.
+    """
+
+    def split(node: Interval) -> Iterator[Group]:
+        a, b = node
+        if b - a > 1:
+            for cuts in combinations(range(a + 1, b), min(k, b - a) - 1):
+                yield tuple(pairwise((a, *cuts, b)))
+
+    return _grow((0, n), n, lambda node: range(*node), split)
+
+
+def position_splits(bits: Sequence[int]) -> Hierarchy:
+    """Arbitrary position splitting (Example 6): halve any side longer than one cell.
+
+    Leaves are numbered row-major by cell, the first feature most significant.
+    """
+    shape = tuple(2**b for b in bits)
+
+    def region(box: tuple[Interval, ...]) -> Iterable[int]:
+        cells = product(*(range(a, b) for a, b in box))
+        return (int(np.ravel_multi_index(cell, shape)) for cell in cells)
+
+    def split(box: tuple[Interval, ...]) -> Iterator[Group]:
+        for d, (a, b) in enumerate(box):
+            if b - a > 1:
+                halves = (a, (a + b) // 2), ((a + b) // 2, b)
+                yield tuple((*box[:d], half, *box[d + 1 :]) for half in halves)
+
+    return _grow(tuple((0, side) for side in shape), math.prod(shape), region, split)
+
+
+def arbitrary_splits(n: int) -> Hierarchy:
+    """Arbitrary splitting (Example 1): every division of a set into two parts."""
+
+    def split(node: frozenset[int]) -> Iterator[Group]:
+        first, *rest = sorted(node)
+        for size in range(len(rest)):  # never all of `rest`: the other part is not empty
+            for others in combinations(rest, size):
+                part = frozenset((first, *others))
+                yield part, node - part
+
+    return _grow(frozenset(range(n)), n, lambda node: node, split)
+
+
+def one_of(*hierarchies: Hierarchy, stop: float | None = None) -> Hierarchy:
+    """A root whose options are whole hierarchies, each a group with a single child.
+
+    Node i of hierarchy k is named (k, i); all have the same leaves. `stop` is the stop
+    prior of the new root.
+    """
+    leaves = hierarchies[0].leaves
+    root: Node = "one of"
+    regions: dict[Node, frozenset[int]] = {root: frozenset(range(leaves))}
+    groups: dict[Node, list[Group]] = {root: [((k, h.root),) for k, h in enumerate(hierarchies)]}
+    stops: dict[Node, float] = {} if stop is None else {root: stop}
+    for k, h in enumerate(hierarchies):
+        for i in h.regions:
+            regions[k, i] = h.regions[i]
+            groups[k, i] = [tuple((k, j) for j in group) for group in h.groups[i]]
+        stops |= {(k, i): probability for i, probability in (h.stop or {}).items()}
+    return Hierarchy(root, regions, groups, leaves, stops)
+
+
+def random_hierarchy(rng: np.random.Generator, leaves: int) -> Hierarchy:
+    """A random graph on sets of leaves; a set of two or more has 1 to 3 groups."""
+
+    def split(node: frozenset[int]) -> Iterable[Group]:
+        found: dict[frozenset[frozenset[int]], Group] = {}
+        for _ in range(rng.integers(1, 4) if len(node) > 1 else 0):
+            members = rng.permutation(sorted(node)).tolist()
+            count = rng.integers(1, min(len(node), 4))  # cuts: one less than parts
+            cuts = sorted(rng.choice(range(1, len(node)), count, replace=False).tolist())
+            parts = [frozenset(members[a:b]) for a, b in pairwise([0, *cuts, len(node)])]
+            found[frozenset(parts)] = tuple(parts)  # the same division twice counts once
+        return found.values()
+
+    return _grow(frozenset(range(leaves)), leaves, lambda node: node, split)
+
+
+def _awake(offered: Offered, arms: int) -> npt.NDArray[np.bool_]:
+    """Which arms are offered: all, or those given by number (or by a mask)."""
+    awake = np.full(arms, offered is None)
+    if offered is not None:
+        awake[list(offered)] = True
+    return awake
+
+
+def _normalised(weights: Array) -> Array:
+    shares: Array = weights / weights.sum()
+    return shares
+
+
+class Recursion:
+    """Algorithm 1: alpha at every node, then w and gamma from the leaves to the root."""
+
+    def __init__(self, hierarchy: Hierarchy, arms: int) -> None:
+        self.hierarchy = hierarchy
+        self.arms = arms
+        self.alpha = {i: np.ones(arms) for i in hierarchy.regions}
+        self.normaliser = arms  # the M of "1/M" in (9) and (13); see add_arm
+
+    def w(self) -> dict[Node, float]:
+        """Eq. (9): w_i = stop (1/M) sum_m alpha_mi + sum_phi prior_phi prod_j w_j."""
+        w: dict[Node, float] = {}
+        for i in self.hierarchy.children_first:
+            stop, splits = self.hierarchy.options(i)
+            w[i] = stop * self.alpha[i].sum() / self.normaliser
+            for share, group in splits:
+                w[i] += share * math.prod(w[j] for j in group)
+        return w
+
+    def gamma(self, leaf: int) -> dict[Node, Array]:
+        """Eq. (13), at the nodes that contain the leaf: w with gamma_mj for w_j at those."""
+        w = self.w()
+        gamma: dict[Node, Array] = {}
+        for i in self.hierarchy.containing(leaf):
+            stop, splits = self.hierarchy.options(i)
+            gamma[i] = stop * self.alpha[i] / self.normaliser
+            for share, group in splits:
+                factors = [gamma[j] if j in gamma else np.full(self.arms, w[j]) for j in group]
+                gamma[i] += share * np.prod(factors, axis=0)
+        return gamma
+
+    def probabilities(self, leaf: int, offered: Offered = None) -> Array:
+        """Eq. (14): p_m = gamma_m / w at the root, renormalised over the offered arms."""
+        root = self.hierarchy.root
+        p = self.gamma(leaf)[root] / self.w()[root]
+        return p if offered is None else _normalised(p * _awake(offered, self.arms))
+
+    def learn(self, leaf: int, arm: int, x: float, offered: Offered = None) -> None:
+        """Eq. (8): multiply alpha by exp(-x) for `arm` at every node that contains the leaf.
+
+        With `offered`, each offered arm is also multiplied by c, such that their total
+        weight at the root is kept; the other arms sleep.
+        """
+        factor = np.ones(self.arms)
+        factor[arm] = math.exp(-x)
+        if offered is not None:
+            awake = _awake(offered, self.arms)
+            if awake.sum() == 1:
+                return  # c exp(-x) = 1
+            factor[awake] /= (self.probabilities(leaf, offered) * factor).sum()
+        for i in self.hierarchy.containing(leaf):
+            self.alpha[i] *= factor
+
+    def add_arm(self) -> None:
+        """Give a new arm 1 / (M + 1) of every node's arm mass, the others M / (M + 1).
+
+        sum_m alpha_mi does not change, so the normaliser stays what it was.
+        """
+        for i, alpha in self.alpha.items():
+            self.alpha[i] = np.append(alpha * self.arms, alpha.sum()) / (self.arms + 1)
+        self.arms += 1
+
+
+class Mixture:
+    """Section III: all M^N mappings, each an expert with prior weight beta_1. Tiny N, M only."""
+
+    def __init__(self, hierarchy: Hierarchy, arms: int) -> None:
+        self.arms = arms
+        self.mappings = np.array(list(product(range(arms), repeat=hierarchy.leaves)))
+        self.beta = np.array([mapping_prior(hierarchy, arms, g) for g in self.mappings.tolist()])
+
+    def probabilities(self, leaf: int, offered: Offered = None) -> Array:
+        """Eq. (3), over the experts whose arm at this leaf is offered."""
+        choice = self.mappings[:, leaf]
+        p = np.array([self.beta[choice == m].sum() for m in range(self.arms)])
+        return _normalised(p * _awake(offered, self.arms))
+
+    def learn(self, leaf: int, arm: int, x: float, offered: Offered = None) -> None:
+        """Eq. (4); with `offered`, the total weight of the experts awake is kept."""
+        choice = self.mappings[:, leaf]
+        awake = _awake(offered, self.arms)[choice]
+        before = self.beta[awake].sum()
+        self.beta[choice == arm] *= math.exp(-x)
+        if offered is not None:
+            self.beta[awake] *= before / self.beta[awake].sum()
+
+
+def mapping_prior(hierarchy: Hierarchy, arms: int, mapping: Sequence[int]) -> float:
+    """Prior beta_1 of a mapping (Appendix B): as w, with 1{constant on r_i} for sum_m alpha."""
+    beta: dict[Node, float] = {}
+    for i in hierarchy.children_first:
+        stop, splits = hierarchy.options(i)
+        constant = len({mapping[leaf] for leaf in hierarchy.regions[i]}) == 1
+        beta[i] = stop / arms if constant else 0.0
+        for share, group in splits:
+            beta[i] += share * math.prod(beta[j] for j in group)
+    return beta[hierarchy.root]
+
+
+def _log(probability: float) -> float:
+    """Natural logarithm, with log 0 = -inf for an option of prior 0."""
+    return math.log(probability) if probability > 0 else -math.inf
+
+
+def _log_alpha(hierarchy: Hierarchy, penalties: Array) -> dict[Node, Array]:
+    """Eq. (7): log alpha_mi = - the sum of penalties over the leaves of node i."""
+    return {i: -penalties[sorted(r)].sum(axis=0) for i, r in hierarchy.regions.items()}
+
+
+def final_probabilities(hierarchy: Hierarchy, penalties: npt.ArrayLike) -> Array:
+    """Eqs. (7), (9), (13) and (14) on logarithms: array (N, M), p of every leaf.
+
+    Each mapping takes one arm at each leaf, so a constant taken off a row of
+    penalties changes no probability. With the smallest at zero, -log w is at most the
+    prior cost of the best arm at every leaf: large penalties cost no accuracy, as long
+    as the prior (no stop of 1) lets every mapping be.
+    """
+    total = np.asarray(penalties, dtype=np.float64)
+    arms = total.shape[1]
+    log_alpha = _log_alpha(hierarchy, total - total.min(axis=1, keepdims=True))
+    log_w: dict[Node, float] = {}
+    for i in hierarchy.children_first:
+        stop, splits = hierarchy.options(i)
+        log_w[i] = _log(stop) - math.log(arms) + float(np.logaddexp.reduce(log_alpha[i]))
+        for share, group in splits:
+            term = _log(share) + sum(log_w[j] for j in group)
+            log_w[i] = float(np.logaddexp(log_w[i], term))
+    p = np.empty((hierarchy.leaves, arms))
+    for leaf in range(hierarchy.leaves):
+        log_gamma: dict[Node, Array] = {}
+        for i in hierarchy.containing(leaf):
+            stop, splits = hierarchy.options(i)
+            log_gamma[i] = _log(stop) - math.log(arms) + log_alpha[i]
+            for share, group in splits:
+                terms = [log_gamma[j] if j in log_gamma else np.full(arms, log_w[j]) for j in group]
+                log_gamma[i] = np.logaddexp(log_gamma[i], _log(share) + np.sum(terms, axis=0))
+        p[leaf] = np.exp(log_gamma[hierarchy.root] - log_w[hierarchy.root])
+    return p
+
+
+def exp3(penalties: npt.ArrayLike) -> Array:
+    """EXP3 on one row of penalties: probabilities proportional to exp(-penalties)."""
+    total = np.asarray(penalties, dtype=np.float64)
+    return _normalised(np.exp(total.min() - total))
+
+
+def s_exp3(penalties: npt.ArrayLike) -> Array:
+    """S-EXP3: an EXP3 of its own at each leaf; penalties and result are (N, M)."""
+    return np.array([exp3(row) for row in np.asarray(penalties)])
+
+
+def most_probable(hierarchy: Hierarchy, penalties: npt.ArrayLike) -> tuple[list[Piece], float]:
+    """The heaviest way to stop and choose arms: max for sum in (9), on logarithms.
+
+    Returns its pieces, as (leaves, arm), and its log weight. Of equals, the first
+    is taken: stopping before splitting, lower arms and earlier groups first.
+    """
+    total = np.asarray(penalties, dtype=np.float64)
+    arms = total.shape[1]
+    log_alpha = _log_alpha(hierarchy, total)
+    best: dict[Node, tuple[list[Piece], float]] = {}
+    for i in hierarchy.children_first:
+        stop, splits = hierarchy.options(i)
+        arm = int(np.argmax(log_alpha[i]))
+        value = _log(stop) - math.log(arms) + float(log_alpha[i][arm])
+        pieces = [(hierarchy.regions[i], arm)]
+        for share, group in splits:
+            candidate = _log(share) + sum(best[j][1] for j in group)
+            if candidate > value:
+                value, pieces = candidate, [piece for j in group for piece in best[j][0]]
+        best[i] = pieces, value
+    return best[hierarchy.root]
