@@ -19,7 +19,7 @@ from .quantise import WORD, digit_bits, key_words
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-DENSE_NODES = 1 << 14  # a tree with at most so many nodes is kept dense
+DENSE_WORDS = 1 << 24  # a tree whose rows take at most so many words is kept dense; memory is used as nodes are visited
 INTERVAL_RANGE = 700.0  # leaves * ln(arms) of the interval structures: beyond, w leaves the range of a double
 
 
@@ -75,8 +75,7 @@ class _Layout:
         return self.header[name]
 
     def make(self) -> Member:
-        F = aligned(self.f)
-        F[:] = 0.0
+        F = aligned_zeros(self.f)
         I = np.zeros(self.i, dtype=np.int64)
         for word, value in self.header.items():
             I[word] = value
@@ -85,72 +84,72 @@ class _Layout:
         return Member(F, I)
 
 
-def aligned(n: int) -> Floats:
-    """n uninitialised words that begin on a cache line."""
-    raw = np.empty(n + 8)
+def aligned_zeros(n: int) -> Floats:
+    """n zeros that begin on a cache line; memory is taken as they are written."""
+    raw = np.zeros(n + 8)
     skip = -(raw.ctypes.data // 8) % 8
     return raw[skip : skip + n]
 
 
 def make_tree(k: int, depth: int, arms: int, stop: float) -> Member:
     """A tree in which every node but the leaves stops with prior `stop`."""
+    links = np.arange(depth + 1)
+    go = (1.0 - stop) ** links
+    stay = -np.expm1(links * math.log1p(-stop))
     nodes = sum(k**level for level in range(depth + 1)) if depth < 64 else math.inf
-    dense = nodes <= DENSE_NODES
-    layout = _Layout(h.DENSE if dense else h.COMPRESSED, arms, depth + 1)
-    go = layout.floats(h.GO, depth + 1)
-    stay = layout.floats(h.STAY, depth + 1)
+    return _tree(k, depth, arms, go, stay, dense=nodes * _row_words(arms, dense=True) <= DENSE_WORDS)
+
+
+def _row_words(arms: int, *, dense: bool) -> int:
+    words = 4 + arm_block(arms)[2]
+    return -(-words // 8) * 8 if dense else words  # whole cache lines, or as little memory as possible
+
+
+def _tree(k: int, depth: int, arms: int, go: Floats, stay: Floats, *, dense: bool) -> Member:
+    layout = _Layout(h.DENSE if dense else h.COMPRESSED, arms, depth + 1, scratch=1)
+    layout.floats(h.GO, depth + 1)
+    layout.floats(h.STAY, depth + 1)
     layout.ints(h.PATH, depth + 1)
-    stride = 3 + arm_block(arms)[2]
-    if dense:
-        stride = -(-stride // 8) * 8
     bits = digit_bits(k)
+    rows = sum(k**level for level in range(depth + 1)) if dense else 0
     layout.header |= {
         h.DEPTH: depth,
         h.FANOUT: k,
         h.BITS: bits,
         h.PER_WORD: WORD // bits,
         h.WORDS: key_words(k, depth),
-        h.STRIDE: stride,
+        h.STRIDE: _row_words(arms, dense=dense),
         h.LINK_STRIDE: 2 + k + key_words(k, depth),
+        h.CAPACITY: rows,
     }
-    layout.floats(h.ROW0, 0)
-    layout.ints(h.LINKS, int(nodes) if dense else 0)
-    member = layout.make()
-    links = np.arange(depth + 1)
-    member.F[go : go + depth + 1] = (1.0 - stop) ** links
-    member.F[stay : stay + depth + 1] = -np.expm1(links * math.log1p(-stop))
-    if dense:
-        member.I[member.I[h.LINKS] :] = -1
-    return grow(member, 2 * (depth + 1))
+    layout.floats(h.ROW0, rows * _row_words(arms, dense=dense))
+    layout.ints(h.LINKS, 0)
+    F, I = member = layout.make()
+    F[I[h.GO] : I[h.GO] + depth + 1] = go
+    F[I[h.STAY] : I[h.STAY] + depth + 1] = stay
+    return member
 
 
 def grow(member: Member, rows: int) -> Member:
-    """A tree with room for that many rows."""
+    """A compressed tree with room for that many rows."""
     F, I = member
-    size = int(I[h.ROW0] + rows * I[h.STRIDE])
-    wider = aligned(size)
-    wider[: min(len(F), size)] = F[:size]
-    if I[h.KIND] == h.COMPRESSED:
-        links = np.zeros(int(I[h.LINKS] + rows * I[h.LINK_STRIDE]), dtype=np.int64)
-        links[: min(len(I), len(links))] = I[: len(links)]
-        I = links
-    I[h.CAPACITY] = rows
-    return Member(wider, I)
+    used = int(I[h.ROW0] + I[h.ROWS] * I[h.STRIDE])
+    wider = aligned_zeros(int(I[h.ROW0] + rows * I[h.STRIDE]))
+    wider[:used] = F[:used]
+    links = np.zeros(int(I[h.LINKS] + rows * I[h.LINK_STRIDE]), dtype=np.int64)
+    used = int(I[h.LINKS] + I[h.ROWS] * I[h.LINK_STRIDE])
+    links[:used] = I[:used]
+    links[h.CAPACITY] = rows
+    return Member(wider, links)
 
 
 def room(member: Member, rounds: int) -> Member:
     """The member, with rows for at least one more round, and for `rounds` of them if that is little."""
     I = member.I
-    if I[h.KIND] not in (h.DENSE, h.COMPRESSED):
+    used = int(I[h.ROWS])
+    if I[h.KIND] != h.COMPRESSED or used + 2 <= I[h.CAPACITY]:
         return member
-    used, depth = int(I[h.ROWS]), int(I[h.DEPTH])
-    least = used + depth + 1 if I[h.KIND] == h.DENSE else used + 2
-    if least <= I[h.CAPACITY]:
-        return member
-    wanted = used + rounds * (least - used)
-    if I[h.KIND] == h.DENSE:
-        wanted = min(wanted, int(len(I) - I[h.LINKS]) + depth + 1)
-    return grow(member, max(least, min(wanted, used + used // 4 + 64)))
+    return grow(member, used + min(2 * rounds, used // 4 + 64))
 
 
 def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float], unit: float | None = None) -> Member:
@@ -224,23 +223,21 @@ def make_one_of(options: int, arms: int) -> Member:
 
 def blocks(member: Member) -> Ints:
     """Where in F each arm block in use begins."""
-    I = member.I
+    F, I = member
     kind = I[h.KIND]
     if kind in (h.DENSE, h.COMPRESSED):
-        return np.asarray(I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.ROWS]) + 3)
+        rows = I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.ROWS] if kind == h.COMPRESSED else I[h.CAPACITY])
+        return np.asarray(rows[F[rows + 2] != 0.0] + 4)
     if kind == h.INTERVALS:
         return np.asarray(I[h.ARM0] + I[h.WIDTH] * np.arange(I[h.LEAVES] * (I[h.LEAVES] + 1) // 2))
     if kind == h.ONE_OF:
         return np.array([I[h.NODE] + 1 + 2 * I[h.OPTIONS]])
     rows = _graph_rows(member)
-    ends = np.append(rows[1:], len(member.F))
-    return np.asarray(ends - I[h.WIDTH])
+    return np.asarray(np.append(rows[1:], len(F)) - I[h.WIDTH])
 
 
 def _graph_rows(member: Member) -> Ints:
-    I = member.I
-    end = len(I)
-    rows = np.asarray(I[I[h.NODE0] : end])
+    rows = member.I[member.I[h.NODE0] :]
     return np.unique(rows[rows < len(member.F)])
 
 
@@ -250,48 +247,76 @@ def _fill_blocks(member: Member) -> None:
     F[blocks(member)[:, None] + np.arange(width)] = F[I[h.TEMPLATE] : I[h.TEMPLATE] + width]
 
 
-def add_arm(member: Member, rebuilt: Member) -> Member:
-    """The member with one more arm, poured into `rebuilt`, a fresh one of the same shape for M + 1 arms.
+def add_arm(member: Member) -> Member:
+    """The member with one more arm.
 
     In every node, visited or not, the new arm gets the share 1/(M+1) and the others keep their odds, scaled by M/(M+1).
     """
-    from .kernels import arms as arm_kernels
+    from .kernels import arms as kernels
 
     F, I = member
     M = int(I[h.ARMS])
-    if I[h.KIND] in (h.DENSE, h.COMPRESSED):
-        rebuilt = grow(rebuilt, int(I[h.CAPACITY]))
-        rebuilt.I[h.ROWS] = I[h.ROWS]
-        links = len(I) - I[h.LINKS]
-        rebuilt.I[rebuilt.I[h.LINKS] : rebuilt.I[h.LINKS] + links] = I[I[h.LINKS] :]
-    elif I[h.KIND] == h.INTERVALS:
-        for table, size in (
-            (h.SIGMA, 1),
-            (h.SIGMA_E, 1),
-            (h.TABLE, 2 * int(I[h.GROUPS] - 1)),
-        ):
-            words = size * int(I[h.LEAVES]) ** 2
-            rebuilt.F[rebuilt.I[table] : rebuilt.I[table] + words] = F[I[table] : I[table] + words]
-    old, new = blocks(member), blocks(rebuilt)
-    ahead = _before_block(member)
+    wider = _widened(member)
+    old, new = blocks(member), _block_places(member, wider)
+    ahead = _ahead(member, old)
     for i in range(len(old)):
-        rebuilt.F[new[i] - ahead[i] : new[i]] = F[old[i] - ahead[i] : old[i]]
+        wider.F[new[i] - ahead[i] : new[i]] = F[old[i] - ahead[i] : old[i]]
         weights = F[old[i] : old[i] + M]
-        rebuilt.F[new[i] : new[i] + M] = weights
-        rebuilt.F[new[i] + M] = np.maximum(weights, 0.0).sum() / M
-        arm_kernels.rebuild(rebuilt.F, rebuilt.I, new[i])
-    rebuilt.I[h.PARENT], rebuilt.I[h.OPTION] = I[h.PARENT], I[h.OPTION]
-    return rebuilt
+        wider.F[new[i] : new[i] + M] = weights
+        share = np.maximum(weights, 0.0).sum() / M
+        wider.F[new[i] + M] = share
+        kernels.rebuild(wider.F, wider.I, new[i])
+        if I[h.KIND] in (h.DENSE, h.COMPRESSED):
+            wider.F[new[i] - 2] = 1.0 / kernels.total(wider.F, new[i], wider.I[h.TOP], wider.I[h.TOP_SIZE])
+    wider.I[h.PARENT], wider.I[h.OPTION] = I[h.PARENT], I[h.OPTION]
+    return wider
 
 
-def _before_block(member: Member) -> Ints:
+def _widened(member: Member) -> Member:
+    """A fresh member of the same shape for one more arm; all but the nodes' rows is already as in the old one."""
+    F, I = member
+    arms = int(I[h.ARMS]) + 1
+    if I[h.KIND] in (h.DENSE, h.COMPRESSED):
+        k, depth = int(I[h.FANOUT]), int(I[h.DEPTH])
+        go, stay = (F[I[at] : I[at] + depth + 1] for at in (h.GO, h.STAY))
+        tree = _tree(k, depth, arms, go, stay, dense=bool(I[h.KIND] == h.DENSE))
+        if I[h.KIND] == h.COMPRESSED:
+            tree = grow(tree, int(I[h.CAPACITY]))
+            tree.I[tree.I[h.LINKS] :] = I[I[h.LINKS] :]
+        tree.I[h.ROWS] = I[h.ROWS]
+        return tree
+    if I[h.KIND] == h.INTERVALS:
+        leaves, groups = int(I[h.LEAVES]), int(I[h.GROUPS])
+        counts = F[I[h.COUNTS] : I[h.COUNTS] + leaves + 1]
+        graph = make_intervals(leaves, groups, arms, counts, unit=float(F[I[h.UNIT]]))
+        for table, squares in ((h.SIGMA, 1), (h.SIGMA_E, 1), (h.TABLE, 2 * (groups - 1))):
+            words = squares * leaves * leaves
+            graph.F[graph.I[table] : graph.I[table] + words] = F[I[table] : I[table] + words]
+        return graph
+    if I[h.KIND] == h.ONE_OF:
+        return make_one_of(int(I[h.OPTIONS]), arms)
+    spec = I[I[h.SPEC] : I[h.NODE0]]
+    rows = I[I[h.NODE0] :]
+    sizes = np.diff(np.append(rows, len(F)))
+    options = np.where(sizes > 0, (sizes - 1 - I[h.WIDTH]) // 2, 0)
+    return make_graph(int(I[h.SHAPE]), spec, options, int(I[h.VISITS]), int(I[h.SPEC] - I[h.EDGE]), arms)
+
+
+def _block_places(member: Member, wider: Member) -> Ints:
+    """The places in `wider` of the arm blocks that the member has in use."""
+    if member.I[h.KIND] in (h.DENSE, h.COMPRESSED):
+        rows = (blocks(member) - 4 - member.I[h.ROW0]) // member.I[h.STRIDE]
+        return np.asarray(wider.I[h.ROW0] + rows * wider.I[h.STRIDE] + 4)
+    return blocks(wider)
+
+
+def _ahead(member: Member, places: Ints) -> Ints:
     """How many words of options stand before each arm block."""
     I = member.I
-    n = len(blocks(member))
     if I[h.KIND] in (h.DENSE, h.COMPRESSED):
-        return np.full(n, 3)
+        return np.full(len(places), 4)
     if I[h.KIND] == h.INTERVALS:
-        return np.zeros(n, dtype=np.int64)
+        return np.zeros(len(places), dtype=np.int64)
     if I[h.KIND] == h.ONE_OF:
         return np.array([1 + 2 * I[h.OPTIONS]])
-    return blocks(member) - _graph_rows(member)
+    return places - _graph_rows(member)

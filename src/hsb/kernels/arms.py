@@ -107,9 +107,14 @@ def shrink(F, I, b, arm, x, f):
 
 @njit(cache=True, error_model="numpy")
 def keep_in_range(F, I, b, now):
-    """Rescale the block at b, whose total is `now`, before it leaves the range of a double. O(M), once in a long while."""
+    """Rescale the block at b, whose total is `now`, before it leaves the range of a double; return the total.
+
+    O(M), once in a long while.
+    """
     if now < ARM_LOW:
         _scale(F, I, b, 1.0 / now)
+        return total(F, b, I[TOP], I[TOP_SIZE])
+    return now
 
 
 @njit(cache=True, error_model="numpy")

@@ -6,8 +6,8 @@ A member is `(F, I)`. `I[:HEADER]` is the header below; what follows is the memb
 Numbers that may become very small are never lost and never floored:
 
 - An arm weight is a positive number, or, once below `ARM_TINY`, its (negative) natural logarithm: `v < 0` means `exp(v)`.
-- An option weight is a positive number and a count `e`: the weight is `v * BASE**-e`. A node whose options are all at e = 0
-  has weights that add to 1; an option with e > 0 is too small to change that sum.
+- An option weight is a positive number and a count `e`: the weight is `v * BASE**-e`. Weights with e = 0 add to 1; an option
+  with e > 0 is too small to change that sum.
 """
 
 import math
@@ -39,7 +39,7 @@ STRIDE = 16  # words of a row in F
 ROWS = 17  # rows in use
 CAPACITY = 18  # rows allocated
 ROW0 = 19  # F: first row
-LINKS = 20  # I: first link (COMPRESSED), or the row of each node in heap order (DENSE)
+LINKS = 20  # I: first link (COMPRESSED)
 LINK_STRIDE = 21
 GO = 22  # F: prior of passing k links in a row without stopping, k = 0..DEPTH
 STAY = 23  # F: prior of stopping at one of k links

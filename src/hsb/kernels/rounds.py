@@ -7,7 +7,7 @@ import math
 
 from numba import njit
 
-from . import arms, graph, intervals, one_of, tree
+from . import arms, graph, intervals, one_of, small, tree
 from .header import (
     ARMS,
     BASES,
@@ -15,6 +15,7 @@ from .header import (
     CHILD_REACH,
     COMPRESSED,
     DENSE,
+    FANOUT,
     GRAPH,
     INTERVALS,
     KIND,
@@ -25,7 +26,6 @@ from .header import (
     STEP,
     TOP,
     TOP_SIZE,
-    VISITS,
     WEIGHT,
 )
 
@@ -83,6 +83,8 @@ def mix(Fs, Is, Ks, t, counts, offered, p):
     for m in range(len(p)):
         p[m] = 0.0 if masked and offered[m] == 0 else propensity(Fs, Is, counts, m)
         total += p[m]
+    if not masked:
+        return
     if total < UNSEEN:
         _log_mix(Fs, Is, Ks, t, counts, offered, p)
         return
@@ -142,7 +144,7 @@ def _walk(Fs, Is, counts, u):
     for k in range(len(Fs)):
         F, I = Fs[k], Is[k]
         for i in range(counts[k]):
-            v = F[I[WEIGHT] + i] / F[I[WEIGHT] + I[VISITS] + i]
+            v = F[I[WEIGHT] + i] * arms.total(F, I[I[BASES] + i], I[TOP], I[TOP_SIZE])
             if v > 0.0:
                 if left < v:
                     return arms.pick(F, I, I[I[BASES] + i], left / v)
@@ -169,7 +171,10 @@ def draw(Fs, Is, Ks, t, counts, offered, p, u):
         arm = _walk(Fs, Is, counts, u)
         return arm, min(propensity(Fs, Is, counts, arm), 1.0)
     mix(Fs, Is, Ks, t, counts, offered, p)
-    left = u
+    left = 0.0
+    for m in range(M):
+        left += p[m]
+    left *= u
     arm = -1
     for m in range(M):
         if p[m] > 0.0:
@@ -251,12 +256,27 @@ def update(Fs, Is, Ks, t, counts, offered, p, arm, x):
 
 
 @njit(cache=True, error_model="numpy")
+def _full(mask):
+    for m in range(len(mask)):
+        if mask[m] == 0:
+            return False
+    return True
+
+
+@njit(cache=True, error_model="numpy")
 def simulate(Fs, Is, Ks, counts, masks, p, losses, us, rates, played, chances, suffered, start):
     """Play rounds start, start+1, ... of a table; return the first round not played (a tree may be short of rows)."""
     none = masks[0][:0]
     masked = masks.shape[1] > 0
-    for t in range(start, len(us)):
-        offered = masks[t] if masked else none
+    I = Is[0]
+    is_small = I[KIND] == DENSE and I[FANOUT] == 2 and I[ARMS] <= 4 and not masked
+    t = start
+    while t < len(us):
+        if is_small:
+            t = small.play(Fs[0], I, Ks[0], losses, us, rates, played, chances, suffered, t)
+            if t == len(us):
+                break
+        offered = masks[t] if masked and not _full(masks[t]) else none
         visit(Fs, Is, Ks, t, counts)
         arm, chance = draw(Fs, Is, Ks, t, counts, offered, p, us[t])
         loss = losses[t, arm]
@@ -265,4 +285,5 @@ def simulate(Fs, Is, Ks, counts, masks, p, losses, us, rates, played, chances, s
         played[t] = arm
         chances[t] = chance
         suffered[t] = loss
-    return len(us)
+        t += 1
+    return t

@@ -1,9 +1,9 @@
 """One round on a binary or K-ary tree: the nodes that contain a context are a path.
 
-Row of a node in F: stop, go, count, then its arm block. stop + go = 1 where count = 0; count > 0 means that stop is
-`stop * BASE**-count` (and go = 1), count < 0 the same of go. A leaf has stop = 1, go = 0.
+Row of a node in F: stop, go, 1 / total of its arms, count, then its arm block (at `ARMS_AT`). Visible odds add to 1. A negative
+stop (or go) is one too small to be seen beside the other: it stands for `-stop * BASE**-count`. A leaf has stop = 1, go = 0.
 
-DENSE trees number their nodes in heap order and keep the row of each, or -1 where it was never visited.
+DENSE trees have a row for every node, in heap order; a row of zeros was never visited.
 
 COMPRESSED trees keep one row for a chain of links all of whose visits went one way: from level `top` to level `bottom`, where it
 branches (bottom < DEPTH) or ends (bottom = DEPTH). All links of a chain have seen the same rounds, so their arm weights are
@@ -20,6 +20,7 @@ from numba import njit
 
 from . import arms
 from .header import (
+    ARMS,
     BASE,
     BASES,
     BITS,
@@ -43,11 +44,11 @@ from .header import (
     STRIDE,
     TOP,
     TOP_SIZE,
-    VISITS,
     WEIGHT,
-    WIDTH,
     WORDS,
 )
+
+ARMS_AT = 4  # where a row's arm block begins
 
 
 @njit(cache=True, error_model="numpy")
@@ -88,68 +89,49 @@ def _split_odds(F, I, row, links, above):
     With S the chain's arm mass and P the weight of what hangs below it: stop = STAY[k] S, go = GO[k] P, and the lower part
     weighs STAY[k-j] S + GO[k-j] P.
     """
-    stop, go, e = F[row], F[row + 1], F[row + 2]
+    stop, go, e = F[row], F[row + 1], F[row + 3]
     below = links - above
     if go == 0.0:  # an ended chain: the lower part is a leaf and weighs S
         return F[I[STAY] + above], F[I[GO] + above], 0.0, 1.0, 0.0, 0.0
-    S = stop / F[I[STAY] + links] if stop > 0.0 else 0.0
+    S = stop / F[I[STAY] + links] if stop != 0.0 else 0.0
     P = go / F[I[GO] + links]
-    low_stop = F[I[STAY] + below] * S
-    low_go = F[I[GO] + below] * P
-    if e > 0.0:
-        w = low_go
-    elif e < 0.0:
-        w = low_stop
-    else:
-        w = low_stop + low_go
-    up_stop = F[I[STAY] + above] * S
-    up_go = F[I[GO] + above] * w
-    up_stop, up_go, up_e = _balanced(up_stop, up_go, max(e, 0.0))
-    low_stop, low_go, low_e = _balanced(low_stop, low_go, e)
+    low_stop, low_go, low_e = balanced(F[I[STAY] + below] * S, F[I[GO] + below] * P, e)
+    w = max(F[I[STAY] + below] * S, 0.0) + max(F[I[GO] + below] * P, 0.0)
+    up_stop, up_go, up_e = balanced(F[I[STAY] + above] * S, F[I[GO] + above] * w, e if stop < 0.0 else 0.0)
     return up_stop, up_go, up_e, low_stop, low_go, low_e
 
 
 @njit(cache=True, error_model="numpy")
-def _balanced(stop, go, e):
-    """Normalise a pair of odds, moving the smaller one to or from a count."""
-    if e == 0.0:
-        s = stop + go
-        stop /= s
-        go /= s
-        if stop < OPTION_TINY and stop > 0.0:
-            return stop * BASE, 1.0, 1.0
-        if go < OPTION_TINY:
-            return 1.0, go * BASE, -1.0
-        return stop, go, 0.0
-    if e > 0.0:
-        stop /= go
-        go = 1.0
-        if stop > 1.0:
-            stop /= BASE
-            e -= 1.0
-        elif stop < OPTION_TINY:
-            stop *= BASE
-            e += 1.0
-    else:
-        go /= stop
-        stop = 1.0
-        if go > 1.0:
-            go /= BASE
-            e += 1.0
-        elif go < OPTION_TINY:
-            go *= BASE
-            e -= 1.0
-    return stop, go, e
+def balanced(stop, go, e):
+    """Normalise a pair of odds, showing or hiding the smaller one."""
+    if stop < 0.0:
+        stop, e = _hidden(stop / go, e)
+        return stop, 1.0, e
+    if go < 0.0:
+        go, e = _hidden(go / stop, e)
+        return 1.0, go, e
+    s = stop + go
+    stop /= s
+    go /= s
+    if 0.0 < stop < OPTION_TINY:
+        return -stop * BASE, 1.0, 1.0
+    if 0.0 < go < OPTION_TINY:
+        return 1.0, -go * BASE, 1.0
+    return stop, go, 0.0
 
 
 @njit(cache=True, error_model="numpy")
-def _visit(F, I, n, row, reach, stop):
-    b = row + 3
-    inv = 1.0 / arms.total(F, b, I[TOP], I[TOP_SIZE])
-    at = I[WEIGHT] + n
-    F[at] = reach * stop * inv
-    F[at + I[VISITS]] = inv
-    I[I[BASES] + n] = b
+def _hidden(v, e):
+    """A hidden odd after it changed: -v * BASE**-e, or v itself once it can be seen again."""
+    if v < -1.0:
+        v /= BASE
+        e -= 1.0
+        if e == 0.0:
+            v = -v
+    elif v > -OPTION_TINY:
+        v *= BASE
+        e += 1.0
+    return v, e
 
 
 @njit(cache=True, error_model="numpy")
@@ -160,64 +142,56 @@ def visit(F, I, key, reach):
     """
     if I[KIND] == DENSE:
         return _visit_dense(F, I, key, reach)
-    n = 0
-    F[REST] = 0.0
+    F[REST] = reach
     if I[ROWS] == 0:
-        F[REST] = reach
         return 0
+    links, link_stride, row0, stride = I[LINKS], I[LINK_STRIDE], I[ROW0], I[STRIDE]
+    path, weight, bases, depth = I[PATH], I[WEIGHT], I[BASES], I[DEPTH]
+    n = 0
     at = 0
     while True:
-        link = I[LINKS] + at * I[LINK_STRIDE]
-        row = I[ROW0] + at * I[STRIDE]
-        I[I[PATH] + n] = row
+        link = links + at * link_stride
+        row = row0 + at * stride
         bottom = I[link]
-        if not _agree(I, link, key, bottom):
+        stop, go = F[row], F[row + 1]
+        leaves = not _agree(I, link, key, bottom)
+        if leaves:
             top = I[link + 1]
             odds = _split_odds(F, I, row, bottom - top + 1, _leaves_at(I, link, key) - top + 1)
-            _visit(F, I, n, row, reach, odds[0] if odds[2] <= 0.0 else 0.0)
-            F[REST] = reach * odds[1] if odds[2] >= 0.0 else 0.0
-            return n + 1
-        e = F[row + 2]
-        _visit(F, I, n, row, reach, F[row] if e <= 0.0 else 0.0)
+            stop, go = odds[0], odds[1]
+        F[weight + n] = reach * max(stop, 0.0) * F[row + 2]
+        I[path + n] = row
+        I[bases + n] = row + ARMS_AT
+        reach *= max(go, 0.0)
         n += 1
-        if bottom == I[DEPTH]:
-            return n
-        reach = reach * F[row + 1] if e >= 0.0 else 0.0
+        if leaves or bottom == depth:
+            break
         at = I[link + 2 + _digit(I, key, bottom)]
         if at < 0:
-            F[REST] = reach
-            return n
+            break
+    F[REST] = reach
+    return n
 
 
 @njit(cache=True, error_model="numpy")
 def _visit_dense(F, I, key, reach):
     heap = 0
     k = I[FANOUT]
-    depth = I[DEPTH]
-    stride, row0, links, path = I[STRIDE], I[ROW0], I[LINKS], I[PATH]
-    weight, inverse, bases = I[WEIGHT], I[WEIGHT] + I[VISITS], I[BASES]
-    top, size = I[TOP], I[TOP_SIZE]
-    F[REST] = 0.0
+    depth, stride, row0 = I[DEPTH], I[STRIDE], I[ROW0]
+    path, weight, bases = I[PATH], I[WEIGHT], I[BASES]
     for level in range(depth + 1):
-        at = I[links + heap]
-        if at < 0:
+        row = row0 + heap * stride
+        inv = F[row + 2]
+        if inv == 0.0:
             F[REST] = reach
             return level
-        row = row0 + at * stride
-        stop = F[row]
-        go = F[row + 1]
-        e = F[row + 2]
-        if e > 0.0:
-            stop = 0.0
-        elif e < 0.0:
-            go = 0.0
-        inv = 1.0 / arms.total(F, row + 3, top, size)
-        F[weight + level] = reach * stop * inv
-        F[inverse + level] = inv
+        F[weight + level] = reach * max(F[row], 0.0) * inv
         I[path + level] = row
-        I[bases + level] = row + 3
-        reach *= go
-        heap = heap * k + 1 + _digit(I, key, level)
+        I[bases + level] = row + ARMS_AT
+        reach *= max(F[row + 1], 0.0)
+        if level < depth:
+            heap = heap * k + 1 + _digit(I, key, level)
+    F[REST] = 0.0
     return depth + 1
 
 
@@ -226,33 +200,41 @@ def log_visit(F, I, key, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too. Return ln of the rest."""
     for d in range(n):
         row = I[I[PATH] + d]
-        stop, go, e = F[row], F[row + 1], F[row + 2]
+        stop, go, e = F[row], F[row + 1], F[row + 3]
         if I[KIND] == COMPRESSED:
             link = I[LINKS] + (row - I[ROW0]) // I[STRIDE] * I[LINK_STRIDE]
             bottom, top = I[link], I[link + 1]
             if not _agree(I, link, key, bottom):
                 odds = _split_odds(F, I, row, bottom - top + 1, _leaves_at(I, link, key) - top + 1)
                 stop, go, e = odds[0], odds[1], odds[2]
-        F[I[WEIGHT] + d] = reach + (math.log(stop) if stop > 0.0 else -math.inf) - max(e, 0.0) * LOG_BASE
-        reach += (math.log(go) if go > 0.0 else -math.inf) - max(-e, 0.0) * LOG_BASE
+        F[I[WEIGHT] + d] = reach + log_odd(stop, e)
+        reach += log_odd(go, e)
     return reach
 
 
 @njit(cache=True, error_model="numpy")
-def _new_row(F, I, stop, go):
-    at = I[ROWS]
-    I[ROWS] += 1
-    row = I[ROW0] + at * I[STRIDE]
+def log_odd(v, e):
+    """Logarithm of a stop or go as stored, hidden or not."""
+    if v == 0.0:
+        return -math.inf
+    return math.log(v) if v > 0.0 else math.log(-v) - e * LOG_BASE
+
+
+@njit(cache=True, error_model="numpy")
+def _start_row(F, I, row, stop, go):
+    """A node at its prior."""
     F[row] = stop
     F[row + 1] = go
-    F[row + 2] = 0.0
-    arms.reset(F, I, row + 3)
-    return at
+    F[row + 2] = 1.0 / I[ARMS]
+    F[row + 3] = 0.0
+    arms.reset(F, I, row + ARMS_AT)
 
 
 @njit(cache=True, error_model="numpy")
 def _new_leaf(F, I, key, top):
-    at = _new_row(F, I, 1.0, 0.0)
+    at = I[ROWS]
+    I[ROWS] += 1
+    _start_row(F, I, I[ROW0] + at * I[STRIDE], 1.0, 0.0)
     link = I[LINKS] + at * I[LINK_STRIDE]
     I[link] = I[DEPTH]
     I[link + 1] = top
@@ -268,7 +250,8 @@ def _new_leaf(F, I, key, top):
 def insert(F, I, key):
     """Give every node that contains the key a row. False, and nothing changed, where rows are short."""
     if I[KIND] == DENSE:
-        return _insert_dense(F, I, key)
+        _insert_dense(F, I, key)
+        return True
     if I[ROWS] + 2 > I[CAPACITY]:
         return False
     if I[ROWS] == 0:
@@ -299,18 +282,17 @@ def _branch(F, I, at, key):
     bottom, top = I[link], I[link + 1]
     level = _leaves_at(I, link, key)
     odds = _split_odds(F, I, row, bottom - top + 1, level - top + 1)
-    low = _new_row(F, I, odds[3], odds[4])
+    low = I[ROWS]
+    I[ROWS] += 1
     low_row = I[ROW0] + low * I[STRIDE]
     low_link = I[LINKS] + low * I[LINK_STRIDE]
-    F[low_row + 2] = odds[5]
-    for i in range(I[WIDTH]):
-        F[low_row + 3 + i] = F[row + 3 + i]
+    for i in range(I[STRIDE]):
+        F[low_row + i] = F[row + i]
     for i in range(I[LINK_STRIDE]):
         I[low_link + i] = I[link + i]
+    F[low_row], F[low_row + 1], F[low_row + 3] = odds[3], odds[4], odds[5]
     I[low_link + 1] = level + 1
-    F[row] = odds[0]
-    F[row + 1] = odds[1]
-    F[row + 2] = odds[2]
+    F[row], F[row + 1], F[row + 3] = odds[0], odds[1], odds[2]
     I[link] = level
     for c in range(k):
         I[link + 2 + c] = -1
@@ -322,55 +304,54 @@ def _branch(F, I, at, key):
 @njit(cache=True, error_model="numpy")
 def _insert_dense(F, I, key):
     depth = I[DEPTH]
-    if I[ROWS] + depth + 1 > I[CAPACITY]:
-        return False
     heap = 0
     for level in range(depth + 1):
-        if I[I[LINKS] + heap] < 0:
+        row = I[ROW0] + heap * I[STRIDE]
+        if F[row + 2] == 0.0:
+            I[ROWS] += 1
             if level < depth:
-                I[I[LINKS] + heap] = _new_row(F, I, F[I[STAY] + 1], F[I[GO] + 1])
+                _start_row(F, I, row, F[I[STAY] + 1], F[I[GO] + 1])
             else:
-                I[I[LINKS] + heap] = _new_row(F, I, 1.0, 0.0)
-        heap = heap * I[FANOUT] + 1 + _digit(I, key, level)
-    return True
+                _start_row(F, I, row, 1.0, 0.0)
+        if level < depth:
+            heap = heap * I[FANOUT] + 1 + _digit(I, key, level)
 
 
 @njit(cache=True, error_model="numpy")
 def ratio(F, I, n, arm, x, f, offered, g):
     """Ratio pass over the n nodes just visited, all of which have rows; return the root's ratio. x <= STEP."""
     path = I[PATH]
-    inverse = I[WEIGHT] + I[VISITS]
     masked = len(offered) > 0
     below = 1.0
     for d in range(n - 1, -1, -1):
         row = I[path + d]
         if masked:
-            now = arms.shrink_masked(F, I, row + 3, arm, x, f, offered, g)
+            now = arms.shrink_masked(F, I, row + ARMS_AT, arm, x, f, offered, g)
         else:
-            now = arms.shrink(F, I, row + 3, arm, x, f)
-        r = now * F[inverse + d]
-        arms.keep_in_range(F, I, row + 3, now)
+            now = arms.shrink(F, I, row + ARMS_AT, arm, x, f)
+        r = now * F[row + 2]
+        F[row + 2] = 1.0 / arms.keep_in_range(F, I, row + ARMS_AT, now)
         if d == n - 1:  # a leaf
             below = r
-            continue
-        stop = F[row] * r
-        go = F[row + 1] * below
-        if F[row + 2] == 0.0:
-            s = stop + go
-            inv = 1.0 / s
-            below = s
-            stop *= inv
-            go *= inv
-            F[row] = stop
-            F[row + 1] = go
-            if min(stop, go) >= OPTION_TINY or stop == 0.0:
-                continue
-        elif F[row + 2] > 0.0:
-            below = go
         else:
-            below = stop
-        F[row], F[row + 1], F[row + 2] = _balanced(stop, go, F[row + 2])
+            below = turn(F, row, r, below)
     return below
+
+
+@njit(cache=True, error_model="numpy")
+def turn(F, row, r, below):
+    """Multiply a node's stop by r and its go by the ratio of its child; normalise; return the node's ratio."""
+    stop = F[row] * r
+    go = F[row + 1] * below
+    s = max(stop, 0.0) + max(go, 0.0)
+    inv = 1.0 / s
+    stop *= inv
+    go *= inv
+    F[row] = stop
+    F[row + 1] = go
+    if min(stop, go) < OPTION_TINY:
+        F[row], F[row + 1], F[row + 3] = balanced(stop, go, F[row + 3])
+    return s
 
 
 @njit(cache=True, error_model="numpy")
@@ -379,29 +360,28 @@ def ratio_log(F, I, n, arm, x, offered, log_g):
     below = 0.0
     for d in range(n - 1, -1, -1):
         row = I[I[PATH] + d]
-        r = arms.shrink_log(F, I, row + 3, arm, x, offered, log_g)
+        r = arms.shrink_log(F, I, row + ARMS_AT, arm, x, offered, log_g)
+        F[row + 2] = 1.0 / arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
         if d == n - 1:
             below = r
             continue
-        e = F[row + 2]
-        go = math.log(F[row + 1]) + min(e, 0.0) * LOG_BASE + below
-        if F[row] == 0.0:
-            below = go
-            continue
-        stop = math.log(F[row]) - max(e, 0.0) * LOG_BASE + r
+        stop = log_odd(F[row], F[row + 3]) + r
+        go = log_odd(F[row + 1], F[row + 3]) + below
         high = max(stop, go)
         below = high + math.log(math.exp(stop - high) + math.exp(go - high))
-        F[row], F[row + 1], F[row + 2] = _from_logs(stop - below, go - below)
+        F[row], F[row + 1], F[row + 3] = _from_logs(stop - below, go - below)
     return below
 
 
 @njit(cache=True, error_model="numpy")
 def _from_logs(stop, go):
     limit = math.log(OPTION_TINY)
+    if stop == -math.inf:
+        return 0.0, 1.0, 0.0
     if stop < limit:
         e = math.ceil(-stop / LOG_BASE)
-        return math.exp(stop + e * LOG_BASE), 1.0, e
+        return -math.exp(stop + e * LOG_BASE), 1.0, e
     if go < limit:
         e = math.ceil(-go / LOG_BASE)
-        return 1.0, math.exp(go + e * LOG_BASE), -e
+        return 1.0, -math.exp(go + e * LOG_BASE), e
     return math.exp(stop), math.exp(go), 0.0

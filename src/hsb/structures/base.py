@@ -66,6 +66,10 @@ class Structure(ABC):
         """Keys of a batch of points of the unit cube, shape (T, all features): one array (T, words) per member."""
         return [self.leaf(points).reshape(-1, 1)]
 
+    def scalar_keys(self, point: float) -> list[int] | None:
+        """The keys of one point of the unit interval, quickly; None where only `keys` can tell."""
+        return [min(int(point * self.leaves), self.leaves - 1)] if self.space.features == 1 else None
+
     def leaf(self, points: Floats) -> Ints:
         """Leaf numbers of a batch of points of the unit cube."""
         chosen = points[:, list(self.features)]

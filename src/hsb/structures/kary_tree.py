@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..members import Member, make_tree
-from ..quantise import halvings, leaf_numbers, tree_keys
+from ..quantise import WORD, halvings, leaf_numbers, tree_keys
 from ..spaces import Cells, Space
 from .base import Cost, Floats, Ints, Structure, dyadic_box, use_space, whole
 
@@ -63,6 +63,12 @@ class KaryTree(Structure):
     def keys(self, points: Floats) -> list[Ints]:
         """Path keys."""
         return [tree_keys(points[:, list(self.features)], self.k, self.depth)]
+
+    def scalar_keys(self, point: float) -> list[int] | None:
+        """One shift, for a binary tree on one feature."""
+        if self.k != 2 or self.space.features != 1:
+            return None
+        return [min(int(point * self.leaves), self.leaves - 1) << (WORD - self.depth)]
 
     def leaf(self, points: Floats) -> Ints:
         """Leaf numbers; only where they fit a word."""

@@ -69,6 +69,16 @@ class OneOf(Structure):
         """The root needs none; then each structure's."""
         return [np.zeros((len(points), 1), dtype=np.int64)] + [key for s in self.structures for key in s.keys(points)]
 
+    def scalar_keys(self, point: float) -> list[int] | None:
+        """The root needs none; then each structure's."""
+        found = [0]
+        for structure in self.structures:
+            keys = structure.scalar_keys(point)
+            if keys is None:
+                return None
+            found += keys
+        return found
+
     def leaf(self, points: Floats) -> Ints:
         """Leaf numbers of the finest structure."""
         return self._finest.leaf(points)

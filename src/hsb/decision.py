@@ -1,0 +1,117 @@
+"""What a policy decided, and which decisions it has already learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError, StaleDecision
+
+if TYPE_CHECKING:
+    from .policy import HSB
+
+
+class Decision:
+    """One round: the context, the arm played and the probability with which it was played.
+
+    `policy.decide` makes them; make one yourself for a round from a log or another system. Learning uses the propensity written
+    here, never a recomputed one, so feedback may come late and in any order.
+
+    >>> Decision(context=0.2, arm=1, propensity=0.4)
+    Decision(context=0.2, arm=1, propensity=0.4)
+    """
+
+    __slots__ = (
+        "_policy",
+        "_probabilities",
+        "_stream",
+        "_taught",
+        "_version",
+        "arm",
+        "available",
+        "context",
+        "id",
+        "propensity",
+    )
+
+    def __init__(
+        self,
+        *,
+        context: Any,
+        arm: Hashable,
+        propensity: float,
+        available: Iterable[Hashable] | None = None,
+        id: int | None = None,  # noqa: A002
+    ) -> None:
+        self.context = context
+        self.arm = arm
+        self.propensity = propensity
+        self.available = None if available is None else tuple(available)
+        self.id = id
+        self._stream: str | None = None  # which policy issued it
+        self._taught: tuple[str, ...] = ()  # which policies have learned from it
+        self._policy: HSB | None = None
+        self._version = -1
+        self._probabilities: NDArray[np.float64] | None = None
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """The whole distribution this decision was drawn from, computed when first asked for.
+
+        Ask before the policy learns anything: afterwards the distribution of that moment is gone and this raises
+        `StaleDecision`.
+        """
+        if self._probabilities is None:
+            if self._policy is None:
+                raise InputError(
+                    "This decision was not made by a policy here, so its distribution is unknown. "
+                    "Use policy.probabilities(context)."
+                )
+            if self._policy._version != self._version:
+                raise StaleDecision(
+                    "The policy has learned since this decision, whose distribution is gone. Read .probabilities before learn(), "
+                    "or ask policy.probabilities(context) for today's."
+                )
+            self._probabilities = self._policy.probabilities(self.context, available=self.available)
+        return self._probabilities
+
+    def __getstate__(self) -> dict[str, Any]:
+        keep = ("arm", "available", "context", "id", "propensity", "_stream", "_taught", "_probabilities")
+        return {name: getattr(self, name) for name in keep}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._policy, self._version = None, -1
+
+    def __repr__(self) -> str:
+        more = "" if self.available is None else f", available={list(self.available)!r}"
+        more += "" if self.id is None else f", id={self.id}"
+        return f"Decision(context={self.context!r}, arm={self.arm!r}, propensity={self.propensity!r}{more})"
+
+
+class Ledger:
+    """Which of a policy's own decisions have been learned from: one bit each, so that nothing is learned twice, however late."""
+
+    def __init__(self, issued: int = 0, bits: bytes = b"") -> None:
+        self.issued = issued
+        self.bits = bytearray(bits)
+
+    def issue(self) -> int:
+        """A new number."""
+        number = self.issued
+        self.issued = number + 1
+        if number >> 3 >= len(self.bits):
+            self.bits.extend(bytes(64 + len(self.bits) // 4))
+        return number
+
+    def closed(self, number: int) -> bool:
+        """Has this decision been learned from?"""
+        return bool(self.bits[number >> 3] >> (number & 7) & 1)
+
+    def close(self, number: int) -> None:
+        """It has."""
+        self.bits[number >> 3] |= 1 << (number & 7)

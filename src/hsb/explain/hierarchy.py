@@ -1,0 +1,36 @@
+"""The user's own hierarchy: nodes are numbered parents first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels import header as h
+from ..members import Member
+from ..structures import Hierarchy
+from .boxes import Boxes, cover
+from .graphs import Graph, Group
+from .weights import best_arms, log_options
+
+
+def graph(structure: Hierarchy, member: Member) -> Graph:
+    """V of every node, children first. O(nodes + groups)."""
+    F, I = member
+    names = structure._order
+    number = {name: i for i, name in enumerate(names)}
+    value = np.empty(len(names))
+
+    def groups(node: int) -> list[Group]:
+        listed = structure.nodes[names[node]]["groups"]
+        return [(o, tuple(number[child] for child in group)) for o, group in enumerate(listed, start=1)]
+
+    def boxes(node: int) -> Boxes:
+        return cover(structure, structure.nodes[names[node]]["leaves"])
+
+    for node in range(len(names) - 1, -1, -1):
+        ways = groups(node)
+        n = len(ways) + 1
+        row = I[I[h.NODE0] + node]
+        logs = log_options(F, np.array([row]), n)[0]
+        here = logs[0] + best_arms(member, np.array([row + 1 + 2 * n])).log_share[0]
+        value[node] = max([here, *(logs[o] + sum(value[j] for j in group) for o, group in ways)])
+    return Graph(0, value, groups, boxes)

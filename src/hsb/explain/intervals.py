@@ -1,0 +1,93 @@
+"""Intervals of ordered leaves: the w-form, since these structures keep w and not options (`kernels/intervals.py`).
+
+    B(i,j) = ln count + max( ln sigma(i,j) + max_m ln arm[m],  B_K(i,j) ),   B_k(i,j) = max over c of B(i,c) + B_{k-1}(c+1,j),   B_1 = B
+
+with count = 1 / (groups + 1) and the sum of B over the single leaves for B_K where 1 < L < K. V(root) = B(root) - ln w(root).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..kernels import header as h
+from ..members import Floats, Member, blocks
+from ..structures import Structure
+from .boxes import cover
+from .pieces import Best, Piece, unseen
+from .weights import best_arms, first_best, log_of
+
+
+def solve(structure: Structure, member: Member) -> Best:
+    """The most probable mapping of the intervals. O(K N^3) additions, O(K N^2) memory."""
+    F, I = member
+    N, K, arms = int(I[h.LEAVES]), int(I[h.GROUPS]), int(I[h.ARMS])
+    best = best_arms(member, blocks(member))
+    stay = _log_sigma(member)
+    last, first = np.tril_indices(N)  # the order of the arm blocks
+    stay[first, last] += best.log_share
+    log_count = log_of(F[I[h.COUNTS] : I[h.COUNTS] + N + 1])
+    tables = _tables(stay, log_count, K)
+
+    pieces = []
+    todo = [(0, N - 1)]
+    while todo:
+        i, j = todo.pop()
+        block = j * (j + 1) // 2 + i
+        parts = _split(tables, i, j, K) if j > i else []
+        if not best.seen[block]:
+            pieces.append(unseen(cover(structure, range(i, j + 1)), arms))
+        elif not parts or first_best([stay[i, j], sum(tables[0][part] for part in parts)]) == 0:
+            share = math.exp(best.log_share[block])
+            pieces.append(Piece(cover(structure, range(i, j + 1)), int(best.arm[block]), share, True))
+        else:
+            todo += parts
+    return Best(float(tables[0][0, N - 1] - math.log(F[I[h.TABLE] + N - 1])), pieces, structure)
+
+
+def _log_sigma(member: Member) -> Floats:
+    from ..kernels.intervals import LOG_SIGMA_BASE  # loads Numba: on first use
+
+    F, I = member
+    N = int(I[h.LEAVES])
+    sigma, count = F[I[h.SIGMA] : I[h.SIGMA] + N * N], F[I[h.SIGMA_E] : I[h.SIGMA_E] + N * N]
+    return (log_of(sigma) - count * LOG_SIGMA_BASE).reshape(N, N)
+
+
+def _tables(stay: Floats, log_count: Floats, K: int) -> list[Floats]:
+    """B_1 .. B_{K-1}, each by first and last leaf; -inf where an interval is too short. By length, all intervals of it at once."""
+    N = len(stay)
+    tables = [np.full((N, N), -np.inf) for _ in range(1 if K > N else K - 1)]
+    B = tables[0]
+    for L in range(1, N + 1):
+        i = np.arange(N - L + 1)
+        j = i + L - 1
+        c = i[:, None] + np.arange(L - 1)  # last leaf of the first part
+        here = stay[i, j]
+        if L >= K:
+            for k in range(2, K + 1):
+                found = (B[i[:, None], c] + tables[k - 2][c + 1, j[:, None]]).max(axis=1)
+                if k < K:
+                    tables[k - 1][i, j] = found
+            here = np.maximum(here, found)
+        elif L > 1:
+            leaves = np.append(c, j[:, None], axis=1)
+            singles = B[leaves, leaves].sum(axis=1)
+            here = np.maximum(here, singles)
+            for k in range(2, min(L, len(tables)) + 1):
+                tables[k - 1][i, j] = (B[i[:, None], c] + tables[k - 2][c + 1, j[:, None]]).max(axis=1)
+        B[i, j] = here + log_count[L]
+    return tables
+
+
+def _split(tables: list[Floats], i: int, j: int, K: int) -> list[tuple[int, int]]:
+    """The best group of an interval; of equals, the one with the earliest cuts."""
+    if j - i + 1 < K:
+        return [(leaf, leaf) for leaf in range(i, j + 1)]
+    parts = []
+    for k in range(K - 1, 0, -1):
+        c = i + first_best(tables[0][i, i:j] + tables[k - 1][i + 1 : j + 1, j])
+        parts.append((i, c))
+        i = c + 1
+    return [*parts, (i, j)]

@@ -1,0 +1,54 @@
+"""A node's weights, read exactly at any size: see `kernels/header.py` for how small ones are kept."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..kernels import header as h
+from ..members import Floats, Ints, Member
+
+# Two values are equal if they differ by less than this, relative to the larger: more than rounding in a long run, less than
+# anything that matters. Without it rounding would choose between mappings that are equally probable.
+TIE = 1e-11
+
+
+class Arms(NamedTuple):
+    """The best arm of each of several nodes."""
+
+    arm: Ints
+    log_share: Floats  # ln of the largest share
+    seen: NDArray[np.bool_]  # is the node not at its prior?
+
+
+def best_arms(member: Member, blocks: Ints) -> Arms:
+    """The best arm of the nodes whose arm blocks begin at `blocks`: the lowest of equals. O(nodes * M)."""
+    F, I = member
+    M = int(I[h.ARMS])
+    weights = F[blocks[:, None] + np.arange(M)]
+    seen = (weights != F[I[h.TEMPLATE] : I[h.TEMPLATE] + M]).any(axis=1)
+    logs = np.where(weights > 0.0, np.log(np.where(weights > 0.0, weights, 1.0)), weights)
+    high = logs.max(axis=1)
+    total = np.log(np.exp(logs - high[:, None]).sum(axis=1))
+    return Arms(np.argmax(logs >= high[:, None] - TIE, axis=1), -total, seen)
+
+
+def log_options(F: Floats, rows: Ints, n: int) -> Floats:
+    """ln of the n option weights of each row, -inf where the prior is 0; shape (rows, n)."""
+    at = rows[:, None] + 1 + np.arange(n)
+    return log_of(F[at]) - F[at + n] * h.LOG_BASE
+
+
+def log_of(values: ArrayLike) -> Floats:
+    """ln, with ln 0 = -inf."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values), dtype=np.float64)
+
+
+def first_best(values: ArrayLike) -> int:
+    """The place of the largest value, the first of equals."""
+    found = np.asarray(values, dtype=np.float64)
+    high = float(found.max())
+    return int(np.argmax(found >= high - TIE * max(1.0, abs(high))))

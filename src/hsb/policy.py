@@ -1,0 +1,366 @@
+"""HSB, Algorithm 1: one round at a time."""
+
+from __future__ import annotations
+
+import copy
+import math
+import uuid
+from collections.abc import Hashable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, SupportsFloat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import theory
+from .decision import Decision, Ledger
+from .errors import InputError
+from .members import Member, add_arm, room
+from .structures import Structure
+
+if TYPE_CHECKING:
+    from .explain import Explanation
+
+Floats = NDArray[np.float64]
+Masks = NDArray[np.uint8]
+
+
+class HSB:
+    """Hierarchical Structure based Bandits: the mixture of every mapping that the structure can express, exactly (Algorithm 1).
+
+    - `arms`: a number, or the arms themselves (any hashables).
+    - `horizon`: the number of rounds to come, if known: Corollary 1's constant rate, for an optimal partition into `regions` regions
+      (by default as many as arms). Or `learning_rate` itself. With neither, the rate falls as sqrt(A / (M t)) (anytime).
+    - `stop`: a tree's prior probability of stopping at a node; the paper's is one half. 0 gives S-EXP3.
+    - `loss_range`: losses (and rewards) lie in it; they are scaled to [0, 1].
+    - `seed`: an int, a `numpy.random.Generator`, or None. Same seed, same run.
+
+    >>> import hsb
+    >>> policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=3, horizon=1000, seed=0)
+    >>> decision = policy.decide(0.37)
+    >>> policy.learn(decision, loss=1.0)
+    >>> policy.probabilities(0.37).sum().round(12)
+    np.float64(1.0)
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        *,
+        arms: int | Iterable[Hashable],
+        horizon: float | None = None,
+        regions: int | None = None,
+        learning_rate: float | None = None,
+        stop: float | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        if not isinstance(structure, Structure):
+            raise InputError(f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")
+        self.structure = structure
+        self.arms = _arm_list(arms)
+        self.horizon, self.regions = horizon, regions
+        self.learning_rate = _rate(structure, len(self.arms), horizon, regions, learning_rate)
+        self.stop = _stop_prior(stop)
+        self.loss_range = _range(loss_range)
+        self.rounds = 0  # rounds learned from
+        self.clipped = 0  # contexts that lay outside the space and were clipped
+        self._rng = np.random.default_rng(seed)
+        self._ledger = Ledger()
+        self._stream = uuid.uuid4().hex
+        self._removed: set[Hashable] = set()
+        self._set_members(structure.members(len(self.arms), self.stop))
+        self._refresh()
+
+    # -- one round ---------------------------------------------------------------------------------------------------
+
+    def decide(
+        self, context: Any, *, available: Iterable[Hashable] | None = None, u: float | None = None
+    ) -> Decision:
+        """Choose an arm for a context, among those `available` if given. Nothing is learned yet.
+
+        A decision is a pure function of (state, context, u); `u` in [0, 1) is drawn from the policy's generator unless given.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
+        >>> policy.decide(0.5, available=["c"]).propensity
+        1.0
+        """
+        offered = self._all if available is None else self._mask(available)
+        self._locate(context, count=True)
+        if u is None:
+            u = self._rng.random()
+        elif not 0.0 <= u < 1.0:
+            raise InputError(f"u must be in [0, 1); given {u!r}.")
+        index, propensity = self._kernels.decide(self._Fs, self._Is, self._keys, self._counts, offered, self._p, u)
+        decision = Decision(
+            context=context,
+            arm=self.arms[index],
+            propensity=propensity,
+            available=self._offered_now(offered) if available is not None or self._removed else None,
+            id=self._ledger.issue(),
+        )
+        decision._stream = self._stream
+        decision._policy = self
+        decision._version = self._version
+        return decision
+
+    def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
+        """Learn the loss (or the reward) of a decision: this policy's, now or later, or one from a log.
+
+        Learning twice from one decision is refused. The rate is that of the round in which the feedback comes.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
+        >>> policy.learn(hsb.Decision(context=0.2, arm=1, propensity=0.4), reward=1.0)
+        """
+        scaled = self._scaled_loss(loss, reward)
+        index = self._index.get(decision.arm) if isinstance(decision.arm, Hashable) else None
+        if index is None:
+            raise InputError(f"Unknown arm {decision.arm!r}. The arms are {_shown(self.arms)}; policy.add_arm() adds one.")
+        propensity = decision.propensity
+        if not (isinstance(propensity, SupportsFloat) and 0.0 < propensity <= 1.0):
+            raise InputError(f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}.")
+        own = self._check_new(decision)
+        offered = self._everything if decision.available is None else self._mask(decision.available, past=True)
+        if len(offered) and not offered[index]:
+            raise InputError(f"Arm {decision.arm!r} was not among the available {_shown(decision.available or ())}.")
+        self._locate(decision.context, count=not own)
+        x = min(self._rate_now(self.rounds + 1) * scaled / propensity, 1e290)
+        while not self._kernels.update(self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x):
+            self._set_members([room(member, 1) for member in self._members])
+        self.rounds += 1
+        self._version += 1
+        decision._taught += (self._stream,)
+        if own and decision.id is not None:
+            self._ledger.close(decision.id)
+
+    def probabilities(self, context: Any, *, available: Iterable[Hashable] | None = None) -> Floats:
+        """The distribution over arms for a context. Changes nothing."""
+        offered = self._all if available is None else self._mask(available)
+        self._locate(context, count=False)
+        p = np.empty(len(self.arms))
+        self._kernels.probabilities(self._Fs, self._Is, self._keys, self._counts, offered, p)
+        return p
+
+    # -- arms --------------------------------------------------------------------------------------------------------
+
+    def add_arm(self, arm: Hashable) -> None:
+        """Add an arm while running: in every node it gets the share 1/(M+1), the others are scaled by M/(M+1).
+
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
+        >>> policy.add_arm("d")
+        >>> policy.probabilities(0.3)
+        array([0.25, 0.25, 0.25, 0.25])
+        """
+        if arm in self._index:
+            if arm in self._removed:
+                self._removed.remove(arm)
+                self._refresh()
+                return
+            raise InputError(f"There is an arm {arm!r} already. Arms must differ.")
+        self._set_members([add_arm(member) for member in self._members])
+        self.arms.append(arm)
+        self._refresh()
+
+    def remove_arm(self, arm: Hashable) -> None:
+        """Never offer an arm again, until it is added back. What was learned of it is kept."""
+        if arm not in self._index or arm in self._removed:
+            raise InputError(f"There is no arm {arm!r} to remove. The arms are {_shown(self.active_arms)}.")
+        if len(self.active_arms) == 1:
+            raise InputError(f"{arm!r} is the last arm; a policy needs at least one. Add another first.")
+        self._removed.add(arm)
+        self._refresh()
+
+    @property
+    def active_arms(self) -> list[Hashable]:
+        """The arms that are offered by default: all but those removed."""
+        return [arm for arm in self.arms if arm not in self._removed]
+
+    # -- the whole policy --------------------------------------------------------------------------------------------
+
+    def explain(self) -> Explanation:
+        """The most probable mapping: regions, their arms, how sure."""
+        from .explain import explain
+
+        return explain(self.structure, self._members, self.arms, self.stop)
+
+    def copy(self) -> HSB:
+        """An independent policy in the same state, its random numbers included."""
+        twin = copy.copy(self)
+        twin.arms = list(self.arms)
+        twin._rng = copy.deepcopy(self._rng)
+        twin._ledger = Ledger(self._ledger.issued, bytes(self._ledger.bits))
+        twin._stream = uuid.uuid4().hex
+        twin._removed = set(self._removed)
+        twin._set_members([Member(member.F.copy(), member.I.copy()) for member in self._members])
+        twin._refresh()
+        return twin
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy to a file: versioned, no code inside, written whole or not at all. `hsb.load` reads it back."""
+        from .storage import save
+
+        save(self, path)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the state in use."""
+        return sum(F.nbytes + I.nbytes for F, I in zip(self._Fs, self._Is, strict=True))
+
+    def __repr__(self) -> str:
+        return f"HSB({self.structure!r}, arms={_shown(self.arms)}, learning_rate={self.learning_rate!r}, rounds={self.rounds})"
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _set_members(self, members: list[Member]) -> None:
+        from .kernels import rounds
+
+        self._kernels = rounds
+        self._members = members
+        self._Fs = tuple(member.F for member in members)
+        self._Is = tuple(member.I for member in members)
+
+    def _refresh(self) -> None:
+        """Scratch and look-up tables, after the arms or the arrays changed."""
+        self._index = {arm: i for i, arm in enumerate(self.arms)}
+        self._p = np.empty(len(self.arms))
+        self._counts = np.zeros(len(self._members), dtype=np.int64)
+        self._keys = tuple(np.ascontiguousarray(key) for key in self.structure.keys(np.zeros((1, self.structure.space.features))))
+        self._everything = np.zeros(0, dtype=np.uint8)
+        self._all = self._everything
+        if self._removed:
+            self._all = np.array([arm not in self._removed for arm in self.arms], dtype=np.uint8)
+        self._version = getattr(self, "_version", 0) + 1
+
+    def _locate(self, context: Any, *, count: bool) -> None:
+        """Put the context's keys where the kernels read them."""
+        structure = self.structure
+        try:
+            point = structure.space.unit_point(context) if structure.space.features == 1 else math.nan
+        except (TypeError, ValueError):
+            point = math.nan
+        if point == point:
+            keys = structure.scalar_keys(point)
+            if keys is not None:
+                for buffer, key in zip(self._keys, keys, strict=True):
+                    buffer[0, 0] = key
+                return
+        rows = np.asarray(context, dtype=object) if isinstance(context, str) else context
+        points, clipped = structure.space.unit_points([rows] if np.ndim(rows) <= 1 else rows)
+        if len(points) != 1:
+            raise InputError(f"One context at a time here; given {len(points)}. hsb.simulate takes whole tables.")
+        if count:
+            self.clipped += clipped
+        self._keys = tuple(np.ascontiguousarray(key) for key in structure.keys(points))
+
+    def _mask(self, available: Iterable[Hashable], *, past: bool = False) -> Masks:
+        """One byte per arm; empty where every arm is offered. A removed arm may have been available in the past."""
+        mask = np.zeros(len(self.arms), dtype=np.uint8)
+        for arm in available:
+            index = self._index.get(arm)
+            if index is None:
+                raise InputError(f"Unknown arm {arm!r} in available. The arms are {_shown(self.arms)}.")
+            if arm in self._removed and not past:
+                raise InputError(f"Arm {arm!r} in available was removed. policy.add_arm({arm!r}) brings it back.")
+            mask[index] = 1
+        if not mask.any():
+            raise InputError("available is empty: a round needs at least one arm. Leave it out to offer every arm.")
+        return self._everything if mask.all() else mask
+
+    def _offered_now(self, offered: Masks) -> tuple[Hashable, ...]:
+        return tuple(arm for i, arm in enumerate(self.arms) if not len(offered) or offered[i])
+
+    def _rate_now(self, t: float) -> float:
+        if self.learning_rate is not None:
+            return self.learning_rate
+        return float(self._anytime(np.array([t]))[0])
+
+    def _anytime(self, t: Floats) -> Floats:
+        """sqrt(A / (M t)), with A of Theorem 2."""
+        arms = len(self.arms)
+        cost = theory.prior_bound(self.structure, arms=arms, regions=arms if self.regions is None else self.regions)
+        return np.asarray(np.sqrt(cost / (arms * np.asarray(t, dtype=np.float64))))
+
+    def _scaled_loss(self, loss: float | None, reward: float | None) -> float:
+        if (loss is None) == (reward is None):
+            given = "neither" if loss is None else "both"
+            raise InputError(f"learn needs loss= or reward=, exactly one; given {given}.")
+        low, high = self.loss_range
+        value = loss if reward is None else reward
+        try:
+            inside = low <= value <= high  # type: ignore[operator]
+        except TypeError:
+            inside = False
+        if not inside:
+            name = "loss" if reward is None else "reward"
+            raise InputError(
+                f"{name} must be a number in [{low}, {high}]; given {value!r}. Declare another range with HSB(..., loss_range=(low, high))."
+            )
+        assert value is not None
+        return (value - low) / (high - low) if reward is None else (high - value) / (high - low)
+
+    def _check_new(self, decision: Decision) -> bool:
+        """Refuse what was learned before; tell whether the decision is this policy's own, known by its number."""
+        own = decision.id is not None and decision._stream in (None, self._stream)
+        if own:
+            number = decision.id
+            if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < self._ledger.issued:
+                raise InputError(
+                    f"Decision {number!r} was never issued by this policy, which has issued {self._ledger.issued}. "
+                    "Leave id out for decisions from elsewhere."
+                )
+            twice = self._ledger.closed(number)
+        else:
+            twice = self._stream in decision._taught
+        if twice:
+            raise InputError(f"{decision!r} was learned from already. Each decision counts once; the second feedback was not used.")
+        return own
+
+
+def _arm_list(arms: int | Iterable[Hashable]) -> list[Hashable]:
+    if isinstance(arms, bool) or arms is None:
+        raise InputError(f"arms must be a number or the arms themselves; given {arms!r}.")
+    if isinstance(arms, int | np.integer):
+        if arms < 1:
+            raise InputError(f"arms must be at least 1; given {arms}.")
+        return list(range(int(arms)))
+    if isinstance(arms, str) or not isinstance(arms, Iterable):
+        raise InputError(f"arms must be a number or several arms, e.g. ['a', 'b']; given {arms!r}.")
+    found = list(arms)
+    if not found or not all(isinstance(arm, Hashable) for arm in found) or len(set(found)) != len(found):
+        raise InputError(f"arms must be different hashable values, at least one; given {found!r}.")
+    return found
+
+
+def _rate(
+    structure: Structure, arms: int, horizon: float | None, regions: int | None, learning_rate: float | None
+) -> float | None:
+    if learning_rate is None:
+        if regions is not None:
+            theory.prior_bound(structure, arms=arms, regions=regions)
+        return None if horizon is None else theory.learning_rate(structure, arms=arms, horizon=horizon, regions=regions)
+    if horizon is not None:
+        raise InputError("Give horizon= or learning_rate=, not both: the horizon is only used to set the rate.")
+    if not (isinstance(learning_rate, SupportsFloat) and 0.0 < learning_rate < math.inf):
+        raise InputError(f"learning_rate must be a positive number; given {learning_rate!r}.")
+    return float(learning_rate)
+
+
+def _stop_prior(stop: float | None) -> float | None:
+    if stop is not None and not (isinstance(stop, SupportsFloat) and 0.0 <= stop < 1.0):
+        raise InputError(f"stop must be in [0, 1), the prior probability of stopping at a node; given {stop!r}.")
+    return None if stop is None else float(stop)
+
+
+def _range(loss_range: tuple[float, float]) -> tuple[float, float]:
+    low, high = (float(v) for v in loss_range)
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InputError(f"loss_range must be (low, high) with low < high; given {loss_range!r}.")
+    return low, high
+
+
+def _shown(arms: Iterable[Hashable]) -> str:
+    found = list(arms)
+    return repr(found) if len(found) <= 8 else f"[{', '.join(map(repr, found[:6]))}, ... {len(found)} in all]"

@@ -1,0 +1,142 @@
+"""Whole tables of rounds in compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import InputError
+from .members import room
+from .policy import HSB
+
+CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Run:
+    """What happened: one entry per round."""
+
+    arms: NDArray[Any]
+    """The arms played."""
+    losses: NDArray[np.float64]
+    """Their losses (or, where rewards were given, loss_range mirrored: low + high - reward)."""
+    propensities: NDArray[np.float64]
+    """The probabilities with which they were played."""
+
+    @property
+    def average_loss(self) -> float:
+        """Mean loss a round."""
+        return float(self.losses.mean()) if len(self.losses) else float("nan")
+
+    def __len__(self) -> int:
+        return len(self.losses)
+
+    def __repr__(self) -> str:
+        return f"Run(rounds={len(self)}, average_loss={self.average_loss:.4f})"
+
+
+def simulate(
+    policy: HSB,
+    contexts: ArrayLike,
+    losses: ArrayLike | None = None,
+    *,
+    rewards: ArrayLike | None = None,
+    available: ArrayLike | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Run:
+    """Let the policy decide and learn in every round of a table; it goes on from its present state and is changed.
+
+    `contexts` has shape (T, features) (or (T,) for one feature), `losses` or `rewards` shape (T, M), column m for the policy's m-th arm, and
+    `available`, if given, is a table of booleans (T, M). The same as `decide` and `learn` round by round, bit for bit, only faster.
+    `progress(done, total)` is called now and then. The whole table is checked before the first round is played.
+
+    >>> import hsb, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, horizon=1000, seed=0)
+    >>> run = hsb.simulate(policy, rng.random(1000), np.column_stack([np.zeros(1000), np.ones(1000)]))
+    >>> run.average_loss < 0.2
+    True
+    """
+    points, clipped = policy.structure.space.unit_points(contexts)
+    table = _table(policy, losses, rewards, len(points))
+    masks = _masks(policy, available, len(points))
+    keys = tuple(np.ascontiguousarray(key) for key in policy.structure.keys(points))
+    low, high = policy.loss_range
+    scaled = table if (low, high) == (0.0, 1.0) else (table - low) / (high - low)
+    total = len(points)
+    played = np.empty(total, dtype=np.int64)
+    chances = np.empty(total)
+    suffered = np.empty(total)
+    policy.clipped += clipped
+    for begin in range(0, total, CHUNK):
+        part = slice(begin, min(begin + CHUNK, total))
+        _play(policy, tuple(key[part] for key in keys), masks[part], scaled[part], played[part], chances[part], suffered[part])
+        if progress is not None:
+            progress(part.stop, total)
+    labels = policy.arms
+    arms = played if labels == list(range(len(labels))) else _labels(labels)[played]
+    return Run(arms=arms, losses=table[np.arange(total), played], propensities=chances)
+
+
+def _play(policy: HSB, keys: Any, masks: Any, losses: Any, played: Any, chances: Any, suffered: Any) -> None:
+    n = len(losses)
+    us = policy._rng.random(n)
+    first = policy.rounds + 1
+    if policy.learning_rate is not None:
+        rates = np.full(n, policy.learning_rate)
+    else:
+        rates = policy._anytime(np.arange(first, first + n))
+    done = 0
+    while True:
+        done = policy._kernels.simulate(
+            policy._Fs, policy._Is, keys, policy._counts, masks, policy._p, losses, us, rates, played, chances, suffered, done
+        )
+        if done == n:
+            break
+        policy._set_members([room(member, n - done) for member in policy._members])
+    policy.rounds += n
+    policy._version += 1
+
+
+def _labels(arms: list[Any]) -> NDArray[Any]:
+    labels = np.empty(len(arms), dtype=object)
+    labels[:] = arms
+    return labels
+
+
+def _table(policy: HSB, losses: ArrayLike | None, rewards: ArrayLike | None, rounds: int) -> NDArray[np.float64]:
+    if (losses is None) == (rewards is None):
+        raise InputError(f"simulate needs losses or rewards=, exactly one; given {'neither' if losses is None else 'both'}.")
+    name = "losses" if rewards is None else "rewards"
+    table = np.ascontiguousarray(losses if rewards is None else rewards, dtype=np.float64)
+    needed = (rounds, len(policy.arms))
+    if table.shape != needed:
+        raise InputError(f"{name} needs shape {needed}, a row per context and a column per arm; given {table.shape}.")
+    low, high = policy.loss_range
+    bad = ~((table >= low) & (table <= high))
+    if bad.any():
+        t, m = np.argwhere(bad)[0]
+        raise InputError(
+            f"{name}[{t}, {m}] is {table[t, m]}, outside [{low}, {high}]. Declare another range with HSB(..., loss_range=(low, high))."
+        )
+    return table if rewards is None else low + high - table
+
+
+def _masks(policy: HSB, available: ArrayLike | None, rounds: int) -> NDArray[np.uint8]:
+    if available is None:
+        if not policy._removed:
+            return np.zeros((rounds, 0), dtype=np.uint8)
+        return np.tile(policy._all, (rounds, 1))
+    masks = np.asarray(available)
+    needed = (rounds, len(policy.arms))
+    if masks.shape != needed or masks.dtype != np.bool_:
+        raise InputError(f"available needs booleans of shape {needed}; given {masks.dtype} of shape {masks.shape}.")
+    if policy._removed:
+        masks = masks & policy._all.astype(bool)
+    if not masks.any(axis=1).all():
+        raise InputError(f"available[{int(np.argmin(masks.any(axis=1)))}] offers no arm; every round needs at least one.")
+    return np.ascontiguousarray(masks, dtype=np.uint8)

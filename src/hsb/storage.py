@@ -1,0 +1,236 @@
+"""Policies in files: a zip of one JSON header and plain arrays. No code is stored and none is run on reading.
+
+The header names the format and its version; every entry carries a checksum. A file is written beside its place, flushed to disk and then moved
+over the old one in a single step, so that a crash leaves either the old file or the new one, whole.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .decision import Ledger
+from .errors import FileError, InputError
+from .kernels import header as h
+from .members import Member, aligned_zeros
+from .policy import HSB
+from .structures import from_dict
+
+FORMAT, VERSION = "hsb-policy", 1
+GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+
+
+def save(policy: HSB, path: str | Path) -> None:
+    """Write a policy atomically."""
+    write_atomically(Path(path), _pack(policy))
+
+
+def load(path: str | Path) -> HSB:
+    """Read a policy; it goes on exactly where it was saved.
+
+    >>> import hsb, tempfile, pathlib
+    >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     policy.save(pathlib.Path(folder) / "policy.hsb")
+    ...     twin = hsb.load(pathlib.Path(folder) / "policy.hsb")
+    >>> twin.decide(0.3).propensity == policy.decide(0.3).propensity
+    True
+    """
+    path = Path(path)
+    try:
+        return _unpack(path.read_bytes())
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        if isinstance(error, FileError):
+            raise FileError(f"{path}: {error}") from None
+        raise FileError(f"{path}: not a whole hsb policy file ({error}). Use another copy of it.") from error
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace a file's contents in one step."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    if hasattr(os, "O_DIRECTORY"):
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _pack(policy: HSB) -> bytes:
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "structure": policy.structure.to_dict(),
+        "arms": [_encode_arm(arm) for arm in policy.arms],
+        "removed": [_encode_arm(arm) for arm in policy.arms if arm in policy._removed],
+        "horizon": policy.horizon,
+        "regions": policy.regions,
+        "learning_rate": policy.learning_rate,
+        "stop": policy.stop,
+        "loss_range": list(policy.loss_range),
+        "rounds": policy.rounds,
+        "clipped": policy.clipped,
+        "issued": policy._ledger.issued,
+        "stream": policy._stream,
+        "generator": _plain(policy._rng.bit_generator.state),
+        "members": len(policy._members),
+    }
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr("header.json", json.dumps(header))
+        archive.writestr("ledger", bytes(policy._ledger.bits))
+        for k, member in enumerate(policy._members):
+            F, I = _trimmed(member)
+            archive.writestr(f"{k}.floats", F.astype("<f8").tobytes())
+            archive.writestr(f"{k}.ints", I.astype("<i8").tobytes())
+    return buffer.getvalue()
+
+
+def _unpack(data: bytes) -> HSB:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        header = json.loads(archive.read("header.json"))
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise FileError("not an hsb policy file.")
+        if header["version"] > VERSION:
+            raise FileError(f"written in format {header['version']}, this version reads up to {VERSION}. Install a newer hsb.")
+        policy = HSB(
+            from_dict(header["structure"]),
+            arms=[_decode_arm(arm) for arm in header["arms"]],
+            horizon=None if header["horizon"] is None else header["horizon"],
+            regions=header["regions"],
+            learning_rate=None if header["horizon"] is not None else header["learning_rate"],
+            stop=header["stop"],
+            loss_range=tuple(header["loss_range"]),
+            seed=_generator(header["generator"]),
+        )
+        policy.learning_rate = header["learning_rate"]
+        fresh = policy._members
+        if header["members"] != len(fresh):
+            raise FileError(f"{header['members']} members where its structure has {len(fresh)}.")
+        members = []
+        for k in range(len(fresh)):
+            F = np.frombuffer(archive.read(f"{k}.floats"), dtype="<f8").astype(np.float64)
+            I = np.frombuffer(archive.read(f"{k}.ints"), dtype="<i8").astype(np.int64)
+            members.append(_checked(F, I, fresh[k]))
+        policy._ledger = Ledger(int(header["issued"]), archive.read("ledger"))
+        if len(policy._ledger.bits) * 8 < policy._ledger.issued:
+            raise FileError("its ledger of decisions is too short.")
+        policy._set_members(members)
+        policy._removed = {_decode_arm(arm) for arm in header["removed"]}
+        policy.rounds, policy.clipped = int(header["rounds"]), int(header["clipped"])
+        policy._stream = str(header["stream"])
+        policy._refresh()
+        return policy
+
+
+def _trimmed(member: Member) -> Member:
+    """Without the rows not in use."""
+    F, I = member
+    if I[h.KIND] != h.COMPRESSED:
+        return member
+    I = I[: I[h.LINKS] + I[h.ROWS] * I[h.LINK_STRIDE]].copy()
+    I[h.CAPACITY] = I[h.ROWS]
+    return Member(F[: I[h.ROW0] + I[h.ROWS] * I[h.STRIDE]], I)
+
+
+def _checked(F: np.ndarray, I: np.ndarray, fresh: Member) -> Member:
+    """The arrays, if kernels that check nothing can be trusted with them: every place they name lies inside them."""
+    free = [h.ROWS, h.CAPACITY] if fresh.I[h.KIND] in (h.DENSE, h.COMPRESSED) else []
+    ours, theirs = fresh.I[: h.HEADER].copy(), I[: h.HEADER].copy()
+    ours[free], theirs[free] = 0, 0
+    if len(theirs) != h.HEADER or not np.array_equal(ours, theirs):
+        raise FileError("its state does not fit its structure.")
+    if not np.isfinite(F).all():
+        raise FileError("its state holds numbers that are not finite.")
+    kind, rows = I[h.KIND], int(I[h.ROWS]) if free else 0
+    if kind == h.DENSE:
+        fits = len(I) == len(fresh.I) and len(F) == len(fresh.F) and I[h.CAPACITY] == fresh.I[h.CAPACITY]
+    elif kind == h.COMPRESSED:
+        links = I[I[h.LINKS] :]
+        fits = rows >= 0 and len(links) == rows * I[h.LINK_STRIDE] and len(F) == I[h.ROW0] + rows * I[h.STRIDE]
+        fits = fits and I[h.CAPACITY] == rows and _links_fit(links.reshape(rows, int(I[h.LINK_STRIDE])), I, rows)
+    else:
+        # Only a graph keeps tables after its header: what the finder needs, and where each node's row begins.
+        tables = slice(int(I[h.SPEC]), None) if kind == h.GRAPH else slice(0, 0)
+        fits = len(I) == len(fresh.I) and len(F) == len(fresh.F) and np.array_equal(I[tables], fresh.I[tables])
+    if not fits:
+        raise FileError("its state does not fit its structure.")
+    room = aligned_zeros(len(F))
+    room[:] = F
+    return Member(room, I)
+
+
+def _links_fit(links: np.ndarray, I: np.ndarray, rows: int) -> bool:
+    bottom, top = links[:, 0], links[:, 1]
+    children = links[:, 2 : 2 + I[h.FANOUT]]
+    return bool(
+        np.all((top >= 0) & (top <= bottom) & (bottom <= I[h.DEPTH]))
+        and np.all((children >= -1) & (children < rows))
+        and np.all(children[children >= 0] > 0)
+        and len(np.unique(children[children >= 0])) == max(rows - 1, 0)
+        and np.all((children < 0) | (top[np.maximum(children, 0)] == bottom[:, None] + 1))
+    )
+
+
+def _encode_arm(arm: Hashable) -> Any:
+    if arm is None or isinstance(arm, bool | int | float | str):
+        return arm
+    if isinstance(arm, np.generic):
+        return _encode_arm(arm.item())
+    if isinstance(arm, tuple):
+        return {"tuple": [_encode_arm(part) for part in arm]}
+    raise InputError(
+        f"Arm {arm!r} cannot be written to a file: arms must be None, booleans, numbers, strings or tuples of these. "
+        "Use a name for the arm and keep the object in a table of your own."
+    )
+
+
+def _decode_arm(arm: Any) -> Hashable:
+    if isinstance(arm, dict):
+        return tuple(_decode_arm(part) for part in arm["tuple"])
+    if arm is None or isinstance(arm, bool | int | float | str):
+        return arm
+    raise FileError(f"it holds an arm of an unknown kind: {arm!r}.")
+
+
+def _plain(state: Any) -> Any:
+    if isinstance(state, dict):
+        return {name: _plain(value) for name, value in state.items()}
+    if isinstance(state, np.ndarray):
+        return {"array": state.tolist(), "dtype": str(state.dtype)}
+    return int(state) if isinstance(state, np.integer) else state
+
+
+def _from_plain(state: Any) -> Any:
+    if isinstance(state, dict) and "array" in state:
+        return np.array(state["array"], dtype=np.dtype(state["dtype"]))
+    if isinstance(state, dict):
+        return {name: _from_plain(value) for name, value in state.items()}
+    return state
+
+
+def _generator(state: dict[str, Any]) -> np.random.Generator:
+    name = state.get("bit_generator")
+    if name not in GENERATORS:
+        raise FileError(f"its random generator {name!r} is not one of {', '.join(GENERATORS)}.")
+    generator = getattr(np.random, name)()
+    generator.state = _from_plain(state)
+    return np.random.Generator(generator)
