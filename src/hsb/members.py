@@ -101,7 +101,7 @@ def make_tree(k: int, depth: int, arms: int, stop: float) -> Member:
 
 
 def _row_words(arms: int, *, dense: bool) -> int:
-    words = 4 + arm_block(arms)[2]
+    words = 3 + max(arm_block(arms)[2], 4 if dense else 0)
     return -(-words // 8) * 8 if dense else words  # whole cache lines, or as little memory as possible
 
 
@@ -227,7 +227,7 @@ def blocks(member: Member) -> Ints:
     kind = I[h.KIND]
     if kind in (h.DENSE, h.COMPRESSED):
         rows = I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.ROWS] if kind == h.COMPRESSED else I[h.CAPACITY])
-        return np.asarray(rows[F[rows + 2] != 0.0] + 4)
+        return np.asarray(rows[F[rows] != 0.0] + 3)
     if kind == h.INTERVALS:
         return np.asarray(I[h.ARM0] + I[h.WIDTH] * np.arange(I[h.LEAVES] * (I[h.LEAVES] + 1) // 2))
     if kind == h.ONE_OF:
@@ -266,8 +266,9 @@ def add_arm(member: Member) -> Member:
         share = np.maximum(weights, 0.0).sum() / M
         wider.F[new[i] + M] = share
         kernels.rebuild(wider.F, wider.I, new[i])
-        if I[h.KIND] in (h.DENSE, h.COMPRESSED):
-            wider.F[new[i] - 2] = 1.0 / kernels.total(wider.F, new[i], wider.I[h.TOP], wider.I[h.TOP_SIZE])
+        if I[h.KIND] in (h.DENSE, h.COMPRESSED):  # a tree's rate is per unit of arm weight
+            grown = kernels.total(wider.F, new[i], wider.I[h.TOP], wider.I[h.TOP_SIZE])
+            wider.F[new[i] - 3] *= share * M / grown
     wider.I[h.PARENT], wider.I[h.OPTION] = I[h.PARENT], I[h.OPTION]
     return wider
 
@@ -305,8 +306,8 @@ def _widened(member: Member) -> Member:
 def _block_places(member: Member, wider: Member) -> Ints:
     """The places in `wider` of the arm blocks that the member has in use."""
     if member.I[h.KIND] in (h.DENSE, h.COMPRESSED):
-        rows = (blocks(member) - 4 - member.I[h.ROW0]) // member.I[h.STRIDE]
-        return np.asarray(wider.I[h.ROW0] + rows * wider.I[h.STRIDE] + 4)
+        rows = (blocks(member) - 3 - member.I[h.ROW0]) // member.I[h.STRIDE]
+        return np.asarray(wider.I[h.ROW0] + rows * wider.I[h.STRIDE] + 3)
     return blocks(wider)
 
 
@@ -314,7 +315,7 @@ def _ahead(member: Member, places: Ints) -> Ints:
     """How many words of options stand before each arm block."""
     I = member.I
     if I[h.KIND] in (h.DENSE, h.COMPRESSED):
-        return np.full(len(places), 4)
+        return np.full(len(places), 3)
     if I[h.KIND] == h.INTERVALS:
         return np.zeros(len(places), dtype=np.int64)
     if I[h.KIND] == h.ONE_OF:

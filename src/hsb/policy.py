@@ -248,12 +248,12 @@ class HSB:
                     buffer[0, 0] = key
                 return
         rows = np.asarray(context, dtype=object) if isinstance(context, str) else context
-        points, clipped = structure.space.unit_points([rows] if np.ndim(rows) <= 1 else rows)
+        points, clipped = structure.space.check([rows] if np.ndim(rows) <= 1 else rows)
         if len(points) != 1:
             raise InputError(f"One context at a time here; given {len(points)}. hsb.simulate takes whole tables.")
         if count:
             self.clipped += clipped
-        self._keys = tuple(np.ascontiguousarray(key) for key in structure.keys(points))
+        self._keys = tuple(np.ascontiguousarray(key) for key in structure.keys(structure.space.to_unit(points)))
 
     def _mask(self, available: Iterable[Hashable], *, past: bool = False) -> Masks:
         """One byte per arm; empty where every arm is offered. A removed arm may have been available in the past."""

@@ -13,7 +13,7 @@ from .errors import InputError
 from .members import room
 from .policy import HSB
 
-CHUNK = 1 << 16
+CHUNK = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -61,25 +61,27 @@ def simulate(
     >>> run.average_loss < 0.2
     True
     """
-    points, clipped = policy.structure.space.unit_points(contexts)
+    points, clipped = policy.structure.space.check(contexts)
     table = _table(policy, losses, rewards, len(points))
     masks = _masks(policy, available, len(points))
-    keys = tuple(np.ascontiguousarray(key) for key in policy.structure.keys(points))
     low, high = policy.loss_range
-    scaled = table if (low, high) == (0.0, 1.0) else (table - low) / (high - low)
     total = len(points)
     played = np.empty(total, dtype=np.int64)
     chances = np.empty(total)
     suffered = np.empty(total)
     policy.clipped += clipped
-    for begin in range(0, total, CHUNK):
+    for begin in range(0, total, CHUNK):  # a chunk fits the cache, and Ctrl-C is heard between chunks
         part = slice(begin, min(begin + CHUNK, total))
-        _play(policy, tuple(key[part] for key in keys), masks[part], scaled[part], played[part], chances[part], suffered[part])
+        keys = tuple(np.ascontiguousarray(key) for key in policy.structure.keys(policy.structure.space.to_unit(points[part])))
+        scaled = table[part] if (low, high) == (0.0, 1.0) else (table[part] - low) / (high - low)
+        _play(policy, keys, masks[part], scaled, played[part], chances[part], suffered[part])
         if progress is not None:
             progress(part.stop, total)
+    if (low, high) != (0.0, 1.0):
+        suffered = table[np.arange(total), played]
     labels = policy.arms
     arms = played if labels == list(range(len(labels))) else _labels(labels)[played]
-    return Run(arms=arms, losses=table[np.arange(total), played], propensities=chances)
+    return Run(arms=arms, losses=suffered, propensities=chances)
 
 
 def _play(policy: HSB, keys: Any, masks: Any, losses: Any, played: Any, chances: Any, suffered: Any) -> None:
@@ -117,9 +119,8 @@ def _table(policy: HSB, losses: ArrayLike | None, rewards: ArrayLike | None, rou
     if table.shape != needed:
         raise InputError(f"{name} needs shape {needed}, a row per context and a column per arm; given {table.shape}.")
     low, high = policy.loss_range
-    bad = ~((table >= low) & (table <= high))
-    if bad.any():
-        t, m = np.argwhere(bad)[0]
+    if table.size and not (table.min() >= low and table.max() <= high):  # also where there is a NaN
+        t, m = np.argwhere(~((table >= low) & (table <= high)))[0]
         raise InputError(
             f"{name}[{t}, {m}] is {table[t, m]}, outside [{low}, {high}]. Declare another range with HSB(..., loss_range=(low, high))."
         )

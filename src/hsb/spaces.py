@@ -61,22 +61,26 @@ class Box:
             return (context - self._low0) / self._width0
         return float("nan")
 
-    def unit_points(self, contexts: ArrayLike) -> tuple[Floats, int]:
-        """Coordinates in [0, 1] of a batch of contexts, shape (T, features), and how many were clipped."""
+    def check(self, contexts: ArrayLike) -> tuple[Floats, int]:
+        """A batch of contexts as an array (T, features), every one inside the box, and how many had to be clipped."""
         points = _as_rows(contexts, self.features)
+        if ((points >= self.low) & (points <= self.high)).all():
+            return points, 0
         if np.isnan(points).any():
             t, j = np.argwhere(np.isnan(points))[0]
             raise InputError(f"{_which(t, points)}feature {j} is NaN. Contexts must be numbers: drop the row or fill the value.")
         beyond = (points < self.low) | (points > self.high)
-        if beyond.any():
-            if self.outside == "error":
-                t, j = np.argwhere(beyond)[0]
-                raise InputError(
-                    f"{_which(t, points)}feature {j} is {float(points[t, j])}, outside [{self.low[j]}, {self.high[j]}]. "
-                    "Give the structure a wider space=hsb.Box(low, high), or Box(..., outside='clip') to clip and count."
-                )
-            points = np.clip(points, self.low, self.high)
-        return (points - self.low) / (self.high - self.low), int(beyond.any(axis=1).sum())
+        if self.outside == "error":
+            t, j = np.argwhere(beyond)[0]
+            raise InputError(
+                f"{_which(t, points)}feature {j} is {float(points[t, j])}, outside [{self.low[j]}, {self.high[j]}]. "
+                "Give the structure a wider space=hsb.Box(low, high), or Box(..., outside='clip') to clip and count."
+            )
+        return np.clip(points, self.low, self.high), int(beyond.any(axis=1).sum())
+
+    def to_unit(self, points: Floats) -> Floats:
+        """Coordinates in [0, 1] of checked contexts."""
+        return np.asarray((points - self.low) / (self.high - self.low))
 
     def bounds(self, feature: int, start: float, end: float) -> tuple[float, float]:
         """The part of a feature's range between the fractions start and end."""
@@ -113,14 +117,18 @@ class Cells:
             return (context + 0.5) / self.n
         return float("nan")
 
-    def unit_points(self, contexts: ArrayLike) -> tuple[Floats, int]:
-        """The middles of the cells, shape (T, 1); nothing is ever clipped."""
+    def check(self, contexts: ArrayLike) -> tuple[Floats, int]:
+        """A batch of cell numbers as an array (T, 1); nothing is ever clipped."""
         points = _as_rows(contexts, 1)
         bad = ~((points >= 0) & (points < self.n) & (points == np.floor(points)))
         if bad.any():
             t = int(np.argwhere(bad)[0][0])
             raise InputError(f"{_which(t, points)}given {points[t, 0]}; contexts here are cell numbers 0 .. {self.n - 1}.")
-        return (points + 0.5) / self.n, 0
+        return points, 0
+
+    def to_unit(self, points: Floats) -> Floats:
+        """The middles of the cells."""
+        return np.asarray((points + 0.5) / self.n)
 
     def bounds(self, feature: int, start: float, end: float) -> tuple[float, float]:
         """First cell and one past the last."""

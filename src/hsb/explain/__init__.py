@@ -1,7 +1,7 @@
 """What a policy has learned, in words: the most probable mapping.
 
-A structure's posterior is over ways of splitting the space and an arm for each part. Its maximiser is found by the recursion that
-computes w, with max for sum, in the odds form:
+A structure's posterior is over ways of splitting the space and an arm for each part. Its maximiser is found by the recursion
+that computes w, with max for sum, in the odds form:
 
     V(i) = max( ln option_i[stop] + max_m ln arm_i[m],  max over groups phi of  ln option_i[phi] + sum of V(j), j in phi )
 

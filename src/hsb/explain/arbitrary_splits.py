@@ -28,7 +28,7 @@ def graph(structure: ArbitrarySplits, member: Member) -> Graph:
 
     masks = np.arange(1, size)
     rows = I[I[h.NODE0] + masks]
-    options = 2 ** (np.bitwise_count(masks).astype(np.int64) - 1)
+    options = np.array([2 ** (mask.bit_count() - 1) for mask in range(1, size)])
     value[1:] = best_arms(member, rows + 1 + 2 * options).log_share
     for mask in range(1, size):
         logs = log_options(F, rows[mask - 1 : mask], int(options[mask - 1]))[0]
@@ -39,7 +39,7 @@ def graph(structure: ArbitrarySplits, member: Member) -> Graph:
 
 
 def _first_parts(mask: int) -> Ints:
-    """The part with the lowest leaf, for every division of the set in two: that leaf and each subset, falling, of the others but all."""
+    """For every division of the set in two, the part with its lowest leaf: that leaf and a subset, falling, of the others."""
     low = mask & -mask
     parts = np.array([low])
     for leaf in _leaves(mask ^ low):

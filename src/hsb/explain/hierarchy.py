@@ -26,11 +26,11 @@ def graph(structure: Hierarchy, member: Member) -> Graph:
     def boxes(node: int) -> Boxes:
         return cover(structure, structure.nodes[names[node]]["leaves"])
 
+    rows = I[I[h.NODE0] : I[h.NODE0] + len(names)]
+    options = np.array([1 + len(structure.nodes[name]["groups"]) for name in names])
+    log_share = best_arms(member, rows + 1 + 2 * options).log_share
     for node in range(len(names) - 1, -1, -1):
-        ways = groups(node)
-        n = len(ways) + 1
-        row = I[I[h.NODE0] + node]
-        logs = log_options(F, np.array([row]), n)[0]
-        here = logs[0] + best_arms(member, np.array([row + 1 + 2 * n])).log_share[0]
-        value[node] = max([here, *(logs[o] + sum(value[j] for j in group) for o, group in ways)])
+        logs = log_options(F, rows[node : node + 1], int(options[node]))[0]
+        splits = (logs[o] + sum(value[j] for j in group) for o, group in groups(node))
+        value[node] = max([logs[0] + log_share[node], *splits])
     return Graph(0, value, groups, boxes)

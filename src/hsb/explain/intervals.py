@@ -1,6 +1,7 @@
 """Intervals of ordered leaves: the w-form, since these structures keep w and not options (`kernels/intervals.py`).
 
-    B(i,j) = ln count + max( ln sigma(i,j) + max_m ln arm[m],  B_K(i,j) ),   B_k(i,j) = max over c of B(i,c) + B_{k-1}(c+1,j),   B_1 = B
+    B(i,j) = ln count + max( ln sigma(i,j) + max_m ln arm[m],  B_K(i,j) )
+    B_1 = B,   B_k(i,j) = max over c of B(i,c) + B_{k-1}(c+1,j)
 
 with count = 1 / (groups + 1) and the sum of B over the single leaves for B_K where 1 < L < K. V(root) = B(root) - ln w(root).
 """
@@ -56,28 +57,24 @@ def _log_sigma(member: Member) -> Floats:
 
 
 def _tables(stay: Floats, log_count: Floats, K: int) -> list[Floats]:
-    """B_1 .. B_{K-1}, each by first and last leaf; -inf where an interval is too short. By length, all intervals of it at once."""
+    """B_1 .. B_{K-1}, each by first and last leaf, -inf where an interval is too short. All intervals of a length at once."""
     N = len(stay)
-    tables = [np.full((N, N), -np.inf) for _ in range(1 if K > N else K - 1)]
-    B = tables[0]
+    most = K if K <= N else 1  # where every interval is shorter than K, there is only the division into leaves
+    B = np.full((N, N), -np.inf)
+    tables = [B] + [np.full((N, N), -np.inf) for _ in range(2, most)]
     for L in range(1, N + 1):
         i = np.arange(N - L + 1)
         j = i + L - 1
         c = i[:, None] + np.arange(L - 1)  # last leaf of the first part
-        here = stay[i, j]
-        if L >= K:
-            for k in range(2, K + 1):
-                found = (B[i[:, None], c] + tables[k - 2][c + 1, j[:, None]]).max(axis=1)
-                if k < K:
-                    tables[k - 1][i, j] = found
-            here = np.maximum(here, found)
-        elif L > 1:
-            leaves = np.append(c, j[:, None], axis=1)
-            singles = B[leaves, leaves].sum(axis=1)
-            here = np.maximum(here, singles)
-            for k in range(2, min(L, len(tables)) + 1):
-                tables[k - 1][i, j] = (B[i[:, None], c] + tables[k - 2][c + 1, j[:, None]]).max(axis=1)
-        B[i, j] = here + log_count[L]
+        split = np.full(len(i), -np.inf)
+        for k in range(2, min(L, most) + 1):
+            split = (B[i[:, None], c] + tables[k - 2][c + 1, j[:, None]]).max(axis=1)
+            if k < most:
+                tables[k - 1][i, j] = split
+        if 1 < L < K:
+            leaves = i[:, None] + np.arange(L)
+            split = B[leaves, leaves].sum(axis=1)
+        B[i, j] = log_count[L] + np.maximum(stay[i, j], split)
     return tables
 
 

@@ -30,7 +30,7 @@ def graph(structure: PositionSplits, member: Member) -> Graph:
 
     def groups(node: int) -> list[Group]:
         levels, cells = levels_and_cells(node)
-        found = []
+        found: list[Group] = []
         for option, j in _splittable(levels, bits):
             half = node + scale[j] * (2 ** levels[j] + cells[j])  # side number 2^l - 1 + c becomes 2^(l+1) - 1 + 2c
             found.append((option, (half, half + scale[j])))
@@ -42,7 +42,9 @@ def graph(structure: PositionSplits, member: Member) -> Graph:
 
     for levels in product(*(range(b, -1, -1) for b in bits)):
         cells = _grid([2**level for level in levels])
-        nodes = sum(scale[j] * (2**level - 1 + cells[j]) for j, level in enumerate(levels)) + np.zeros(1, dtype=np.int64)
+        nodes = np.zeros(len(cells[0]), dtype=np.int64)
+        for j, level in enumerate(levels):
+            nodes += scale[j] * (2**level - 1 + cells[j])
         ways = _splittable(levels, bits)
         n = len(ways) + 1
         rows = I[I[h.NODE0] + nodes]

@@ -12,7 +12,7 @@ from ..members import Floats, Ints, Member
 
 # Two values are equal if they differ by less than this, relative to the larger: more than rounding in a long run, less than
 # anything that matters. Without it rounding would choose between mappings that are equally probable.
-TIE = 1e-11
+TIE = 1e-9
 
 
 class Arms(NamedTuple):
@@ -20,6 +20,7 @@ class Arms(NamedTuple):
 
     arm: Ints
     log_share: Floats  # ln of the largest share
+    log_total: Floats  # ln of the sum of all weights
     seen: NDArray[np.bool_]  # is the node not at its prior?
 
 
@@ -32,13 +33,13 @@ def best_arms(member: Member, blocks: Ints) -> Arms:
     logs = np.where(weights > 0.0, np.log(np.where(weights > 0.0, weights, 1.0)), weights)
     high = logs.max(axis=1)
     total = np.log(np.exp(logs - high[:, None]).sum(axis=1))
-    return Arms(np.argmax(logs >= high[:, None] - TIE, axis=1), -total, seen)
+    return Arms(np.argmax(logs >= high[:, None] - TIE, axis=1), -total, high + total, seen)
 
 
 def log_options(F: Floats, rows: Ints, n: int) -> Floats:
     """ln of the n option weights of each row, -inf where the prior is 0; shape (rows, n)."""
     at = rows[:, None] + 1 + np.arange(n)
-    return log_of(F[at]) - F[at + n] * h.LOG_BASE
+    return np.asarray(log_of(F[at]) - F[at + n] * h.LOG_BASE)
 
 
 def log_of(values: ArrayLike) -> Floats:

@@ -26,11 +26,17 @@ from .header import (
 
 
 @njit(cache=True, error_model="numpy")
+def seen(v):
+    """A weight as far as a sum can see it: 0 where only its logarithm is kept."""
+    return v if v > 0.0 else 0.0
+
+
+@njit(cache=True, error_model="numpy")
 def total(F, b, top, size):
     """Sum of the weights of the block at b. O(1)."""
-    s = max(F[b + top], 0.0)
+    s = seen(F[b + top])
     for i in range(1, size):
-        s += max(F[b + top + i], 0.0)
+        s += seen(F[b + top + i])
     return s
 
 
@@ -44,8 +50,8 @@ def reset(F, I, b):
 
 @njit(cache=True, error_model="numpy")
 def _eight(F, b):
-    return ((max(F[b], 0.0) + max(F[b + 1], 0.0)) + (max(F[b + 2], 0.0) + max(F[b + 3], 0.0))) + (
-        (max(F[b + 4], 0.0) + max(F[b + 5], 0.0)) + (max(F[b + 6], 0.0) + max(F[b + 7], 0.0))
+    return ((seen(F[b]) + seen(F[b + 1])) + (seen(F[b + 2]) + seen(F[b + 3]))) + (
+        (seen(F[b + 4]) + seen(F[b + 5])) + (seen(F[b + 6]) + seen(F[b + 7]))
     )
 
 
@@ -190,7 +196,7 @@ def pick(F, I, b, u):
     while True:
         last = at
         for i in range(at, at + n):
-            v = max(F[b + offset + i], 0.0)
+            v = seen(F[b + offset + i])
             if v > 0.0:
                 last = i
                 if left < v:

@@ -62,7 +62,7 @@ def _one(F, I, n, arm):
     w, bases = I[WEIGHT], I[BASES]
     s = 0.0
     for i in range(n):
-        s += F[w + i] * max(F[I[bases + i] + arm], 0.0)
+        s += F[w + i] * arms.seen(F[I[bases + i] + arm])
     return s + F[REST] * (1.0 / I[ARMS])
 
 
@@ -171,17 +171,20 @@ def draw(Fs, Is, Ks, t, counts, offered, p, u):
         arm = _walk(Fs, Is, counts, u)
         return arm, min(propensity(Fs, Is, counts, arm), 1.0)
     mix(Fs, Is, Ks, t, counts, offered, p)
-    left = 0.0
+    total = 0.0
     for m in range(M):
-        left += p[m]
-    left *= u
-    arm = -1
-    for m in range(M):
-        if p[m] > 0.0:
-            arm = m
-            if left < p[m]:
-                break
-            left -= p[m]
+        total += p[m]
+    arm = 0
+    cumulative = 0.0
+    for m in range(M - 1):
+        cumulative += p[m]
+        if cumulative <= u * total:
+            arm = m + 1
+    if p[arm] == 0.0:  # u so close to 1 that rounding went past the last arm that has any probability
+        arm = 0
+        for m in range(1, M):
+            if p[m] > p[arm]:
+                arm = m
     return arm, min(p[arm], 1.0)
 
 

@@ -1,9 +1,15 @@
 """One round on a binary or K-ary tree: the nodes that contain a context are a path.
 
-Row of a node in F: stop, go, 1 / total of its arms, count, then its arm block (at `ARMS_AT`). Visible odds add to 1. A negative
-stop (or go) is one too small to be seen beside the other: it stands for `-stop * BASE**-count`. A leaf has stop = 1, go = 0.
+Row of a node in F: rate, go, count, then its arm block (at `ARMS_AT`). The node stops with probability rate * (total of its arms)
+and goes on to its child with probability go; the two add to 1. So the probability that the node plays arm m is rate * weight[m], and
+a round divides once a node: with `now` the new total and `below` the child's ratio, the node's ratio is
+s = rate * now + go * below, and then rate /= s, go *= below / s. A leaf has go = 0.
 
-DENSE trees have a row for every node, in heap order; a row of zeros was never visited.
+A rate of 0 means that the node was never visited (a row of zeros). A negative rate means that stopping is too improbable to be seen
+beside going on: the rate is -rate * BASE**-count (count = inf: the prior forbids stopping). A negative go means the same of
+going on.
+
+DENSE trees have a row for every node, in heap order.
 
 COMPRESSED trees keep one row for a chain of links all of whose visits went one way: from level `top` to level `bottom`, where it
 branches (bottom < DEPTH) or ends (bottom = DEPTH). All links of a chain have seen the same rounds, so their arm weights are
@@ -19,7 +25,9 @@ import math
 from numba import njit
 
 from . import arms
+from .arms import seen
 from .header import (
+    ARM_LOW,
     ARMS,
     BASE,
     BASES,
@@ -48,7 +56,7 @@ from .header import (
     WORDS,
 )
 
-ARMS_AT = 4  # where a row's arm block begins
+ARMS_AT = 3  # where a row's arm block begins
 
 
 @njit(cache=True, error_model="numpy")
@@ -83,37 +91,20 @@ def _leaves_at(I, link, key):
 
 
 @njit(cache=True, error_model="numpy")
-def _split_odds(F, I, row, links, above):
-    """Odds of the upper `above` links and of the lower ones of a chain of `links`: (stop, go, count) twice.
-
-    With S the chain's arm mass and P the weight of what hangs below it: stop = STAY[k] S, go = GO[k] P, and the lower part
-    weighs STAY[k-j] S + GO[k-j] P.
-    """
-    stop, go, e = F[row], F[row + 1], F[row + 3]
-    below = links - above
-    if go == 0.0:  # an ended chain: the lower part is a leaf and weighs S
-        return F[I[STAY] + above], F[I[GO] + above], 0.0, 1.0, 0.0, 0.0
-    S = stop / F[I[STAY] + links] if stop != 0.0 else 0.0
-    P = go / F[I[GO] + links]
-    low_stop, low_go, low_e = balanced(F[I[STAY] + below] * S, F[I[GO] + below] * P, e)
-    w = max(F[I[STAY] + below] * S, 0.0) + max(F[I[GO] + below] * P, 0.0)
-    up_stop, up_go, up_e = balanced(F[I[STAY] + above] * S, F[I[GO] + above] * w, e if stop < 0.0 else 0.0)
-    return up_stop, up_go, up_e, low_stop, low_go, low_e
-
-
-@njit(cache=True, error_model="numpy")
-def balanced(stop, go, e):
-    """Normalise a pair of odds, showing or hiding the smaller one."""
+def _balanced(stop, go, e):
+    """Normalise a pair of odds that changed, hiding the smaller one from the sum or showing it again."""
     if stop < 0.0:
-        stop, e = _hidden(stop / go, e)
+        if e == math.inf:
+            return -1.0, 1.0, e
+        stop, e = _recounted(stop / go, e)
         return stop, 1.0, e
     if go < 0.0:
-        go, e = _hidden(go / stop, e)
+        go, e = _recounted(go / stop, e)
         return 1.0, go, e
     s = stop + go
     stop /= s
     go /= s
-    if 0.0 < stop < OPTION_TINY:
+    if stop < OPTION_TINY:
         return -stop * BASE, 1.0, 1.0
     if 0.0 < go < OPTION_TINY:
         return 1.0, -go * BASE, 1.0
@@ -121,17 +112,46 @@ def balanced(stop, go, e):
 
 
 @njit(cache=True, error_model="numpy")
-def _hidden(v, e):
-    """A hidden odd after it changed: -v * BASE**-e, or v itself once it can be seen again."""
+def _recounted(v, e):
+    """A hidden odd, -v * BASE**-e, kept between OPTION_TINY and 1; once e is 0 it is hidden no more."""
     if v < -1.0:
-        v /= BASE
-        e -= 1.0
-        if e == 0.0:
-            v = -v
-    elif v > -OPTION_TINY:
-        v *= BASE
-        e += 1.0
+        return (-v / BASE, 0.0) if e == 1.0 else (v / BASE, e - 1.0)
+    if v > -OPTION_TINY:
+        return v * BASE, e + 1.0
     return v, e
+
+
+@njit(cache=True, error_model="numpy")
+def _split_odds(F, I, row, links, above):
+    """Odds of the upper `above` links and of the lower ones of a chain of `links`: (stop, go, count) twice.
+
+    With S the chain's arm mass and P the weight of what hangs below it: stop = STAY[k] S, go = GO[k] P, and the lower part
+    weighs STAY[k-j] S + GO[k-j] P.
+    """
+    below = links - above
+    forbidden = F[I[STAY] + 1] == 0.0
+    if F[row + 1] == 0.0:  # an ended chain: the lower part is a leaf and weighs S
+        if forbidden:
+            return -1.0, 1.0, math.inf, 1.0, 0.0, 0.0
+        return F[I[STAY] + above], F[I[GO] + above], 0.0, 1.0, 0.0, 0.0
+    if forbidden:
+        return -1.0, 1.0, math.inf, -1.0, 1.0, math.inf
+    e = F[row + 2]
+    S = F[row] * arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE]) / F[I[STAY] + links]
+    P = F[row + 1] / F[I[GO] + links]
+    low_stop, low_go = F[I[STAY] + below] * S, F[I[GO] + below] * P
+    w = seen(low_stop) + seen(low_go)
+    up_stop, up_go, up_e = _balanced(F[I[STAY] + above] * S, F[I[GO] + above] * w, e)
+    low_stop, low_go, low_e = _balanced(low_stop, low_go, e)
+    return up_stop, up_go, up_e, low_stop, low_go, low_e
+
+
+@njit(cache=True, error_model="numpy")
+def _store(F, I, row, stop, go, e):
+    """Write a pair of odds to a row whose arms are in place."""
+    F[row] = stop / arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
+    F[row + 1] = go
+    F[row + 2] = e
 
 
 @njit(cache=True, error_model="numpy")
@@ -153,16 +173,17 @@ def visit(F, I, key, reach):
         link = links + at * link_stride
         row = row0 + at * stride
         bottom = I[link]
-        stop, go = F[row], F[row + 1]
+        rate, go = F[row], F[row + 1]
         leaves = not _agree(I, link, key, bottom)
         if leaves:
             top = I[link + 1]
             odds = _split_odds(F, I, row, bottom - top + 1, _leaves_at(I, link, key) - top + 1)
-            stop, go = odds[0], odds[1]
-        F[weight + n] = reach * max(stop, 0.0) * F[row + 2]
+            rate = odds[0] / arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
+            go = odds[1]
+        F[weight + n] = reach * seen(rate)
         I[path + n] = row
         I[bases + n] = row + ARMS_AT
-        reach *= max(go, 0.0)
+        reach *= seen(go)
         n += 1
         if leaves or bottom == depth:
             break
@@ -181,14 +202,13 @@ def _visit_dense(F, I, key, reach):
     path, weight, bases = I[PATH], I[WEIGHT], I[BASES]
     for level in range(depth + 1):
         row = row0 + heap * stride
-        inv = F[row + 2]
-        if inv == 0.0:
+        if F[row] == 0.0:
             F[REST] = reach
             return level
-        F[weight + level] = reach * max(F[row], 0.0) * inv
+        F[weight + level] = reach * seen(F[row])
         I[path + level] = row
         I[bases + level] = row + ARMS_AT
-        reach *= max(F[row + 1], 0.0)
+        reach *= seen(F[row + 1])
         if level < depth:
             heap = heap * k + 1 + _digit(I, key, level)
     F[REST] = 0.0
@@ -200,41 +220,34 @@ def log_visit(F, I, key, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too. Return ln of the rest."""
     for d in range(n):
         row = I[I[PATH] + d]
-        stop, go, e = F[row], F[row + 1], F[row + 3]
+        stop = F[row] * arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
+        go, e = F[row + 1], F[row + 2]
         if I[KIND] == COMPRESSED:
             link = I[LINKS] + (row - I[ROW0]) // I[STRIDE] * I[LINK_STRIDE]
             bottom, top = I[link], I[link + 1]
             if not _agree(I, link, key, bottom):
                 odds = _split_odds(F, I, row, bottom - top + 1, _leaves_at(I, link, key) - top + 1)
                 stop, go, e = odds[0], odds[1], odds[2]
-        F[I[WEIGHT] + d] = reach + log_odd(stop, e)
-        reach += log_odd(go, e)
+        F[I[WEIGHT] + d] = reach + _log(stop, e)
+        reach += _log(go, e)
     return reach
 
 
 @njit(cache=True, error_model="numpy")
-def log_odd(v, e):
-    """Logarithm of a stop or go as stored, hidden or not."""
-    if v == 0.0:
-        return -math.inf
-    return math.log(v) if v > 0.0 else math.log(-v) - e * LOG_BASE
-
-
-@njit(cache=True, error_model="numpy")
-def _start_row(F, I, row, stop, go):
-    """A node at its prior."""
-    F[row] = stop
-    F[row + 1] = go
-    F[row + 2] = 1.0 / I[ARMS]
-    F[row + 3] = 0.0
-    arms.reset(F, I, row + ARMS_AT)
+def _log(v, e):
+    """Logarithm of a stop or a go, hidden or not."""
+    if v > 0.0:
+        return math.log(v)
+    return math.log(-v) - e * LOG_BASE if v < 0.0 else -math.inf
 
 
 @njit(cache=True, error_model="numpy")
 def _new_leaf(F, I, key, top):
     at = I[ROWS]
     I[ROWS] += 1
-    _start_row(F, I, I[ROW0] + at * I[STRIDE], 1.0, 0.0)
+    row = I[ROW0] + at * I[STRIDE]
+    arms.reset(F, I, row + ARMS_AT)
+    _store(F, I, row, 1.0, 0.0, 0.0)
     link = I[LINKS] + at * I[LINK_STRIDE]
     I[link] = I[DEPTH]
     I[link + 1] = top
@@ -290,9 +303,9 @@ def _branch(F, I, at, key):
         F[low_row + i] = F[row + i]
     for i in range(I[LINK_STRIDE]):
         I[low_link + i] = I[link + i]
-    F[low_row], F[low_row + 1], F[low_row + 3] = odds[3], odds[4], odds[5]
+    _store(F, I, low_row, odds[3], odds[4], odds[5])
     I[low_link + 1] = level + 1
-    F[row], F[row + 1], F[row + 3] = odds[0], odds[1], odds[2]
+    _store(F, I, row, odds[0], odds[1], odds[2])
     I[link] = level
     for c in range(k):
         I[link + 2 + c] = -1
@@ -304,15 +317,19 @@ def _branch(F, I, at, key):
 @njit(cache=True, error_model="numpy")
 def _insert_dense(F, I, key):
     depth = I[DEPTH]
+    stay, go = F[I[STAY] + 1], F[I[GO] + 1]
     heap = 0
     for level in range(depth + 1):
         row = I[ROW0] + heap * I[STRIDE]
-        if F[row + 2] == 0.0:
+        if F[row] == 0.0:
             I[ROWS] += 1
-            if level < depth:
-                _start_row(F, I, row, F[I[STAY] + 1], F[I[GO] + 1])
+            arms.reset(F, I, row + ARMS_AT)
+            if level == depth:
+                _store(F, I, row, 1.0, 0.0, 0.0)
+            elif stay == 0.0:
+                _store(F, I, row, -1.0, 1.0, math.inf)
             else:
-                _start_row(F, I, row, 1.0, 0.0)
+                _store(F, I, row, stay, go, 0.0)
         if level < depth:
             heap = heap * I[FANOUT] + 1 + _digit(I, key, level)
 
@@ -322,35 +339,31 @@ def ratio(F, I, n, arm, x, f, offered, g):
     """Ratio pass over the n nodes just visited, all of which have rows; return the root's ratio. x <= STEP."""
     path = I[PATH]
     masked = len(offered) > 0
-    below = 1.0
+    below = 0.0
     for d in range(n - 1, -1, -1):
         row = I[path + d]
         if masked:
             now = arms.shrink_masked(F, I, row + ARMS_AT, arm, x, f, offered, g)
         else:
             now = arms.shrink(F, I, row + ARMS_AT, arm, x, f)
-        r = now * F[row + 2]
-        F[row + 2] = 1.0 / arms.keep_in_range(F, I, row + ARMS_AT, now)
-        if d == n - 1:  # a leaf
-            below = r
-        else:
-            below = turn(F, row, r, below)
+        below = turn(F, I, row, now, below)
     return below
 
 
 @njit(cache=True, error_model="numpy")
-def turn(F, row, r, below):
-    """Multiply a node's stop by r and its go by the ratio of its child; normalise; return the node's ratio."""
-    stop = F[row] * r
-    go = F[row + 1] * below
-    s = max(stop, 0.0) + max(go, 0.0)
-    inv = 1.0 / s
-    stop *= inv
-    go *= inv
-    F[row] = stop
-    F[row + 1] = go
-    if min(stop, go) < OPTION_TINY:
-        F[row], F[row + 1], F[row + 3] = balanced(stop, go, F[row + 3])
+def turn(F, I, row, now, below):
+    """A node whose arms have the new total `now` and whose child has the ratio `below`: set its odds, return its ratio."""
+    stop, go = F[row] * now, F[row + 1] * below
+    s = seen(stop) + seen(go)
+    least = OPTION_TINY * s
+    if (abs(stop) < least or abs(go) < least or max(-stop, -go) > s or now < ARM_LOW) and (go != 0.0 or now < ARM_LOW):
+        stop, go, e = _balanced(stop, go, F[row + 2])
+        arms.keep_in_range(F, I, row + ARMS_AT, now)
+        _store(F, I, row, stop, go, e)
+    else:
+        inv = 1.0 / s
+        F[row] *= inv
+        F[row + 1] = go * inv
     return s
 
 
@@ -360,28 +373,23 @@ def ratio_log(F, I, n, arm, x, offered, log_g):
     below = 0.0
     for d in range(n - 1, -1, -1):
         row = I[I[PATH] + d]
-        r = arms.shrink_log(F, I, row + ARMS_AT, arm, x, offered, log_g)
-        F[row + 2] = 1.0 / arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
-        if d == n - 1:
-            below = r
-            continue
-        stop = log_odd(F[row], F[row + 3]) + r
-        go = log_odd(F[row + 1], F[row + 3]) + below
+        b = row + ARMS_AT
+        stop = _log(F[row] * arms.total(F, b, I[TOP], I[TOP_SIZE]), F[row + 2])
+        stop += arms.shrink_log(F, I, b, arm, x, offered, log_g)
+        go = _log(F[row + 1], F[row + 2]) + below
         high = max(stop, go)
         below = high + math.log(math.exp(stop - high) + math.exp(go - high))
-        F[row], F[row + 1], F[row + 3] = _from_logs(stop - below, go - below)
+        stop -= below
+        go -= below
+        limit = math.log(OPTION_TINY)
+        if stop == -math.inf:
+            _store(F, I, row, -1.0, 1.0, math.inf)
+        elif stop < limit:
+            e = math.ceil(-stop / LOG_BASE)
+            _store(F, I, row, -math.exp(stop + e * LOG_BASE), 1.0, e)
+        elif -math.inf < go < limit:
+            e = math.ceil(-go / LOG_BASE)
+            _store(F, I, row, 1.0, -math.exp(go + e * LOG_BASE), e)
+        else:
+            _store(F, I, row, math.exp(stop), math.exp(go), 0.0)
     return below
-
-
-@njit(cache=True, error_model="numpy")
-def _from_logs(stop, go):
-    limit = math.log(OPTION_TINY)
-    if stop == -math.inf:
-        return 0.0, 1.0, 0.0
-    if stop < limit:
-        e = math.ceil(-stop / LOG_BASE)
-        return -math.exp(stop + e * LOG_BASE), 1.0, e
-    if go < limit:
-        e = math.ceil(-go / LOG_BASE)
-        return 1.0, -math.exp(go + e * LOG_BASE), e
-    return math.exp(stop), math.exp(go), 0.0

@@ -84,8 +84,8 @@ class Structure(ABC):
         >>> hsb.BinaryTree(depth=2).leaf_of(0.6)
         2
         """
-        points, _ = self.space.unit_points(np.reshape(np.asarray(context, dtype=np.float64), (1, -1)))
-        return int(self.leaf(points)[0])
+        points, _ = self.space.check(np.reshape(np.asarray(context, dtype=np.float64), (1, -1)))
+        return int(self.leaf(self.space.to_unit(points))[0])
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
         """Bounds of a leaf as fractions of the features it looks at: [(start, end), ...]."""

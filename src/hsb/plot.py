@@ -1,0 +1,86 @@
+"""Pictures. The only module that knows matplotlib, which it imports when it draws."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .errors import InputError
+from .spaces import Cells
+
+if TYPE_CHECKING:
+    from .explain import Explanation
+
+HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
+EMPTY: dict[str, Any] = {"facecolor": "white", "edgecolor": "0.75", "hatch": ""}
+FAINTEST = 0.3  # how much of its colour an arm keeps that is no surer than chance
+MANY = 150  # beyond so many boxes their outlines would hide them
+LEGEND_ROWS = {1: 5, 2: 16}  # by the number of features: what fits beside the axes
+
+
+def plot_explanation(explanation: Explanation, ax: Any = None) -> Any:
+    """Draw an explanation's regions, coloured by arm, in the user's units; return the axes.
+
+    One feature: a strip. Two features: rectangles. Arms differ in lightness and in hatching, so that the picture survives
+    a grey printer; the surer the policy, the stronger the colour. A part never learned from is left empty.
+    """
+    features = explanation.structure.space.features
+    if features > 2:
+        raise InputError(
+            f"plot draws one or two features; this space has {features}. Read the rules instead: print(policy.explain())."
+        )
+    _require_matplotlib()
+    from matplotlib.patches import Patch, Rectangle
+
+    if ax is None:
+        from matplotlib import pyplot
+
+        _, ax = pyplot.subplots(figsize=(8.0, 1.9) if features == 1 else (6.5, 5.0), layout="constrained")
+    arms = list(explanation.arms)
+    width = 0.6 if sum(len(region.boxes) for region in explanation) <= MANY else 0.0
+    for region in explanation:
+        style = _style(arms.index(region.arm), len(arms), region.probability) if region.seen else EMPTY
+        for box in region.boxes:
+            (left, right), (low, high) = box if features == 2 else (box[0], (0.0, 1.0))
+            ax.add_patch(Rectangle((left, low), right - left, high - low, linewidth=width, **style))
+    _label_axes(explanation, ax)
+
+    played = {region.arm for region in explanation if region.seen}
+    handles = [Patch(label=str(arm), **_style(i, len(arms), 1.0)) for i, arm in enumerate(arms) if arm in played]
+    if not all(region.seen for region in explanation):
+        handles.append(Patch(label="never seen", **EMPTY))
+    columns = -(-len(handles) // LEGEND_ROWS[features])
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False}
+    ax.legend(handles=handles, title="arm (paler: less sure)", ncols=columns, **beside)
+    return ax
+
+
+def _require_matplotlib() -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError("Plotting needs matplotlib, which is not installed: pip install 'hsb[plot]'") from error
+
+
+def _style(arm: int, arms: int, probability: float) -> dict[str, Any]:
+    """Fill, line and hatching of an arm: fills run from dark to light, and fade to white as the arm falls to chance."""
+    import matplotlib
+
+    full = matplotlib.colormaps["viridis"](0.15 + 0.8 * arm / max(1, arms - 1))
+    sure = (probability - 1.0 / arms) / (1.0 - 1.0 / arms) if arms > 1 else 1.0
+    strength = FAINTEST + (1.0 - FAINTEST) * sure
+    red, green, blue = (1.0 - strength * (1.0 - channel) for channel in full[:3])
+    dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.45
+    return {"facecolor": (red, green, blue), "edgecolor": "white" if dark else "black", "hatch": HATCHES[arm % len(HATCHES)]}
+
+
+def _label_axes(explanation: Explanation, ax: Any) -> None:
+    space = explanation.structure.space
+    ax.set_xlim(*space.bounds(0, 0.0, 1.0))
+    if space.features == 1:
+        ax.set_xlabel("cell" if isinstance(space, Cells) else "x")
+        ax.set_ylim(0.0, 1.0)
+        ax.set_yticks([])
+    else:
+        ax.set_xlabel("x0")
+        ax.set_ylabel("x1")
+        ax.set_ylim(*space.bounds(1, 0.0, 1.0))

@@ -1,0 +1,406 @@
+"""The most probable mapping: equal to the naive search on every structure, and readable."""
+
+import json
+import math
+import sys
+import time
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import naive
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import hsb
+from hsb import members as state
+from hsb.explain import Explanation, Region, explain
+from hsb.kernels import rounds as kernels
+from hsb.kernels.header import ARMS as ARM_COUNT
+from hsb.members import Member
+
+Array = npt.NDArray[np.float64]
+Data = npt.ArrayLike
+ARMS = 3
+LABELS = ["a", "b", "c"]
+SQUARE = hsb.Box.unit(2)
+
+
+def as_hierarchy(shape: naive.Hierarchy) -> hsb.Hierarchy:
+    """The same nodes under other names."""
+    name = {node: str(sorted(region)) for node, region in shape.regions.items()}
+    nodes = {
+        name[i]: {"leaves": sorted(shape.regions[i]), "groups": [[name[j] for j in group] for group in shape.groups[i]]}
+        for i in reversed(shape.children_first)
+    }
+    return hsb.Hierarchy(nodes, root=name[shape.root])
+
+
+CASES: dict[str, tuple[hsb.Structure, naive.Hierarchy, float | None]] = {
+    "leaf": (hsb.BinaryTree(depth=0), naive.binary_tree(0), None),
+    "binary": (hsb.BinaryTree(depth=4), naive.binary_tree(4), None),
+    "binary, stop 0.8": (hsb.BinaryTree(depth=3), naive.binary_tree(3, 0.8), 0.8),
+    "binary, stop 0.05": (hsb.BinaryTree(depth=3), naive.binary_tree(3, 0.05), 0.05),
+    "binary, stop 0": (hsb.BinaryTree(depth=3), naive.binary_tree(3, 0.0), 0.0),
+    "binary, two features": (hsb.BinaryTree(depth=5, space=hsb.Box([-1, 18], [1, 90])), naive.binary_tree(5), None),
+    "3-ary": (hsb.KaryTree(k=3, depth=3), naive.kary_tree(3, 3), None),
+    "5-ary, stop 0.2": (hsb.KaryTree(k=5, depth=2), naive.kary_tree(5, 2, 0.2), 0.2),
+    "lexicographic": (hsb.Lexicographic(leaves=9), naive.lexicographic(9), None),
+    "lexicographic, cells": (hsb.Lexicographic(leaves=7, space=hsb.Cells(7)), naive.lexicographic(7), None),
+    "lexicographic, two features": (hsb.Lexicographic(leaves=8, space=SQUARE), naive.lexicographic(8), None),
+    "3-group": (hsb.GroupedLexicographic(leaves=8, groups=3), naive.grouped_lexicographic(8, 3), None),
+    "4-group": (hsb.GroupedLexicographic(leaves=9, groups=4), naive.grouped_lexicographic(9, 4), None),
+    "7-group of 5": (hsb.GroupedLexicographic(leaves=5, groups=7), naive.grouped_lexicographic(5, 7), None),
+    "position": (hsb.PositionSplits(bits=[2, 1]), naive.position_splits([2, 1]), None),
+    "position, codes": (hsb.PositionSplits(bits=[1, 1, 1]), naive.position_splits([1, 1, 1]), None),
+    "position, idle feature": (hsb.PositionSplits(bits=[0, 3, 1]), naive.position_splits([0, 3, 1]), None),
+    "arbitrary": (hsb.ArbitrarySplits(leaves=6), naive.arbitrary_splits(6), None),
+    "one of": (
+        hsb.OneOf(hsb.BinaryTree(depth=3), hsb.Lexicographic(leaves=8)),
+        naive.one_of(naive.binary_tree(3, 0.5), naive.lexicographic(8)),
+        None,
+    ),
+    "one of, nested": (
+        hsb.OneOf(
+            hsb.OneOf(hsb.BinaryTree(depth=2, space=SQUARE), hsb.ArbitrarySplits(leaves=4, space=SQUARE)),
+            hsb.PositionSplits(bits=[1, 1]),
+        ),
+        naive.one_of(naive.one_of(naive.binary_tree(2), naive.arbitrary_splits(4)), naive.position_splits([1, 1])),
+        None,
+    ),
+    **{
+        f"random {seed}": (as_hierarchy(shape), shape, None)
+        for seed in range(4)
+        for shape in [naive.random_hierarchy(np.random.default_rng(seed), 6)]
+    },
+}
+each_case = pytest.mark.parametrize(("structure", "shape", "stop"), CASES.values(), ids=CASES)
+
+
+@pytest.fixture(params=["dense", "compressed"])
+def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "compressed":
+        monkeypatch.setattr(state, "DENSE_WORDS", 0)
+    return str(request.param)
+
+
+def middle(structure: hsb.Structure, leaf: int) -> list[float]:
+    """A context inside a leaf, in the user's units."""
+    context = [sum(structure.space.bounds(j, 0, 1)) / 2 for j in range(structure.space.features)]
+    for j, (start, end) in zip(structure.features, structure.region(leaf), strict=True):
+        context[j] = sum(structure.space.bounds(j, start, end)) / 2
+    return [math.floor(x) if isinstance(structure.space, hsb.Cells) else x for x in context]
+
+
+def learn(
+    structure: hsb.Structure, members: list[Member], contexts: Data, arms: Data, xs: Data, masks: Data | None = None
+) -> list[Member]:
+    """Rounds told to the kernels: nothing is drawn."""
+    points, _ = structure.space.check(contexts)
+    keys = tuple(np.ascontiguousarray(key) for key in structure.keys(structure.space.to_unit(points)))
+    counts, p = np.zeros(len(members), dtype=np.int64), np.empty(int(members[0].I[ARM_COUNT]))
+    for t, (arm, x) in enumerate(zip(np.asarray(arms), np.asarray(xs), strict=True)):
+        offered = np.zeros(0, dtype=np.uint8) if masks is None else np.asarray(masks, dtype=np.uint8)[t]
+        while True:
+            Fs, Is = tuple(m.F for m in members), tuple(m.I for m in members)
+            if kernels.update(Fs, Is, keys, t, counts, offered, p, int(arm), float(x)):
+                break
+            members = [state.room(member, 4096) for member in members]
+    return members
+
+
+def run(structure: hsb.Structure, stop: float | None, leaves: Data, arms: Data, xs: Data) -> tuple[Explanation, Array]:
+    """What is explained after these rounds, and their penalties."""
+    contexts = np.reshape([middle(structure, int(leaf)) for leaf in np.asarray(leaves)], (-1, structure.space.features))
+    members = learn(structure, structure.members(ARMS, stop), contexts, arms, xs)
+    penalties = np.zeros((structure.leaves, ARMS))
+    np.add.at(penalties, (np.asarray(leaves), np.asarray(arms)), np.asarray(xs))
+    return explain(structure, members, LABELS, stop), penalties
+
+
+def some_rounds(leaves: int, seed: int, high: float = 3.0) -> tuple[Array, Array, Array]:
+    """Every arm in every leaf once, so that nothing is tied, and as many again; x from high / 1000 to high."""
+    rng = np.random.default_rng(seed)
+    pairs = np.concatenate([np.indices((leaves, ARMS)).reshape(2, -1).T, rng.integers((leaves, ARMS), size=(leaves * ARMS, 2))])
+    rng.shuffle(pairs)
+    return pairs[:, 0], pairs[:, 1], high * 1000.0 ** -rng.random(len(pairs))
+
+
+def pieces_of(explanation: Explanation) -> dict[frozenset[int], Region]:
+    """Each region by its leaves, read off its boxes."""
+    structure = explanation.structure
+    found: dict[int, list[int]] = {}
+    for leaf in range(structure.leaves):
+        context = middle(structure, leaf)
+        inside = [
+            i for i, region in enumerate(explanation) for box in region.boxes
+            if all(low <= x < high for x, (low, high) in zip(context, box, strict=True))
+        ]
+        assert len(inside) == 1  # the boxes of all regions divide the space
+        assert explanation.region_at(context) is explanation.regions[inside[0]]
+        found.setdefault(inside[0], []).append(leaf)
+    assert len(found) == len(explanation)
+    return {frozenset(leaves): explanation.regions[i] for i, leaves in found.items()}
+
+
+def log_w(shape: naive.Hierarchy, penalties: Array) -> float:
+    recursion = naive.Recursion(shape, ARMS)
+    for i, region in shape.regions.items():
+        recursion.alpha[i] = np.exp(-penalties[sorted(region)].sum(axis=0))
+    return math.log(recursion.w()[shape.root])
+
+
+def worth(shape: naive.Hierarchy, penalties: Array, pieces: dict[frozenset[int], Region]) -> float:
+    """Log posterior of these pieces: the naive search, allowed to stop only where they do.
+
+    A part never learned from is one region although its prior may divide it: there, any stop with the first arm counts.
+    """
+    total = penalties - penalties.min(axis=1, keepdims=True)
+    best: dict[naive.Node, float] = {}
+    for i in shape.children_first:
+        stop, splits = shape.options(i)
+        best[i] = -math.inf
+        for leaves, region in pieces.items():
+            if leaves == shape.regions[i] or (not region.seen and shape.regions[i] <= leaves):
+                arm = LABELS.index(str(region.arm))
+                best[i] = naive._log(stop / ARMS) - total[sorted(shape.regions[i]), arm].sum()
+        best[i] = max([best[i], *(naive._log(share) + sum(best[j] for j in group) for share, group in splits)])
+    return best[shape.root] - log_w(shape, total)
+
+
+def expected(shape: naive.Hierarchy, penalties: Array) -> tuple[dict[frozenset[int], str], float]:
+    total = penalties - penalties.min(axis=1, keepdims=True)
+    pieces, value = naive.most_probable(shape, total)
+    return {leaves: LABELS[arm] for leaves, arm in pieces}, value - log_w(shape, total)
+
+
+@each_case
+@pytest.mark.parametrize("high", [1.0, 4.0, 16.0, 1e5])
+def test_equals_the_naive_search(
+    layout: str, structure: hsb.Structure, shape: naive.Hierarchy, stop: float | None, high: float
+) -> None:
+    """Same pieces, same value, at any size of the penalties: at 1e5 most weights are far below the range of a double."""
+    found, penalties = run(structure, stop, *some_rounds(structure.leaves, round(high), high))
+    pieces, value = expected(shape, penalties)
+    assert {leaves: region.arm for leaves, region in pieces_of(found).items()} == pieces
+    assert math.isfinite(found.log_probability)
+    assert found.log_probability == pytest.approx(value, abs=1e-9)
+    for leaves, region in pieces_of(found).items():
+        assert region.seen
+        assert region.probability == pytest.approx(naive.exp3(penalties[sorted(leaves)].sum(axis=0)).max(), rel=1e-9)
+
+
+@each_case
+@pytest.mark.parametrize("seed", range(4))
+def test_parts_never_seen_keep_their_prior(
+    layout: str, structure: hsb.Structure, shape: naive.Hierarchy, stop: float | None, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    visited = rng.permutation(structure.leaves)[: max(1, structure.leaves // 3)]
+    count = (0, 1, 10, 40)[seed]
+    leaves = rng.choice(visited, size=count)
+    found, penalties = run(structure, stop, leaves, rng.integers(ARMS, size=count), rng.exponential(8.0, size=count))
+    pieces = pieces_of(found)
+    assert found.log_probability == pytest.approx(expected(shape, penalties)[1], abs=1e-9)
+    assert worth(shape, penalties, pieces) == pytest.approx(found.log_probability, abs=1e-9)  # whatever is tied
+    for part, region in pieces.items():
+        assert region.seen == bool(part & set(leaves.tolist()))
+        if not region.seen:
+            assert (region.arm, region.probability) == ("a", pytest.approx(1 / ARMS))
+
+
+@each_case
+def test_the_comparison_notices_errors(structure: hsb.Structure, shape: naive.Hierarchy, stop: float | None) -> None:
+    """Negative control: another arm somewhere, or a penalty more, is told from the truth."""
+    found, penalties = run(structure, stop, *some_rounds(structure.leaves, 1))
+    pieces = pieces_of(found)
+    assert worth(shape, penalties, pieces) == pytest.approx(found.log_probability, abs=1e-9)
+    for leaves, region in pieces.items():
+        other = LABELS[(LABELS.index(str(region.arm)) + 1) % ARMS]
+        assert worth(shape, penalties, {**pieces, leaves: replace(region, arm=other)}) < found.log_probability - 1e-9
+    leaf = next(iter(next(iter(pieces))))
+    penalties[leaf, LABELS.index(str(found.arm_at(middle(structure, leaf))))] += 1e-6
+    assert worth(shape, penalties, pieces) != pytest.approx(found.log_probability, abs=1e-9)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_kinds_agree_also_after_an_arm_was_added(masked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One tree kept in three ways, one set of intervals in two; some arms not offered, one added late."""
+    rng = np.random.default_rng(7)
+    contexts, arms, xs = (rng.integers(8, size=60) + 0.5) / 8, rng.integers(ARMS, size=60), rng.exponential(1.0, size=60)
+    masks = rng.random((60, ARMS)) < 0.7
+    masks[np.arange(60), arms] = True
+
+    def explained(structure: hsb.Structure) -> Explanation:
+        members = learn(structure, structure.members(ARMS, None), contexts, arms, xs, masks if masked else None)
+        members = [state.add_arm(member) for member in members]
+        members = learn(structure, members, contexts[:20], 3 - arms[:20], xs[:20])
+        return explain(structure, members, [*LABELS, "d"], None)
+
+    found = [explained(hsb.BinaryTree(depth=3)), explained(as_hierarchy(naive.binary_tree(3)))]
+    monkeypatch.setattr(state, "DENSE_WORDS", 0)
+    found.append(explained(hsb.BinaryTree(depth=3)))
+    intervals = [explained(hsb.Lexicographic(leaves=8)), explained(as_hierarchy(naive.lexicographic(8)))]
+    for first, *others in (found, intervals):
+        for other in others:
+            assert [(r.boxes, r.arm, r.seen) for r in first] == [(r.boxes, r.arm, r.seen) for r in other]
+            assert other.log_probability == pytest.approx(first.log_probability, abs=1e-9)
+
+
+def test_equals_are_taken_in_order() -> None:
+    """Stopping first, then the lower arm, then the earlier cut: leaf 1 may go with either neighbour."""
+    found, _ = run(hsb.Lexicographic(leaves=3), None, [0, 0, 2, 2], [1, 2, 0, 2], [9.0] * 4)
+    assert [(r.bounds[0], r.arm) for r in found] == [((0.0, 1 / 3), "a"), ((1 / 3, 1.0), "b")]
+    found, _ = run(hsb.ArbitrarySplits(leaves=3), None, [0, 0, 2, 2], [1, 2, 0, 2], [9.0] * 4)
+    assert [r.arm for r in found] == ["a", "b"]
+    assert found.regions[0].bounds == ((0.0, 1 / 3),)
+    found, _ = run(hsb.PositionSplits(bits=[1, 1]), None, [0, 0, 3, 3], [1, 2, 0, 2], [9.0] * 4)
+    assert [r.bounds[0] for r in found] == [(0.0, 0.5), (0.5, 1.0)]  # the first feature, though the second does as well
+    found, _ = run(hsb.BinaryTree(depth=2), None, [0, 1, 2, 3], [2] * 4, [9.0] * 4)
+    assert [(r.arm, round(r.probability, 3)) for r in found] == [("a", 0.5)]
+    structure = hsb.BinaryTree(depth=1)  # one arm: stopping and splitting are equally probable
+    members = learn(structure, structure.members(1, None), [0.1], [0], [1.0])
+    assert len(explain(structure, members, ["only"], None)) == 1
+
+
+@pytest.mark.parametrize("stop", [None, 0.9, 0.01])
+def test_depth_52(stop: float | None) -> None:
+    """Every bit of a double: quick, finite, and the regions divide the whole range without a gap."""
+    tree = hsb.BinaryTree(depth=52)
+    rng = np.random.default_rng(3)
+    contexts = rng.random(3000)
+    arms = rng.integers(ARMS, size=3000)
+    xs = np.where(arms == np.minimum((contexts * 3).astype(int), 2), 0.01, 1.0)
+    members = learn(tree, tree.members(ARMS, stop), contexts, arms, xs)
+    start = time.perf_counter()
+    found = explain(tree, members, LABELS, stop)
+    assert time.perf_counter() - start < 2.0
+    assert -math.inf < found.log_probability < 0
+    sides = [region.bounds[0] for region in found]
+    assert (sides[0][0], sides[-1][1]) == (0.0, 1.0)
+    assert all(before[1] == after[0] for before, after in pairwise(sides))
+    assert all(found.region_at(x).seen for x in contexts)
+    if stop is None:
+        assert [found.arm_at(x) for x in (0.1, 0.5, 0.9)] == LABELS
+        assert [region.arm for region in found.merged() if region.seen] == LABELS
+
+
+def test_two_contexts_a_bit_apart() -> None:
+    """At the end of 51 shared bits: every subtree left behind is one region."""
+    tree = hsb.BinaryTree(depth=52)
+    low = math.floor(2**51 / 3) / 2**51
+    high = low + 2.0**-52
+    members = learn(tree, tree.members(2, None), [low, high], [0, 1], [500.0] * 2)
+    found = explain(tree, members, ["a", "b"], None)
+    assert (found.arm_at(low), found.arm_at(high)) == ("b", "a")
+    assert len(found) == 53
+    assert sum(region.seen for region in found) == 2
+    (line,) = (line for line in str(found).splitlines() if "play 'b'" in line)
+    start, end = line.split(":")[0].split(" <= x < ")
+    assert float(start) < float(end)  # enough digits to tell them apart
+
+
+@pytest.mark.parametrize(
+    ("structure", "rounds", "seconds"),
+    [
+        (hsb.BinaryTree(depth=104, space=SQUARE), 20_000, 2.0),
+        (hsb.Lexicographic(leaves=256), 40, 2.0),
+        (hsb.GroupedLexicographic(leaves=256, groups=4), 40, 4.0),
+        (hsb.ArbitrarySplits(leaves=13), 40, 5.0),
+        (hsb.PositionSplits(bits=[1] * 11), 40, 5.0),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_large_structures_are_quick(structure: hsb.Structure, rounds: int, seconds: float) -> None:
+    contexts = np.random.default_rng(0).random((rounds, structure.space.features))
+    members = learn(structure, structure.members(2, None), contexts, contexts[:, 0] > 0.5, np.full(rounds, 9.0))
+    start = time.perf_counter()
+    found = explain(structure, members, ["a", "b"], None)
+    assert time.perf_counter() - start < seconds
+    assert [found.arm_at(np.full(structure.space.features, x)) for x in (0.01, 0.99)] == ["b", "a"]
+    area = sum(math.prod(high - low for low, high in box) for region in found for box in region.boxes)
+    assert area == pytest.approx(1.0)
+
+
+def test_the_right_feature_is_found() -> None:
+    structure = hsb.OneOf(*(hsb.BinaryTree(depth=6, space=SQUARE, features=[j]) for j in range(2)))
+    rng = np.random.default_rng(0)
+    contexts = rng.random((400, 2))
+    members = learn(structure, structure.members(2, None), contexts, contexts[:, 1] < 0.5, np.full(400, 0.5))
+    found = explain(structure, members, ["low", "high"], None)
+    assert found.chosen == structure.structures[1]
+    assert [(region.boxes, region.arm) for region in found] == [
+        ((((0.0, 1.0), (0.0, 0.5)),), "low"),
+        ((((0.0, 1.0), (0.5, 1.0)),), "high"),
+    ]
+    assert str(found) == "0 <= x1 < 0.5: play 'low' (sure 1.00)\n0.5 <= x1 <= 1: play 'high' (sure 1.00)"
+
+
+def test_from_a_policy() -> None:
+    policy = hsb.HSB(hsb.BinaryTree(depth=5, space=hsb.Box(18, 90)), arms=["tea", "coffee"], horizon=2000, seed=1)
+    assert str(policy.explain()) == "everywhere: never seen"
+    rng = np.random.default_rng(0)
+    for age in rng.uniform(18, 90, size=2000):
+        decision = policy.decide(age)
+        policy.learn(decision, loss=float((decision.arm == "tea") == (age < 54)))
+    text = str(policy.explain())
+    assert text == "18 <= x < 54: play 'coffee' (sure 1.00)\n54 <= x <= 90: play 'tea' (sure 1.00)"
+    assert policy.explain().arm_at(90) == "tea"
+    with pytest.raises(hsb.InputError, match="outside"):
+        policy.explain().arm_at(17)
+
+
+def test_words() -> None:
+    structure = hsb.ArbitrarySplits(leaves=4, space=hsb.Cells(4))
+    found, _ = run(structure, None, [0, 1, 2, 3] * 2, [0, 1, 0, 1, 2, 2, 2, 2], [9.0] * 8)
+    assert str(found) == "0 <= x < 1 or 2 <= x < 3: play 'b' (sure 1.00)\n1 <= x < 2 or 3 <= x < 4: play 'a' (sure 1.00)"
+    assert found.regions[0].bounds == ((0.0, 3.0),)
+    assert [region.bounds[0] for region in found.merged()] == [(0.0, 1.0), (1.0, 2.0), (2.0, 3.0), (3.0, 4.0)]
+    square = hsb.PositionSplits(bits=[1, 1], space=hsb.Box([0, 10], [1, 20]))
+    found, _ = run(square, None, [0, 1, 2, 3] * 2, [0, 1, 0, 1, 2, 2, 2, 2], [9.0] * 8)
+    assert str(found) == "10 <= x1 < 15: play 'b' (sure 1.00)\n15 <= x1 <= 20: play 'a' (sure 1.00)"
+    with pytest.raises(hsb.InputError, match="needs one feature; this space has 2"):
+        found.merged()
+
+
+def test_merged_keeps_what_was_seen_apart() -> None:
+    tree = hsb.BinaryTree(depth=3)
+    parts = [(0.0, 0.5, "a", True), (0.5, 0.625, "a", True), (0.625, 0.75, "a", False), (0.75, 1.0, "b", True)]
+    regions = tuple(Region((((low, high),),), arm, 1 - high / 2, seen) for low, high, arm, seen in parts)
+    merged = Explanation(regions, -1.0, ("a", "b"), tree, tree).merged()
+    assert [(*r.bounds[0], r.arm, r.seen) for r in merged] == [(0.0, 0.625, "a", True), *parts[2:]]
+    assert merged.regions[0].probability == 1 - 0.625 / 2
+
+
+def test_plain_data() -> None:
+    found, _ = run(hsb.BinaryTree(depth=2), None, [0, 3], [0, 1], [5.0, 5.0])
+    data = json.loads(json.dumps(found.to_dict()))
+    assert (data["structure"]["structure"], data["arms"]) == ("BinaryTree", LABELS)
+    assert [Region(**region).probability for region in data["regions"]] == [region.probability for region in found]
+
+
+def drawable(name: str) -> Explanation:
+    structure, _, stop = CASES[name]
+    return run(structure, stop, *some_rounds(structure.leaves, 2, high=6.0))[0]
+
+
+@pytest.mark.parametrize("name", ["binary", "lexicographic, cells", "binary, two features", "position", "arbitrary"])
+def test_plot_writes_a_file(name: str, tmp_path: Path) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    found = drawable(name)
+    ax = found.plot()
+    assert len(ax.patches) == sum(len(region.boxes) for region in found)
+    assert ax.get_legend() is not None
+    ax.figure.savefig(tmp_path / "regions.png")
+    assert (tmp_path / "regions.png").stat().st_size > 2000
+    matplotlib.pyplot.close(ax.figure)
+
+
+def test_plot_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(hsb.InputError, match="one or two features; this space has 3"):
+        drawable("position, codes").plot()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'hsb\[plot\]'"):
+        drawable("binary").plot()
