@@ -64,9 +64,7 @@ def gap(
     return worst
 
 
-def representations(
-    hierarchy: naive.Hierarchy, node: naive.Node
-) -> list[tuple[float, list[frozenset[int]]]]:
+def representations(hierarchy: naive.Hierarchy, node: naive.Node) -> list[tuple[float, list[frozenset[int]]]]:
     """Every way to split `node` into the regions where it stops, with its prior."""
     stop, splits = hierarchy.options(node)
     ways = [(stop, [hierarchy.regions[node]])]
@@ -121,14 +119,10 @@ def test_final_probabilities_are_those_after_the_rounds(hierarchy: naive.Hierarc
         recursion.learn(leaf, arm, x)
         penalties[leaf, arm] += x
     expected = [recursion.probabilities(s) for s in range(hierarchy.leaves)]
-    np.testing.assert_allclose(
-        naive.final_probabilities(hierarchy, penalties), expected, rtol=1e-12
-    )
+    np.testing.assert_allclose(naive.final_probabilities(hierarchy, penalties), expected, rtol=1e-12)
 
 
-def decimal_probability(
-    hierarchy: naive.Hierarchy, penalties: npt.NDArray[np.float64], leaf: int, arm: int
-) -> float:
+def decimal_probability(hierarchy: naive.Hierarchy, penalties: npt.NDArray[np.float64], leaf: int, arm: int) -> float:
     """p of one arm by the sum over every representation, in 60 digits."""
     arms = penalties.shape[1]
     with localcontext() as context:
@@ -164,12 +158,8 @@ def test_final_probabilities_with_huge_penalties(name: str, scale: float) -> Non
 def test_exp3_and_s_exp3_are_special_cases() -> None:
     penalties = 1e6 + 5 * np.random.default_rng(4).random((8, ARMS))
     leaf, finest = naive.binary_tree(0), naive.binary_tree(3, stop=0.0)
-    np.testing.assert_allclose(
-        naive.final_probabilities(leaf, penalties[:1]), [naive.exp3(penalties[0])], rtol=1e-12
-    )
-    np.testing.assert_allclose(
-        naive.final_probabilities(finest, penalties), naive.s_exp3(penalties), rtol=1e-12
-    )
+    np.testing.assert_allclose(naive.final_probabilities(leaf, penalties[:1]), [naive.exp3(penalties[0])], rtol=1e-12)
+    np.testing.assert_allclose(naive.final_probabilities(finest, penalties), naive.s_exp3(penalties), rtol=1e-12)
     always = naive.final_probabilities(naive.binary_tree(3, stop=1.0), penalties)
     np.testing.assert_allclose(always, [naive.exp3(penalties.sum(axis=0))] * 8, rtol=1e-8)
 

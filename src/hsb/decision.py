@@ -44,7 +44,7 @@ class Decision:
         arm: Hashable,
         propensity: float,
         available: Iterable[Hashable] | None = None,
-        id: int | None = None,  # noqa: A002
+        id: int | None = None,
     ) -> None:
         self.context = context
         self.arm = arm

@@ -60,6 +60,7 @@ class _Layout:
         self.f, self.i = 8, h.HEADER
         self.header = {h.KIND: kind, h.ARMS: arms, h.VISITS: visits, h.PARENT: -1}
         self.header[h.TOP], self.header[h.TOP_SIZE], self.header[h.WIDTH] = arm_block(arms)
+        self.header[h.LOGS] = self.header[h.WIDTH]
         self.floats(h.TEMPLATE, self.header[h.WIDTH])
         self.floats(h.WEIGHT, scratch * visits)
         self.ints(h.BASES, visits)
@@ -97,16 +98,17 @@ def make_tree(k: int, depth: int, arms: int, stop: float) -> Member:
     go = (1.0 - stop) ** links
     stay = -np.expm1(links * math.log1p(-stop))
     nodes = sum(k**level for level in range(depth + 1)) if depth < 64 else math.inf
-    return _tree(k, depth, arms, go, stay, dense=nodes * _row_words(arms, dense=True) <= DENSE_WORDS)
+    return _tree(k, depth, arms, go, stay, dense=2 * nodes * _row_words(arms, dense=True) <= DENSE_WORDS)
 
 
 def _row_words(arms: int, *, dense: bool) -> int:
-    words = 3 + max(arm_block(arms)[2], 4 if dense else 0)
-    return -(-words // 8) * 8 if dense else words  # whole cache lines, or as little memory as possible
+    if dense:  # whole cache lines, the hidden part elsewhere
+        return -(-(2 + max(arm_block(arms)[2], 4)) // 8) * 8
+    return 4 + arm_block(arms)[2] + arms
 
 
 def _tree(k: int, depth: int, arms: int, go: Floats, stay: Floats, *, dense: bool) -> Member:
-    layout = _Layout(h.DENSE if dense else h.COMPRESSED, arms, depth + 1, scratch=1)
+    layout = _Layout(h.DENSE if dense else h.COMPRESSED, arms, max(depth + 1, 4), scratch=1)
     layout.floats(h.GO, depth + 1)
     layout.floats(h.STAY, depth + 1)
     layout.ints(h.PATH, depth + 1)
@@ -119,10 +121,11 @@ def _tree(k: int, depth: int, arms: int, go: Floats, stay: Floats, *, dense: boo
         h.PER_WORD: WORD // bits,
         h.WORDS: key_words(k, depth),
         h.STRIDE: _row_words(arms, dense=dense),
-        h.LINK_STRIDE: 2 + k + key_words(k, depth),
+        h.LINK_STRIDE: 1 + k + key_words(k, depth),
         h.CAPACITY: rows,
+        h.LOGS: rows * _row_words(arms, dense=True) if dense else 2 + arm_block(arms)[2],
     }
-    layout.floats(h.ROW0, rows * _row_words(arms, dense=dense))
+    layout.floats(h.ROW0, 2 * rows * _row_words(arms, dense=dense))
     layout.ints(h.LINKS, 0)
     F, I = member = layout.make()
     F[I[h.GO] : I[h.GO] + depth + 1] = go
@@ -143,13 +146,13 @@ def grow(member: Member, rows: int) -> Member:
     return Member(wider, links)
 
 
-def room(member: Member, rounds: int) -> Member:
-    """The member, with rows for at least one more round, and for `rounds` of them if that is little."""
+def room(member: Member, rounds: int = 1 << 62) -> Member:
+    """The member, with rows for at least one more round: a quarter more than it has, or enough for `rounds` if that is less."""
     I = member.I
     used = int(I[h.ROWS])
     if I[h.KIND] != h.COMPRESSED or used + 2 <= I[h.CAPACITY]:
         return member
-    return grow(member, used + min(2 * rounds, used // 4 + 64))
+    return grow(member, used + max(2, min(2 * rounds, used // 4 + 64)))
 
 
 def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float], unit: float | None = None) -> Member:
@@ -166,7 +169,7 @@ def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float],
     layout.floats(h.SIGMA_E, square)
     layout.floats(h.TABLE, 2 * square * (groups - 1))
     layout.floats(h.ADJOINT, 2 * square * (groups - 1))
-    layout.floats(h.ARM0, leaves * (leaves + 1) // 2 * arm_block(arms)[2])
+    layout.floats(h.ARM0, leaves * (leaves + 1) // 2 * (arm_block(arms)[2] + arms))
     layout.floats(h.COUNTS, leaves + 1)
     layout.floats(h.UNIT, 1)
     F, I = member = layout.make()
@@ -181,9 +184,7 @@ def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float],
     return member
 
 
-def make_graph(
-    shape: int, spec: Sequence[int] | Ints, option_counts: Ints, visits: int, edges: int, arms: int
-) -> Member:
+def make_graph(shape: int, spec: Sequence[int] | Ints, option_counts: Ints, visits: int, edges: int, arms: int) -> Member:
     """Nodes 0, 1, ... with option_counts[i] options each (0: no such node); see `kernels/locate.py` for shape and spec."""
     layout = _Layout(h.GRAPH, arms, visits)
     layout.header[h.SHAPE] = shape
@@ -194,7 +195,7 @@ def make_graph(
     layout.ints(h.EDGE, edges)
     layout.ints(h.SPEC, len(spec))
     layout.ints(h.NODE0, len(option_counts))
-    sizes = np.where(option_counts > 0, 1 + 2 * option_counts + arm_block(arms)[2], 0)
+    sizes = np.where(option_counts > 0, 1 + 2 * option_counts + arm_block(arms)[2] + arms, 0)
     first = layout.f
     layout.f += int(sizes.sum())
     F, I = member = layout.make()
@@ -212,7 +213,7 @@ def make_one_of(options: int, arms: int) -> Member:
     """The head of `OneOf`: stop, or one of the other options, each with prior 1 / options."""
     layout = _Layout(h.ONE_OF, arms, 1)
     layout.header[h.OPTIONS] = options
-    layout.floats(h.NODE, 1 + 2 * options + arm_block(arms)[2])
+    layout.floats(h.NODE, 1 + 2 * options + arm_block(arms)[2] + arms)
     layout.floats(h.CHILD_REACH, options)
     layout.floats(h.CHILD_RATIO, options)
     F, I = member = layout.make()
@@ -227,13 +228,13 @@ def blocks(member: Member) -> Ints:
     kind = I[h.KIND]
     if kind in (h.DENSE, h.COMPRESSED):
         rows = I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.ROWS] if kind == h.COMPRESSED else I[h.CAPACITY])
-        return np.asarray(rows[F[rows] != 0.0] + 3)
+        return np.asarray(rows[F[rows] + F[rows + 1] != 0.0] + 2)
     if kind == h.INTERVALS:
-        return np.asarray(I[h.ARM0] + I[h.WIDTH] * np.arange(I[h.LEAVES] * (I[h.LEAVES] + 1) // 2))
+        return np.asarray(I[h.ARM0] + (I[h.WIDTH] + I[h.ARMS]) * np.arange(I[h.LEAVES] * (I[h.LEAVES] + 1) // 2))
     if kind == h.ONE_OF:
         return np.array([I[h.NODE] + 1 + 2 * I[h.OPTIONS]])
     rows = _graph_rows(member)
-    return np.asarray(np.append(rows[1:], len(F)) - I[h.WIDTH])
+    return np.asarray(np.append(rows[1:], len(F)) - I[h.WIDTH] - I[h.ARMS])
 
 
 def _graph_rows(member: Member) -> Ints:
@@ -259,16 +260,20 @@ def add_arm(member: Member) -> Member:
     wider = _widened(member)
     old, new = blocks(member), _block_places(member, wider)
     ahead = _ahead(member, old)
+    kept = 2 if I[h.KIND] in (h.DENSE, h.COMPRESSED) else 0  # what a tree's row hides stands before its logarithms
     for i in range(len(old)):
         wider.F[new[i] - ahead[i] : new[i]] = F[old[i] - ahead[i] : old[i]]
         weights = F[old[i] : old[i] + M]
         wider.F[new[i] : new[i] + M] = weights
-        share = np.maximum(weights, 0.0).sum() / M
-        wider.F[new[i] + M] = share
+        wider.F[new[i] + M] = share = weights.sum() / M
+        logs, wide_logs = old[i] + I[h.LOGS], new[i] + wider.I[h.LOGS]
+        wider.F[wide_logs - kept : wide_logs + M] = F[logs - kept : logs + M]
         kernels.rebuild(wider.F, wider.I, new[i])
-        if I[h.KIND] in (h.DENSE, h.COMPRESSED):  # a tree's rate is per unit of arm weight
+        if kept:  # a tree's rate is per unit of arm weight
             grown = kernels.total(wider.F, new[i], wider.I[h.TOP], wider.I[h.TOP_SIZE])
-            wider.F[new[i] - 3] *= share * M / grown
+            wider.F[new[i] - 2] *= share * M / grown
+            if F[old[i] - 2] == 0.0:
+                wider.F[wide_logs - 2] *= share * M / grown
     wider.I[h.PARENT], wider.I[h.OPTION] = I[h.PARENT], I[h.OPTION]
     return wider
 
@@ -299,15 +304,15 @@ def _widened(member: Member) -> Member:
     spec = I[I[h.SPEC] : I[h.NODE0]]
     rows = I[I[h.NODE0] :]
     sizes = np.diff(np.append(rows, len(F)))
-    options = np.where(sizes > 0, (sizes - 1 - I[h.WIDTH]) // 2, 0)
+    options = np.where(sizes > 0, (sizes - 1 - I[h.WIDTH] - I[h.ARMS]) // 2, 0)
     return make_graph(int(I[h.SHAPE]), spec, options, int(I[h.VISITS]), int(I[h.SPEC] - I[h.EDGE]), arms)
 
 
 def _block_places(member: Member, wider: Member) -> Ints:
     """The places in `wider` of the arm blocks that the member has in use."""
     if member.I[h.KIND] in (h.DENSE, h.COMPRESSED):
-        rows = (blocks(member) - 3 - member.I[h.ROW0]) // member.I[h.STRIDE]
-        return np.asarray(wider.I[h.ROW0] + rows * wider.I[h.STRIDE] + 3)
+        rows = (blocks(member) - 2 - member.I[h.ROW0]) // member.I[h.STRIDE]
+        return np.asarray(wider.I[h.ROW0] + rows * wider.I[h.STRIDE] + 2)
     return blocks(wider)
 
 
@@ -315,7 +320,7 @@ def _ahead(member: Member, places: Ints) -> Ints:
     """How many words of options stand before each arm block."""
     I = member.I
     if I[h.KIND] in (h.DENSE, h.COMPRESSED):
-        return np.full(len(places), 3)
+        return np.full(len(places), 2)
     if I[h.KIND] == h.INTERVALS:
         return np.zeros(len(places), dtype=np.int64)
     if I[h.KIND] == h.ONE_OF:

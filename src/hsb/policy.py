@@ -65,7 +65,7 @@ class HSB:
         self.loss_range = _range(loss_range)
         self.rounds = 0  # rounds learned from
         self.clipped = 0  # contexts that lay outside the space and were clipped
-        self._rng = np.random.default_rng(seed)
+        self._rng = _generator(seed)
         self._ledger = Ledger()
         self._stream = uuid.uuid4().hex
         self._removed: set[Hashable] = set()
@@ -74,9 +74,7 @@ class HSB:
 
     # -- one round ---------------------------------------------------------------------------------------------------
 
-    def decide(
-        self, context: Any, *, available: Iterable[Hashable] | None = None, u: float | None = None
-    ) -> Decision:
+    def decide(self, context: Any, *, available: Iterable[Hashable] | None = None, u: float | None = None) -> Decision:
         """Choose an arm for a context, among those `available` if given. Nothing is learned yet.
 
         A decision is a pure function of (state, context, u); `u` in [0, 1) is drawn from the policy's generator unless given.
@@ -120,7 +118,9 @@ class HSB:
             raise InputError(f"Unknown arm {decision.arm!r}. The arms are {_shown(self.arms)}; policy.add_arm() adds one.")
         propensity = decision.propensity
         if not (isinstance(propensity, SupportsFloat) and 0.0 < propensity <= 1.0):
-            raise InputError(f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}.")
+            raise InputError(
+                f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}."
+            )
         own = self._check_new(decision)
         offered = self._everything if decision.available is None else self._mask(decision.available, past=True)
         if len(offered) and not offered[index]:
@@ -128,7 +128,7 @@ class HSB:
         self._locate(decision.context, count=not own)
         x = min(self._rate_now(self.rounds + 1) * scaled / propensity, 1e290)
         while not self._kernels.update(self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x):
-            self._set_members([room(member, 1) for member in self._members])
+            self._set_members([room(member) for member in self._members])
         self.rounds += 1
         self._version += 1
         decision._taught += (self._stream,)
@@ -227,7 +227,9 @@ class HSB:
         self._index = {arm: i for i, arm in enumerate(self.arms)}
         self._p = np.empty(len(self.arms))
         self._counts = np.zeros(len(self._members), dtype=np.int64)
-        self._keys = tuple(np.ascontiguousarray(key) for key in self.structure.keys(np.zeros((1, self.structure.space.features))))
+        self._keys = tuple(
+            np.ascontiguousarray(key) for key in self.structure.keys(np.zeros((1, self.structure.space.features)))
+        )
         self._everything = np.zeros(0, dtype=np.uint8)
         self._all = self._everything
         if self._removed:
@@ -315,7 +317,9 @@ class HSB:
         else:
             twice = self._stream in decision._taught
         if twice:
-            raise InputError(f"{decision!r} was learned from already. Each decision counts once; the second feedback was not used.")
+            raise InputError(
+                f"{decision!r} was learned from already. Each decision counts once; the second feedback was not used."
+            )
         return own
 
 
@@ -332,6 +336,15 @@ def _arm_list(arms: int | Iterable[Hashable]) -> list[Hashable]:
     if not found or not all(isinstance(arm, Hashable) for arm in found) or len(set(found)) != len(found):
         raise InputError(f"arms must be different hashable values, at least one; given {found!r}.")
     return found
+
+
+def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
+    """The policy's own stream. An int is mixed with a constant: a world drawn from default_rng(seed) must not share our numbers."""
+    if seed is None or isinstance(seed, np.random.Generator):
+        return np.random.default_rng(seed)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed must be a whole number of at least 0, a numpy.random.Generator or None; given {seed!r}.")
+    return np.random.default_rng([int(seed), 0x485342])
 
 
 def _rate(

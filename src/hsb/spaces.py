@@ -68,7 +68,9 @@ class Box:
             return points, 0
         if np.isnan(points).any():
             t, j = np.argwhere(np.isnan(points))[0]
-            raise InputError(f"{_which(t, points)}feature {j} is NaN. Contexts must be numbers: drop the row or fill the value.")
+            raise InputError(
+                f"{_which(t, points)}feature {j} is NaN. Contexts must be numbers: drop the row or fill the value."
+            )
         beyond = (points < self.low) | (points > self.high)
         if self.outside == "error":
             t, j = np.argwhere(beyond)[0]

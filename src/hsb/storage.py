@@ -179,8 +179,8 @@ def _checked(F: np.ndarray, I: np.ndarray, fresh: Member) -> Member:
 
 
 def _links_fit(links: np.ndarray, I: np.ndarray, rows: int) -> bool:
-    bottom, top = links[:, 0], links[:, 1]
-    children = links[:, 2 : 2 + I[h.FANOUT]]
+    bottom, top = links[:, 0] & 4095, links[:, 0] >> 12
+    children = links[:, 1 : 1 + I[h.FANOUT]]
     return bool(
         np.all((top >= 0) & (top <= bottom) & (bottom <= I[h.DEPTH]))
         and np.all((children >= -1) & (children < rows))

@@ -120,9 +120,11 @@ def _log_odds(member: Member, log_total: Floats) -> tuple[Floats, Floats]:
     from ..kernels.tree import ARMS_AT  # loads Numba: on first use
 
     rows = blocks(member) - ARMS_AT
-    rate, go, count = (member.F[rows + i] for i in range(3))
-    log_stop = log_of(np.abs(rate)) + log_total - np.maximum(count, 0.0) * h.LOG_BASE
-    return log_stop, log_of(go) + np.minimum(count, 0.0) * h.LOG_BASE
+    rate, go = (member.F[rows + i] for i in range(2))
+    hidden, count = (member.F[rows + member.I[h.LOGS] + i] for i in range(2))
+    log_hidden = log_of(np.where(count > 0.0, hidden, 1.0)) - count * h.LOG_BASE
+    log_rate = np.where((rate == 0.0) & (count > 0.0), log_hidden, log_of(rate))
+    return log_rate + log_total, np.where((go == 0.0) & (count > 0.0), log_hidden, log_of(go))
 
 
 def _dense(member: Member) -> _Chains:
@@ -143,7 +145,7 @@ def _dense(member: Member) -> _Chains:
 def _compressed(I: Ints) -> _Chains:
     rows, stride, k = int(I[h.ROWS]), int(I[h.LINK_STRIDE]), int(I[h.FANOUT])
     links = I[I[h.LINKS] : I[h.LINKS] + rows * stride].reshape(rows, stride)
-    return _Chains(links[:, 1], links[:, 0], links[:, 2 : 2 + k], links[:, 2 + k :])
+    return _Chains(links[:, 0] >> 12, links[:, 0] & 4095, links[:, 1 : 1 + k], links[:, 1 + k :])
 
 
 def _digit(I: Ints, key: Ints, level: int) -> int:

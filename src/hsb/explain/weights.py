@@ -30,7 +30,8 @@ def best_arms(member: Member, blocks: Ints) -> Arms:
     M = int(I[h.ARMS])
     weights = F[blocks[:, None] + np.arange(M)]
     seen = (weights != F[I[h.TEMPLATE] : I[h.TEMPLATE] + M]).any(axis=1)
-    logs = np.where(weights > 0.0, np.log(np.where(weights > 0.0, weights, 1.0)), weights)
+    aside = F[blocks[:, None] + I[h.LOGS] + np.arange(M)]
+    logs = np.where(weights > 0.0, np.log(np.where(weights > 0.0, weights, 1.0)), aside)
     high = logs.max(axis=1)
     total = np.log(np.exp(logs - high[:, None]).sum(axis=1))
     return Arms(np.argmax(logs >= high[:, None] - TIE, axis=1), -total, high + total, seen)

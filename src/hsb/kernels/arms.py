@@ -4,7 +4,7 @@ A block at `b` holds, level after level, the M weights, the sums of each eight o
 a level of at most eight entries (for M <= 8 the weights themselves). The total is the sum of that top level. Weights are not
 normalised: only the arm that was played changes, in O(log M). Nothing is ever subtracted from a sum.
 
-A weight below `ARM_TINY` is kept as its logarithm, a negative number, and counts as 0 in sums, where it is less than 1e-70 of
+A weight below `ARM_TINY` is kept as its logarithm, `LOGS` words behind its place, where 0 stands for it: it is less than 1e-70 of
 the total. It returns as the others fall. So no weight is ever lost, however long the run.
 """
 
@@ -18,6 +18,7 @@ from .header import (
     ARMS,
     BLOCK,
     LOG_ARM_TINY,
+    LOGS,
     TEMPLATE,
     TOP,
     TOP_SIZE,
@@ -26,17 +27,11 @@ from .header import (
 
 
 @njit(cache=True, error_model="numpy")
-def seen(v):
-    """A weight as far as a sum can see it: 0 where only its logarithm is kept."""
-    return v if v > 0.0 else 0.0
-
-
-@njit(cache=True, error_model="numpy")
 def total(F, b, top, size):
     """Sum of the weights of the block at b. O(1)."""
-    s = seen(F[b + top])
+    s = F[b + top]
     for i in range(1, size):
-        s += seen(F[b + top + i])
+        s += F[b + top + i]
     return s
 
 
@@ -50,9 +45,7 @@ def reset(F, I, b):
 
 @njit(cache=True, error_model="numpy")
 def _eight(F, b):
-    return ((seen(F[b]) + seen(F[b + 1])) + (seen(F[b + 2]) + seen(F[b + 3]))) + (
-        (seen(F[b + 4]) + seen(F[b + 5])) + (seen(F[b + 6]) + seen(F[b + 7]))
-    )
+    return ((F[b] + F[b + 1]) + (F[b + 2] + F[b + 3])) + ((F[b + 4] + F[b + 5]) + (F[b + 6] + F[b + 7]))
 
 
 @njit(cache=True, error_model="numpy")
@@ -84,28 +77,49 @@ def _climb(F, I, b, arm):
 
 
 @njit(cache=True, error_model="numpy")
+def log_weight(F, I, b, m):
+    """Logarithm of one weight."""
+    v = F[b + m]
+    return math.log(v) if v > 0.0 else F[b + I[LOGS] + m]
+
+
+@njit(cache=True, error_model="numpy")
+def _store_log(F, I, b, m, log):
+    if log >= LOG_ARM_TINY:
+        F[b + m] = math.exp(log)
+    else:
+        F[b + m] = 0.0
+        F[b + I[LOGS] + m] = log
+
+
+@njit(cache=True, error_model="numpy")
 def _scale(F, I, b, factor):
     log = math.log(factor)
     for m in range(I[ARMS]):
-        v = F[b + m]
-        if v > 0.0:
-            v = v * factor if v * factor >= ARM_TINY else math.log(v) + log
+        v = F[b + m] * factor
+        if v >= ARM_TINY:
+            F[b + m] = v
         else:
-            v += log
-            if v >= LOG_ARM_TINY:
-                v = math.exp(v)
-        F[b + m] = v
+            _store_log(F, I, b, m, log_weight(F, I, b, m) + log)
     rebuild(F, I, b)
+
+
+@njit(cache=True, error_model="numpy")
+def multiply(F, I, b, m, x, f):
+    """Multiply one weight by f = exp(-x), the sums apart."""
+    v = F[b + m] * f
+    if v >= ARM_TINY:
+        F[b + m] = v
+    else:
+        log = log_weight(F, I, b, m) - x
+        F[b + m] = 0.0
+        F[b + I[LOGS] + m] = log
 
 
 @njit(cache=True, error_model="numpy")
 def shrink(F, I, b, arm, x, f):
     """Multiply one weight by f = exp(-x), 0 < x <= STEP; return the new total. O(log M)."""
-    v = F[b + arm]
-    w = v * f
-    if w < ARM_TINY:  # becomes, or is already, a logarithm
-        w = math.log(v) - x if v > 0.0 else v - x
-    F[b + arm] = w
+    multiply(F, I, b, arm, x, f)
     if I[ARMS] > BLOCK:
         _climb(F, I, b, arm)
     return total(F, b, I[TOP], I[TOP_SIZE])
@@ -129,41 +143,23 @@ def shrink_masked(F, I, b, arm, x, f, offered, g):
     log = math.log(g)
     for m in range(I[ARMS]):
         if m == arm:
-            y, e = x, f
+            multiply(F, I, b, m, x, f)
         elif offered[m] == 0:
-            y, e = -log, g
-        else:
-            continue
-        v = F[b + m]
-        w = v * e
-        if w < ARM_TINY:
-            w = math.log(v) - y if v > 0.0 else v - y
-        F[b + m] = w
+            multiply(F, I, b, m, -log, g)
     rebuild(F, I, b)
     return total(F, b, I[TOP], I[TOP_SIZE])
 
 
 @njit(cache=True, error_model="numpy")
-def _log(v):
-    return math.log(v) if v > 0.0 else v
-
-
-@njit(cache=True, error_model="numpy")
 def log_total(F, I, b):
     """Logarithm of the sum of the weights, right at any scale. O(M)."""
-    top = _log(F[b])
+    top = log_weight(F, I, b, 0)
     for m in range(1, I[ARMS]):
-        top = max(top, _log(F[b + m]))
+        top = max(top, log_weight(F, I, b, m))
     s = 0.0
     for m in range(I[ARMS]):
-        s += math.exp(_log(F[b + m]) - top)
+        s += math.exp(log_weight(F, I, b, m) - top)
     return top + math.log(s)
-
-
-@njit(cache=True, error_model="numpy")
-def log_weight(F, b, arm):
-    """Logarithm of one weight."""
-    return _log(F[b + arm])
 
 
 @njit(cache=True, error_model="numpy")
@@ -172,16 +168,16 @@ def shrink_log(F, I, b, arm, x, offered, log_g):
     before = log_total(F, I, b)
     masked = len(offered) > 0
     for m in range(I[ARMS]):
-        v = _log(F[b + m]) - before
+        log = log_weight(F, I, b, m) - before
         if m == arm:
-            v -= x
+            log -= x
         elif masked and offered[m] == 0:
-            v += log_g
-        F[b + m] = min(v, -1e-300)  # all weights as logarithms for the moment; -0.0 would read as a weight
+            log += log_g
+        F[b + m] = 0.0  # all weights as logarithms for the moment
+        F[b + I[LOGS] + m] = log
     after = log_total(F, I, b)
     for m in range(I[ARMS]):
-        v = F[b + m] - after
-        F[b + m] = math.exp(v) if v >= LOG_ARM_TINY else v
+        _store_log(F, I, b, m, F[b + I[LOGS] + m] - after)
     rebuild(F, I, b)
     return after
 
@@ -196,7 +192,7 @@ def pick(F, I, b, u):
     while True:
         last = at
         for i in range(at, at + n):
-            v = seen(F[b + offset + i])
+            v = F[b + offset + i]
             if v > 0.0:
                 last = i
                 if left < v:

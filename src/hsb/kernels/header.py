@@ -5,7 +5,7 @@ A member is `(F, I)`. `I[:HEADER]` is the header below; what follows is the memb
 
 Numbers that may become very small are never lost and never floored:
 
-- An arm weight is a positive number, or, once below `ARM_TINY`, its (negative) natural logarithm: `v < 0` means `exp(v)`.
+- An arm weight is a positive number, or, once below `ARM_TINY`, 0 with its logarithm kept aside (at `LOGS`).
 - An option weight is a positive number and a count `e`: the weight is `v * BASE**-e`. Weights with e = 0 add to 1; an option
   with e > 0 is too small to change that sum.
 """
@@ -27,11 +27,11 @@ BASES = 7  # I: scratch, where in F the arm block of each visited node begins
 TEMPLATE = 8  # F: an arm block at its prior
 PARENT = 9  # the member this one hangs from, -1 for the first
 OPTION = 10  # which option of the parent this member is
-EXTRA = 11  # first word whose meaning depends on the kind
+LOGS = 11  # how far behind an arm block its logarithms stand; for trees, how far behind a row its hidden part
 
 # Trees (DENSE, COMPRESSED).
-DEPTH = 11
-FANOUT = 12
+DEPTH = 12
+FANOUT = 25
 BITS = 13  # bits of a digit in a key
 PER_WORD = 14  # digits in a word of a key
 WORDS = 15  # words of a key
@@ -46,8 +46,8 @@ STAY = 23  # F: prior of stopping at one of k links
 PATH = 24  # I: scratch, visited rows
 
 # Intervals.
-LEAVES = 11
-GROUPS = 12
+LEAVES = 12
+GROUPS = 20
 SIGMA = 13  # F: arm mass of each interval, scaled; N*N
 SIGMA_E = 14  # F: its count e
 TABLE = 15  # F: w and its transpose, then F_2 and its transpose, ...; 2*N*N each
@@ -57,7 +57,7 @@ COUNTS = 18  # F: 1 / (number of groups of an interval + 1), by length
 UNIT = 19  # F: the scaled weight of a single leaf
 
 # Graphs.
-SHAPE = 11  # how the nodes that contain a leaf are found: TABLES, BOXES or SUBSETS
+SHAPE = 19  # how the nodes that contain a leaf are found: TABLES, BOXES or SUBSETS
 NODE0 = 12  # I: where the row of each node begins in F
 LIST = 13  # I: scratch, the nodes that contain the leaf, parents first
 START = 14  # I: scratch, first edge of each of them
@@ -68,7 +68,7 @@ SPEC = 18  # I: what the finder needs
 TABLES, BOXES, SUBSETS = 1, 2, 3
 
 # One of several members: a node whose options are whole structures.
-OPTIONS = 11  # number of options, the stop included
+OPTIONS = 15  # number of options, the stop included
 NODE = 12  # F: the node's row, laid out as a graph's
 CHILD_REACH = 13  # F: scratch, reach of each option's member
 CHILD_RATIO = 14  # F: scratch, ratio of each option's member (its logarithm in the slow pass)
@@ -84,3 +84,7 @@ OPTION_TINY = 2.0**-664
 BASE = 2.0**664
 LOG_BASE = math.log(BASE)
 STEP = 200.0  # the fast passes take exponents up to this; beyond, the passes in logarithms
+
+# fastmath, the written policy: one relaxation, in one place (`intervals._dot`). In a dot product of positive numbers any order of
+# the sum is right to a few units in the last place. Nothing is assumed of NaN, infinity or division.
+REORDER = {"reassoc", "nsz", "contract"}

@@ -20,10 +20,12 @@ from . import arms
 from .header import (
     ADJOINT,
     ARM0,
+    ARMS,
     BASES,
     COUNTS,
     GROUPS,
     LEAVES,
+    REORDER,
     REST,
     SIGMA,
     SIGMA_E,
@@ -36,16 +38,12 @@ from .header import (
     WIDTH,
 )
 
-# A sum of positive terms may be added in any order: each order is right to a few units in the last place. Nothing else is
-# relaxed: no assumption on NaN, infinity, signed zero or division.
-REORDER_SUMS = {"reassoc", "nsz", "contract"}
-
 SIGMA_TINY = 2.0**-728
 SIGMA_BASE = 2.0**728
 LOG_SIGMA_BASE = math.log(SIGMA_BASE)
 
 
-@njit(cache=True, error_model="numpy", fastmath=REORDER_SUMS)
+@njit(cache=True, error_model="numpy", fastmath=REORDER)
 def _dot(F, a, b, n):
     s = 0.0
     for i in range(n):
@@ -55,7 +53,7 @@ def _dot(F, a, b, n):
 
 @njit(cache=True, error_model="numpy")
 def _block(I, i, j):
-    return I[ARM0] + (j * (j + 1) // 2 + i) * I[WIDTH]
+    return I[ARM0] + (j * (j + 1) // 2 + i) * (I[WIDTH] + I[ARMS])
 
 
 @njit(cache=True, error_model="numpy")

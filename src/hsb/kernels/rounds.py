@@ -19,7 +19,6 @@ from .header import (
     GRAPH,
     INTERVALS,
     KIND,
-    ONE_OF,
     OPTION,
     PARENT,
     REST,
@@ -62,8 +61,9 @@ def _one(F, I, n, arm):
     w, bases = I[WEIGHT], I[BASES]
     s = 0.0
     for i in range(n):
-        s += F[w + i] * arms.seen(F[I[bases + i] + arm])
-    return s + F[REST] * (1.0 / I[ARMS])
+        s += F[w + i] * F[I[bases + i] + arm]
+    share = 1.0 / I[ARMS]
+    return s + F[REST] * share
 
 
 @njit(cache=True, error_model="numpy")
@@ -124,7 +124,7 @@ def _log_mix(Fs, Is, Ks, t, counts, offered, p):
             for k in range(len(Fs)):
                 F, I = Fs[k], Is[k]
                 for i in range(counts[k]):
-                    log = F[I[WEIGHT] + i] + arms.log_weight(F, I[I[BASES] + i], m)
+                    log = F[I[WEIGHT] + i] + arms.log_weight(F, I, I[I[BASES] + i], m)
                     if sweep == 0:
                         high = max(high, log)
                     else:

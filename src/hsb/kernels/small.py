@@ -10,10 +10,9 @@ import numpy as np
 from numba import njit
 
 from . import arms, tree
-from .arms import seen
-from .header import ARM_LOW, ARM_TINY, ARMS, DEPTH, OPTION_TINY, PER_WORD, ROW0, STEP, STRIDE
+from .header import ARM_LOW, ARM_TINY, ARMS, DEPTH, OPTION_TINY, PER_WORD, ROW0, STEP, STRIDE, WEIGHT
 
-U0, U1, U2, U3, U4, U5, U6 = (np.uint64(i) for i in range(7))
+U0, U1, U2, U3, U4, U5 = (np.uint64(i) for i in range(6))
 
 
 @njit(cache=True, error_model="numpy")
@@ -25,61 +24,47 @@ def play(F, I, keys, losses, us, rates, played, chances, suffered, start):
     shift = I[PER_WORD] - I[DEPTH]
     leaves = 1 << I[DEPTH]
     last = np.uint64(M - 1)
+    scratch = np.uint64(I[WEIGHT])
     t = np.uint64(start)
     n = np.uint64(len(us))
     while t < n:
         leaf = np.uint64((keys[t, U0] >> shift) + leaves)
         new = F[before + leaf * stride] == 0.0
-        p0 = p1 = p2 = p3 = 0.0
-        reach = 1.0
-        up = depth + U1
-        while up > U0:
-            up -= U1
-            row = before + (leaf >> up) * stride
-            here = reach * seen(F[row])
-            p0 += here * seen(F[row + U3])
-            p1 += here * seen(F[row + U4])
-            p2 += here * seen(F[row + U5])
-            p3 += here * seen(F[row + U6])
-            if new and F[row] == 0.0:
-                break
-            reach *= seen(F[row + U1])
-        if new:  # the rest lies on nodes at their prior
-            rest = reach * (1.0 / M)
-            p0 += rest
-            p1 += rest if M > 1 else 0.0
-            p2 += rest if M > 2 else 0.0
-            p3 += rest if M > 3 else 0.0
-        arm, chance = _draw(p0, p1, p2, p3, us[t], last)
+        if new:
+            p0, p1, p2, p3 = _mix_new(F, before, stride, leaf, depth, M)
+        else:
+            p0, p1, p2, p3 = _mix(F, before, stride, leaf, depth)
+        arm, chance = _draw(F, scratch, p0, p1, p2, p3, us[t], last)
         loss = losses[t, arm]
         if loss > 0.0:
             x = rates[t] * loss / chance
             if new or x > STEP:
                 break
             f = math.exp(-x)
+            f0 = f if arm == U0 else 1.0
+            f1 = f if arm == U1 else 1.0
+            f2 = f if arm == U2 else 1.0
+            f3 = f if arm == U3 else 1.0
             below = 0.0
             up = U0
             while up <= depth:
                 row = before + (leaf >> up) * stride
-                b = row + U3
-                v = F[b + arm]
-                w = v * f
-                if w < ARM_TINY:
-                    w = math.log(v) - x if v > 0.0 else v - x
-                F[b + arm] = w
-                now = ((seen(F[b]) + seen(F[b + U1])) + seen(F[b + U2])) + seen(F[b + U3])
+                b = row + U2
+                now = ((F[b] * f0 + F[b + U1] * f1) + F[b + U2] * f2) + F[b + U3] * f3
+                w = F[b + arm] * f
+                if w >= ARM_TINY:
+                    F[b + arm] = w
+                else:
+                    arms.multiply(F, I, np.int64(b), np.int64(arm), x, f)
                 rate = F[row]
                 stop, go = rate * now, F[row + U1] * below
-                s = seen(stop) + seen(go)
-                least = OPTION_TINY * s
-                if now < ARM_LOW or (
-                    (abs(stop) < least or abs(go) < least or max(-stop, -go) > s) and up > U0
-                ):
-                    tree.turn(F, I, np.int64(row), now, below)
-                else:
+                s = stop + go
+                if now >= ARM_LOW and (min(stop, go) >= OPTION_TINY * s or up == U0):
                     inv = 1.0 / s
                     F[row] = rate * inv
                     F[row + U1] = go * inv
+                else:
+                    tree.rare_turn(F, I, np.int64(row), now, below, s)
                 below = s
                 up += U1
         played[t] = arm
@@ -90,23 +75,64 @@ def play(F, I, keys, losses, us, rates, played, chances, suffered, start):
 
 
 @njit(cache=True, error_model="numpy")
-def _draw(p0, p1, p2, p3, u, last):
-    """`rounds.draw` for four numbers, of which those after `last` are 0; no branches to be mispredicted."""
+def _mix(F, before, stride, leaf, depth):
+    """Probabilities of four arms, every node of the path having been visited."""
+    p0 = p1 = p2 = p3 = 0.0
+    reach = 1.0
+    up = depth + U1
+    while up > U0:
+        up -= U1
+        row = before + (leaf >> up) * stride
+        here = reach * F[row]
+        p0 += here * F[row + U2]
+        p1 += here * F[row + U3]
+        p2 += here * F[row + U4]
+        p3 += here * F[row + U5]
+        reach *= F[row + U1]
+    return p0, p1, p2, p3
+
+
+@njit(cache=True, error_model="numpy")
+def _mix_new(F, before, stride, leaf, depth, M):
+    """The same where the path ends in nodes at their prior."""
+    p0 = p1 = p2 = p3 = 0.0
+    reach = 1.0
+    up = depth + U1
+    while up > U0:
+        up -= U1
+        row = before + (leaf >> up) * stride
+        if F[row] + F[row + U1] == 0.0:
+            break
+        here = reach * F[row]
+        p0 += here * F[row + U2]
+        p1 += here * F[row + U3]
+        p2 += here * F[row + U4]
+        p3 += here * F[row + U5]
+        reach *= F[row + U1]
+    share = 1.0 / M
+    p0 += reach * share
+    p1 += reach * share if M > 1 else 0.0
+    p2 += reach * share if M > 2 else 0.0
+    p3 += reach * share if M > 3 else 0.0
+    return p0, p1, p2, p3
+
+
+@njit(cache=True, error_model="numpy")
+def _draw(F, scratch, p0, p1, p2, p3, u, last):
+    """`rounds.draw` for four numbers, of which those after `last` are 0; no branch for the processor to guess wrong."""
     c1 = p0 + p1
     c2 = c1 + p2
-    c3 = c2 + p3
-    target = u * c3
-    arm = np.uint64(p0 <= target and last >= U1) + np.uint64(c1 <= target and last >= U2)
-    arm += np.uint64(c2 <= target and last > U2)
-    p = p0 if arm == U0 else p1
-    p = p2 if arm == U2 else p
-    p = p3 if arm > U2 else p
+    target = u * (c2 + p3)
+    F[scratch] = p0
+    F[scratch + U1] = p1
+    F[scratch + U2] = p2
+    F[scratch + U3] = p3
+    arm = min(np.uint64(p0 <= target) + np.uint64(c1 <= target) + np.uint64(c2 <= target), last)
+    p = F[scratch + arm]
     if p == 0.0:  # u so close to 1 that rounding went past the last arm that has any probability
-        arm, p = U0, p0
-        if p1 > p:
-            arm, p = U1, p1
-        if p2 > p:
-            arm, p = U2, p2
-        if p3 > p:
-            arm, p = U3, p3
+        arm = U0
+        for m in range(np.uint64(1), np.uint64(4)):
+            if F[scratch + m] > F[scratch + arm]:
+                arm = m
+        p = F[scratch + arm]
     return arm, min(p, 1.0)

@@ -1,13 +1,12 @@
 """One round on a binary or K-ary tree: the nodes that contain a context are a path.
 
-Row of a node in F: rate, go, count, then its arm block (at `ARMS_AT`). The node stops with probability rate * (total of its arms)
-and goes on to its child with probability go; the two add to 1. So the probability that the node plays arm m is rate * weight[m], and
+Row of a node in F: rate, go, then its arm block (at `ARMS_AT`). The node stops with probability rate * (total of its arms) and
+goes on to its child with probability go; the two add to 1. So the probability that the node plays arm m is rate * weight[m], and
 a round divides once a node: with `now` the new total and `below` the child's ratio, the node's ratio is
-s = rate * now + go * below, and then rate /= s, go *= below / s. A leaf has go = 0.
+s = rate * now + go * below, and then rate /= s, go *= below / s. A leaf has go = 0. A row of zeros was never visited.
 
-A rate of 0 means that the node was never visited (a row of zeros). A negative rate means that stopping is too improbable to be seen
-beside going on: the rate is -rate * BASE**-count (count = inf: the prior forbids stopping). A negative go means the same of
-going on.
+One of rate and go may be too small to be seen beside the other. It is then 0, and `LOGS` words behind the row stand v and e: the
+true value is v * BASE**-e (e = inf: the prior forbids stopping; e = 0: nothing is hidden). Next come the arms' logarithms.
 
 DENSE trees have a row for every node, in heap order.
 
@@ -15,7 +14,7 @@ COMPRESSED trees keep one row for a chain of links all of whose visits went one 
 branches (bottom < DEPTH) or ends (bottom = DEPTH). All links of a chain have seen the same rounds, so their arm weights are
 equal, and k links that stop with prior q each are one node that stops with prior 1 - (1-q)^k: `STAY[k]` and `GO[k]`. An
 ended chain is a leaf, whatever its length. When a context leaves a chain, `_split_odds` gives both parts their exact odds.
-Link of a row in I: bottom, top, K children (-1: none), the words of a key that passed through it.
+Link of a row in I: bottom and top (one word: bottom + top * 4096), K children (-1: none), the words of a key that went through it.
 
 A key is the path: one digit of BITS bits per level, the first split most significant, PER_WORD digits in a word.
 """
@@ -25,10 +24,8 @@ import math
 from numba import njit
 
 from . import arms
-from .arms import seen
 from .header import (
     ARM_LOW,
-    ARMS,
     BASE,
     BASES,
     BITS,
@@ -42,6 +39,7 @@ from .header import (
     LINK_STRIDE,
     LINKS,
     LOG_BASE,
+    LOGS,
     OPTION_TINY,
     PATH,
     PER_WORD,
@@ -56,7 +54,7 @@ from .header import (
     WORDS,
 )
 
-ARMS_AT = 3  # where a row's arm block begins
+ARMS_AT = 2  # where a row's arm block begins
 
 
 @njit(cache=True, error_model="numpy")
@@ -70,7 +68,7 @@ def _digit(I, key, level):
 @njit(cache=True, error_model="numpy")
 def _agree(I, link, key, level):
     """Do the key and the link's key have the same first `level` digits?"""
-    at = link + 2 + I[FANOUT]
+    at = link + 1 + I[FANOUT]
     per, bits = I[PER_WORD], I[BITS]
     word = 0
     while level >= per:
@@ -84,7 +82,7 @@ def _agree(I, link, key, level):
 @njit(cache=True, error_model="numpy")
 def _leaves_at(I, link, key):
     """The level at which a key that does not agree with a chain leaves it."""
-    level = I[link + 1]
+    level = I[link] >> 12
     while _agree(I, link, key, level + 1):
         level += 1
     return level
@@ -92,66 +90,82 @@ def _leaves_at(I, link, key):
 
 @njit(cache=True, error_model="numpy")
 def _balanced(stop, go, e):
-    """Normalise a pair of odds that changed, hiding the smaller one from the sum or showing it again."""
-    if stop < 0.0:
-        if e == math.inf:
-            return -1.0, 1.0, e
+    """Normalise a pair of odds that changed, hiding the smaller one from the sum or showing it again.
+
+    A pair is (stop, go, e): e > 0 hides stop, the true value being stop * BASE**-e; e < 0 hides go likewise.
+    """
+    if e == math.inf:
+        return 1.0, 1.0, e
+    if e > 0.0:
         stop, e = _recounted(stop / go, e)
         return stop, 1.0, e
-    if go < 0.0:
-        go, e = _recounted(go / stop, e)
-        return 1.0, go, e
+    if e < 0.0:
+        go, e = _recounted(go / stop, -e)
+        return 1.0, go, -e
     s = stop + go
     stop /= s
     go /= s
     if stop < OPTION_TINY:
-        return -stop * BASE, 1.0, 1.0
+        return stop * BASE, 1.0, 1.0
     if 0.0 < go < OPTION_TINY:
-        return 1.0, -go * BASE, 1.0
+        return 1.0, go * BASE, -1.0
     return stop, go, 0.0
 
 
 @njit(cache=True, error_model="numpy")
 def _recounted(v, e):
-    """A hidden odd, -v * BASE**-e, kept between OPTION_TINY and 1; once e is 0 it is hidden no more."""
-    if v < -1.0:
-        return (-v / BASE, 0.0) if e == 1.0 else (v / BASE, e - 1.0)
-    if v > -OPTION_TINY:
+    if v > 1.0:
+        return v / BASE, e - 1.0
+    if v < OPTION_TINY:
         return v * BASE, e + 1.0
     return v, e
 
 
 @njit(cache=True, error_model="numpy")
-def _split_odds(F, I, row, links, above):
-    """Odds of the upper `above` links and of the lower ones of a chain of `links`: (stop, go, count) twice.
-
-    With S the chain's arm mass and P the weight of what hangs below it: stop = STAY[k] S, go = GO[k] P, and the lower part
-    weighs STAY[k-j] S + GO[k-j] P.
-    """
-    below = links - above
-    forbidden = F[I[STAY] + 1] == 0.0
-    if F[row + 1] == 0.0:  # an ended chain: the lower part is a leaf and weighs S
-        if forbidden:
-            return -1.0, 1.0, math.inf, 1.0, 0.0, 0.0
-        return F[I[STAY] + above], F[I[GO] + above], 0.0, 1.0, 0.0, 0.0
-    if forbidden:
-        return -1.0, 1.0, math.inf, -1.0, 1.0, math.inf
-    e = F[row + 2]
-    S = F[row] * arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE]) / F[I[STAY] + links]
-    P = F[row + 1] / F[I[GO] + links]
-    low_stop, low_go = F[I[STAY] + below] * S, F[I[GO] + below] * P
-    w = seen(low_stop) + seen(low_go)
-    up_stop, up_go, up_e = _balanced(F[I[STAY] + above] * S, F[I[GO] + above] * w, e)
-    low_stop, low_go, low_e = _balanced(low_stop, low_go, e)
-    return up_stop, up_go, up_e, low_stop, low_go, low_e
+def _odds(F, I, row):
+    """The pair of odds of a row."""
+    total = arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
+    v, e = F[row + I[LOGS]], F[row + I[LOGS] + 1]
+    if e == 0.0:
+        return F[row] * total, F[row + 1], 0.0
+    if F[row] == 0.0:
+        return v * total, F[row + 1], e
+    return F[row] * total, v, -e
 
 
 @njit(cache=True, error_model="numpy")
 def _store(F, I, row, stop, go, e):
     """Write a pair of odds to a row whose arms are in place."""
-    F[row] = stop / arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
-    F[row + 1] = go
-    F[row + 2] = e
+    rate = stop / arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
+    F[row] = rate if e <= 0.0 else 0.0
+    F[row + 1] = go if e >= 0.0 else 0.0
+    F[row + I[LOGS]] = rate if e > 0.0 else go
+    F[row + I[LOGS] + 1] = abs(e)
+
+
+@njit(cache=True, error_model="numpy")
+def _split_odds(F, I, row, links, above):
+    """Odds of the upper `above` links and of the lower ones of a chain of `links`: two pairs.
+
+    With S the chain's arm mass and P the weight of what hangs below it: stop = STAY[k] S, go = GO[k] P, and the lower part
+    weighs STAY[k-j] S + GO[k-j] P.
+    """
+    below = links - above
+    stop, go, e = _odds(F, I, row)
+    forbidden = F[I[STAY] + 1] == 0.0
+    if go == 0.0:  # an ended chain: the lower part is a leaf and weighs S
+        if forbidden:
+            return 1.0, 1.0, math.inf, 1.0, 0.0, 0.0
+        return F[I[STAY] + above], F[I[GO] + above], 0.0, 1.0, 0.0, 0.0
+    if forbidden:
+        return 1.0, 1.0, math.inf, 1.0, 1.0, math.inf
+    S = stop / F[I[STAY] + links]
+    P = go / F[I[GO] + links]
+    low_stop, low_go = F[I[STAY] + below] * S, F[I[GO] + below] * P
+    w = (low_stop if e <= 0.0 else 0.0) + (low_go if e >= 0.0 else 0.0)
+    up_stop, up_go, up_e = _balanced(F[I[STAY] + above] * S, F[I[GO] + above] * w, e if e > 0.0 else 0.0)
+    low_stop, low_go, low_e = _balanced(low_stop, low_go, e)
+    return up_stop, up_go, up_e, low_stop, low_go, low_e
 
 
 @njit(cache=True, error_model="numpy")
@@ -172,22 +186,22 @@ def visit(F, I, key, reach):
     while True:
         link = links + at * link_stride
         row = row0 + at * stride
-        bottom = I[link]
+        bottom = I[link] & 4095
         rate, go = F[row], F[row + 1]
         leaves = not _agree(I, link, key, bottom)
         if leaves:
-            top = I[link + 1]
+            top = I[link] >> 12
             odds = _split_odds(F, I, row, bottom - top + 1, _leaves_at(I, link, key) - top + 1)
-            rate = odds[0] / arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
-            go = odds[1]
-        F[weight + n] = reach * seen(rate)
+            rate = odds[0] / arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE]) if odds[2] <= 0.0 else 0.0
+            go = odds[1] if odds[2] >= 0.0 else 0.0
+        F[weight + n] = reach * rate
         I[path + n] = row
         I[bases + n] = row + ARMS_AT
-        reach *= seen(go)
+        reach *= go
         n += 1
         if leaves or bottom == depth:
             break
-        at = I[link + 2 + _digit(I, key, bottom)]
+        at = I[link + 1 + _digit(I, key, bottom)]
         if at < 0:
             break
     F[REST] = reach
@@ -202,13 +216,13 @@ def _visit_dense(F, I, key, reach):
     path, weight, bases = I[PATH], I[WEIGHT], I[BASES]
     for level in range(depth + 1):
         row = row0 + heap * stride
-        if F[row] == 0.0:
+        if F[row] + F[row + 1] == 0.0:
             F[REST] = reach
             return level
-        F[weight + level] = reach * seen(F[row])
+        F[weight + level] = reach * F[row]
         I[path + level] = row
         I[bases + level] = row + ARMS_AT
-        reach *= seen(F[row + 1])
+        reach *= F[row + 1]
         if level < depth:
             heap = heap * k + 1 + _digit(I, key, level)
     F[REST] = 0.0
@@ -220,25 +234,25 @@ def log_visit(F, I, key, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too. Return ln of the rest."""
     for d in range(n):
         row = I[I[PATH] + d]
-        stop = F[row] * arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
-        go, e = F[row + 1], F[row + 2]
+        stop, go, e = _odds(F, I, row)
         if I[KIND] == COMPRESSED:
             link = I[LINKS] + (row - I[ROW0]) // I[STRIDE] * I[LINK_STRIDE]
-            bottom, top = I[link], I[link + 1]
+            bottom, top = I[link] & 4095, I[link] >> 12
             if not _agree(I, link, key, bottom):
                 odds = _split_odds(F, I, row, bottom - top + 1, _leaves_at(I, link, key) - top + 1)
                 stop, go, e = odds[0], odds[1], odds[2]
-        F[I[WEIGHT] + d] = reach + _log(stop, e)
-        reach += _log(go, e)
+        log_stop, log_go = _logs(stop, go, e)
+        F[I[WEIGHT] + d] = reach + log_stop
+        reach += log_go
     return reach
 
 
 @njit(cache=True, error_model="numpy")
-def _log(v, e):
-    """Logarithm of a stop or a go, hidden or not."""
-    if v > 0.0:
-        return math.log(v)
-    return math.log(-v) - e * LOG_BASE if v < 0.0 else -math.inf
+def _logs(stop, go, e):
+    """Logarithms of a pair of odds."""
+    log_stop = -math.inf if e == math.inf else math.log(stop) - (e * LOG_BASE if e > 0.0 else 0.0)
+    log_go = -math.inf if go == 0.0 else math.log(go) + (e * LOG_BASE if e < 0.0 else 0.0)
+    return log_stop, log_go
 
 
 @njit(cache=True, error_model="numpy")
@@ -249,13 +263,12 @@ def _new_leaf(F, I, key, top):
     arms.reset(F, I, row + ARMS_AT)
     _store(F, I, row, 1.0, 0.0, 0.0)
     link = I[LINKS] + at * I[LINK_STRIDE]
-    I[link] = I[DEPTH]
-    I[link + 1] = top
+    I[link] = I[DEPTH] + (top << 12)
     k = I[FANOUT]
     for c in range(k):
-        I[link + 2 + c] = -1
+        I[link + 1 + c] = -1
     for w in range(I[WORDS]):
-        I[link + 2 + k + w] = key[w]
+        I[link + 1 + k + w] = key[w]
     return at
 
 
@@ -273,13 +286,13 @@ def insert(F, I, key):
     at = 0
     while True:
         link = I[LINKS] + at * I[LINK_STRIDE]
-        bottom = I[link]
+        bottom = I[link] & 4095
         if not _agree(I, link, key, bottom):
             _branch(F, I, at, key)
             return True
         if bottom == I[DEPTH]:
             return True
-        child = link + 2 + _digit(I, key, bottom)
+        child = link + 1 + _digit(I, key, bottom)
         if I[child] < 0:
             I[child] = _new_leaf(F, I, key, bottom + 1)
             return True
@@ -292,7 +305,7 @@ def _branch(F, I, at, key):
     k = I[FANOUT]
     link = I[LINKS] + at * I[LINK_STRIDE]
     row = I[ROW0] + at * I[STRIDE]
-    bottom, top = I[link], I[link + 1]
+    bottom, top = I[link] & 4095, I[link] >> 12
     level = _leaves_at(I, link, key)
     odds = _split_odds(F, I, row, bottom - top + 1, level - top + 1)
     low = I[ROWS]
@@ -304,14 +317,14 @@ def _branch(F, I, at, key):
     for i in range(I[LINK_STRIDE]):
         I[low_link + i] = I[link + i]
     _store(F, I, low_row, odds[3], odds[4], odds[5])
-    I[low_link + 1] = level + 1
+    I[low_link] = bottom + ((level + 1) << 12)
     _store(F, I, row, odds[0], odds[1], odds[2])
-    I[link] = level
+    I[link] = level + (top << 12)
     for c in range(k):
-        I[link + 2 + c] = -1
-    old = _digit(I, I[link + 2 + k : link + 2 + k + I[WORDS]], level)
-    I[link + 2 + old] = low
-    I[link + 2 + _digit(I, key, level)] = _new_leaf(F, I, key, level + 1)
+        I[link + 1 + c] = -1
+    old = _digit(I, I[link + 1 + k : link + 1 + k + I[WORDS]], level)
+    I[link + 1 + old] = low
+    I[link + 1 + _digit(I, key, level)] = _new_leaf(F, I, key, level + 1)
 
 
 @njit(cache=True, error_model="numpy")
@@ -321,13 +334,13 @@ def _insert_dense(F, I, key):
     heap = 0
     for level in range(depth + 1):
         row = I[ROW0] + heap * I[STRIDE]
-        if F[row] == 0.0:
+        if F[row] + F[row + 1] == 0.0:
             I[ROWS] += 1
             arms.reset(F, I, row + ARMS_AT)
             if level == depth:
                 _store(F, I, row, 1.0, 0.0, 0.0)
             elif stay == 0.0:
-                _store(F, I, row, -1.0, 1.0, math.inf)
+                _store(F, I, row, 1.0, 1.0, math.inf)
             else:
                 _store(F, I, row, stay, go, 0.0)
         if level < depth:
@@ -353,18 +366,43 @@ def ratio(F, I, n, arm, x, f, offered, g):
 @njit(cache=True, error_model="numpy")
 def turn(F, I, row, now, below):
     """A node whose arms have the new total `now` and whose child has the ratio `below`: set its odds, return its ratio."""
-    stop, go = F[row] * now, F[row + 1] * below
-    s = seen(stop) + seen(go)
-    least = OPTION_TINY * s
-    if (abs(stop) < least or abs(go) < least or max(-stop, -go) > s or now < ARM_LOW) and (go != 0.0 or now < ARM_LOW):
-        stop, go, e = _balanced(stop, go, F[row + 2])
-        arms.keep_in_range(F, I, row + ARMS_AT, now)
-        _store(F, I, row, stop, go, e)
-    else:
+    rate = F[row]
+    stop, go = rate * now, F[row + 1] * below
+    s = stop + go
+    if now >= ARM_LOW and min(stop, go) >= OPTION_TINY * s:
         inv = 1.0 / s
-        F[row] *= inv
+        F[row] = rate * inv
         F[row + 1] = go * inv
+    else:
+        rare_turn(F, I, row, now, below, s)
     return s
+
+
+@njit(cache=True, error_model="numpy")
+def rare_turn(F, I, row, now, below, s):
+    """`turn` for a leaf, for a node with something hidden or about to be, and for arms to be rescaled."""
+    hidden = row + I[LOGS]
+    v, e = F[hidden], F[hidden + 1]
+    rate, go = F[row], F[row + 1] * below
+    if e == 0.0:
+        stop = rate * now
+        usual = go == 0.0
+    elif rate == 0.0:
+        stop = v * now
+        usual = OPTION_TINY * s <= stop <= s or e == math.inf
+    else:
+        stop, go, v, e = rate * now, v * below, v * below, -e
+        usual = OPTION_TINY * s <= go <= s
+    if usual and now >= ARM_LOW:  # what is hidden stays hidden
+        inv = 1.0 / s
+        F[row] = rate * inv
+        F[row + 1] = F[row + 1] * below * inv
+        if e != math.inf:
+            F[hidden] = v * inv
+        return
+    stop, go, e = _balanced(stop, go, e)
+    arms.keep_in_range(F, I, row + ARMS_AT, now)
+    _store(F, I, row, stop, go, e)
 
 
 @njit(cache=True, error_model="numpy")
@@ -374,22 +412,23 @@ def ratio_log(F, I, n, arm, x, offered, log_g):
     for d in range(n - 1, -1, -1):
         row = I[I[PATH] + d]
         b = row + ARMS_AT
-        stop = _log(F[row] * arms.total(F, b, I[TOP], I[TOP_SIZE]), F[row + 2])
+        stop, go, e = _odds(F, I, row)
+        stop, go = _logs(stop, go, e)
         stop += arms.shrink_log(F, I, b, arm, x, offered, log_g)
-        go = _log(F[row + 1], F[row + 2]) + below
+        go += below
         high = max(stop, go)
         below = high + math.log(math.exp(stop - high) + math.exp(go - high))
         stop -= below
         go -= below
         limit = math.log(OPTION_TINY)
         if stop == -math.inf:
-            _store(F, I, row, -1.0, 1.0, math.inf)
+            _store(F, I, row, 1.0, 1.0, math.inf)
         elif stop < limit:
             e = math.ceil(-stop / LOG_BASE)
-            _store(F, I, row, -math.exp(stop + e * LOG_BASE), 1.0, e)
+            _store(F, I, row, math.exp(stop + e * LOG_BASE), 1.0, e)
         elif -math.inf < go < limit:
             e = math.ceil(-go / LOG_BASE)
-            _store(F, I, row, 1.0, -math.exp(go + e * LOG_BASE), e)
+            _store(F, I, row, 1.0, math.exp(go + e * LOG_BASE), -e)
         else:
             _store(F, I, row, math.exp(stop), math.exp(go), 0.0)
     return below

@@ -22,9 +22,7 @@ class GroupedLexicographic(Structure):
     21
     """
 
-    def __init__(
-        self, *, leaves: int, groups: int, space: Space | None = None, features: Sequence[int] | None = None
-    ) -> None:
+    def __init__(self, *, leaves: int, groups: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
         leaves = whole("leaves", leaves, 1)
         self.space, self.features = use_space(space, features)
         self.leaves = leaves

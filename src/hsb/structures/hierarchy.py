@@ -80,7 +80,9 @@ class Hierarchy(Structure):
                 self._check_group(name, group)
                 for child in group:
                     if state.get(child) == 1:
-                        raise InputError(f"Node {child!r} is below itself, by way of {name!r}. Child groups must not form a circle.")
+                        raise InputError(
+                            f"Node {child!r} is below itself, by way of {name!r}. Child groups must not form a circle."
+                        )
                     if state.get(child) is None:
                         stack.append((child, 0))
         unreached = [name for name in self.nodes if name not in state]

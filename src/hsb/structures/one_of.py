@@ -27,7 +27,9 @@ class OneOf(Structure):
 
     def __init__(self, *structures: Structure) -> None:
         if not structures or not all(isinstance(s, Structure) for s in structures):
-            raise InputError(f"OneOf needs structures, e.g. OneOf(BinaryTree(depth=8), Lexicographic(leaves=32)); given {structures!r}.")
+            raise InputError(
+                f"OneOf needs structures, e.g. OneOf(BinaryTree(depth=8), Lexicographic(leaves=32)); given {structures!r}."
+            )
         for other in structures[1:]:
             if other.space.to_dict() != structures[0].space.to_dict():
                 raise InputError(

@@ -29,9 +29,7 @@ class PositionSplits(Structure):
     Cost(nodes=64, groups=192)
     """
 
-    def __init__(
-        self, *, bits: Sequence[int], space: Space | None = None, features: Sequence[int] | None = None
-    ) -> None:
+    def __init__(self, *, bits: Sequence[int], space: Space | None = None, features: Sequence[int] | None = None) -> None:
         self.bits = [whole(f"bits[{j}]", b, 0) for j, b in enumerate(bits)]
         if not self.bits:
             raise InputError("bits needs one entry per feature; given none.")
