@@ -95,7 +95,7 @@ def aligned_zeros(n: int) -> Floats:
 def make_tree(k: int, depth: int, arms: int, stop: float) -> Member:
     """A tree in which every node but the leaves stops with prior `stop`."""
     links = np.arange(depth + 1)
-    go = (1.0 - stop) ** links
+    go: Floats = np.power(1.0 - stop, links, dtype=np.float64)
     stay = -np.expm1(links * math.log1p(-stop))
     nodes = sum(k**level for level in range(depth + 1)) if depth < 64 else math.inf
     return _tree(k, depth, arms, go, stay, dense=2 * nodes * _row_words(arms, dense=True) <= DENSE_WORDS)
@@ -155,7 +155,7 @@ def room(member: Member, rounds: int = 1 << 62) -> Member:
     return grow(member, used + max(2, min(2 * rounds, used // 4 + 64)))
 
 
-def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float], unit: float | None = None) -> Member:
+def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float] | Floats, unit: float | None = None) -> Member:
     """All intervals of `leaves`; counts[L] = 1 / (child groups of an interval of length L, plus 1)."""
     if leaves * math.log(max(arms, 2)) > INTERVAL_RANGE:
         raise BudgetError(

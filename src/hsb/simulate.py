@@ -91,7 +91,7 @@ def _play(policy: HSB, keys: Any, masks: Any, losses: Any, played: Any, chances:
     if policy.learning_rate is not None:
         rates = np.full(n, policy.learning_rate)
     else:
-        rates = policy._anytime(np.arange(first, first + n))
+        rates = policy._anytime(np.arange(first, first + n, dtype=np.float64))
     done = 0
     while True:
         done = policy._kernels.simulate(

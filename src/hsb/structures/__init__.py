@@ -41,13 +41,14 @@ def from_dict(data: dict[str, Any]) -> Structure:
     """
     data = dict(data)
     name = data.pop("structure", None)
-    kind = Structure.kinds.get(str(name))
+    kind: Any = Structure.kinds.get(str(name))
     if kind is None:
         raise InputError(f"structure must be one of {sorted(Structure.kinds)}; given {name!r}.")
     space, features = space_from_dict(data.pop("space")), data.pop("features")
     if kind is OneOf:
         return OneOf(*(from_dict(part) for part in data["structures"]))
-    return kind(**data, space=space, features=features)
+    found: Structure = kind(**data, space=space, features=features)
+    return found
 
 
 def from_json(text: str) -> Structure:
