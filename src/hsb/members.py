@@ -163,20 +163,20 @@ def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float] 
             f"here it is {leaves * math.log(arms):.0f}. Use fewer leaves, or hsb.BinaryTree, which has no such limit."
         )
     square = leaves * leaves
-    layout = _Layout(h.INTERVALS, arms, (leaves + 1) // 2 * (leaves // 2 + 1), scratch=3)
+    layout = _Layout(h.INTERVALS, arms, (leaves + 1) // 2 * (leaves // 2 + 1), scratch=2)
     layout.header |= {h.LEAVES: leaves, h.GROUPS: groups}
     layout.floats(h.SIGMA, square)
     layout.floats(h.SIGMA_E, square)
     layout.floats(h.TABLE, 2 * square * (groups - 1))
-    layout.floats(h.ADJOINT, 2 * square * (groups - 1))
-    layout.floats(h.ARM0, leaves * (leaves + 1) // 2 * (arm_block(arms)[2] + arms))
+    layout.floats(h.ADJOINT, 2 * square * (groups - 1) + square)
+    layout.floats(h.ARM0, square * (arm_block(arms)[2] + arms))
     layout.floats(h.COUNTS, leaves + 1)
     layout.floats(h.UNIT, 1)
     F, I = member = layout.make()
     F[I[h.COUNTS] : I[h.COUNTS] + leaves + 1] = counts
     F[I[h.UNIT]] = unit = arms**-0.5 if unit is None else unit
     length = np.arange(leaves)[None, :] - np.arange(leaves)[:, None] + 1
-    F[I[h.SIGMA] : I[h.SIGMA] + square] = np.where(length > 0, float(unit) ** np.maximum(length, 1), 1.0).ravel()
+    F[I[h.SIGMA] : I[h.SIGMA] + square] = (np.where(length > 0, float(unit) ** np.maximum(length, 1), 1.0) / arms).ravel()
     _fill_blocks(member)
     from .kernels import intervals
 
@@ -206,6 +206,10 @@ def make_graph(shape: int, spec: Sequence[int] | Ints, option_counts: Ints, visi
         at = rows[option_counts == k]
         F[at[:, None] + 1 + np.arange(k)] = 1.0 / k
     _fill_blocks(member)
+    if shape == h.BOXES:
+        from .kernels import locate
+
+        locate.box_edges(I)
     return member
 
 
@@ -230,7 +234,8 @@ def blocks(member: Member) -> Ints:
         rows = I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.ROWS] if kind == h.COMPRESSED else I[h.CAPACITY])
         return np.asarray(rows[F[rows] + F[rows + 1] != 0.0] + 2)
     if kind == h.INTERVALS:
-        return np.asarray(I[h.ARM0] + (I[h.WIDTH] + I[h.ARMS]) * np.arange(I[h.LEAVES] * (I[h.LEAVES] + 1) // 2))
+        first, last = np.triu_indices(I[h.LEAVES])
+        return np.asarray(I[h.ARM0] + (I[h.WIDTH] + I[h.ARMS]) * (first * I[h.LEAVES] + last))
     if kind == h.ONE_OF:
         return np.array([I[h.NODE] + 1 + 2 * I[h.OPTIONS]])
     rows = _graph_rows(member)
@@ -269,13 +274,19 @@ def add_arm(member: Member) -> Member:
         logs, wide_logs = old[i] + I[h.LOGS], new[i] + wider.I[h.LOGS]
         wider.F[wide_logs - kept : wide_logs + M] = F[logs - kept : logs + M]
         kernels.rebuild(wider.F, wider.I, new[i])
-        if kept:  # a tree's rate is per unit of arm weight
+        if I[h.KIND] not in (h.GRAPH, h.ONE_OF):  # the rates of trees and intervals are per unit of arm weight
             grown = kernels.total(wider.F, new[i], wider.I[h.TOP], wider.I[h.TOP_SIZE])
-            wider.F[new[i] - 2] *= share * M / grown
-            if F[old[i] - 2] == 0.0:
-                wider.F[wide_logs - 2] *= share * M / grown
+            wider.F[_rate_of(wider, int(new[i]))] *= share * M / grown
     wider.I[h.PARENT], wider.I[h.OPTION] = I[h.PARENT], I[h.OPTION]
     return wider
+
+
+def _rate_of(member: Member, block: int) -> int:
+    """Where the rate that goes with an arm block of a tree or an interval stands."""
+    F, I = member
+    if I[h.KIND] == h.INTERVALS:
+        return int(I[h.SIGMA] + (block - I[h.ARM0]) // (I[h.WIDTH] + I[h.ARMS]))
+    return block - 2 if F[block - 2] else block - 2 + int(I[h.LOGS])
 
 
 def _widened(member: Member) -> Member:

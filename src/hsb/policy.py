@@ -7,7 +7,7 @@ import math
 import uuid
 from collections.abc import Hashable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,21 +113,17 @@ class HSB:
         >>> policy.learn(hsb.Decision(context=0.2, arm=1, propensity=0.4), reward=1.0)
         """
         scaled = self._scaled_loss(loss, reward)
-        index = self._index.get(decision.arm) if isinstance(decision.arm, Hashable) else None
-        if index is None:
-            raise InputError(f"Unknown arm {decision.arm!r}. The arms are {_shown(self.arms)}; policy.add_arm() adds one.")
+        index = self._arm_index(decision.arm)
         propensity = decision.propensity
-        if not (isinstance(propensity, SupportsFloat) and 0.0 < propensity <= 1.0):
-            raise InputError(
-                f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}."
-            )
+        if not _is_number(propensity) or not 0.0 < propensity <= 1.0:
+            raise InputError(f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}.")
         own = self._check_new(decision)
         offered = self._everything if decision.available is None else self._mask(decision.available, past=True)
         if len(offered) and not offered[index]:
             raise InputError(f"Arm {decision.arm!r} was not among the available {_shown(decision.available or ())}.")
         self._locate(decision.context, count=not own)
         x = min(self._rate_now(self.rounds + 1) * scaled / propensity, 1e290)
-        while not self._kernels.update(self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x):
+        while not self._kernels.update(self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x, False):
             self._set_members([room(member) for member in self._members])
         self.rounds += 1
         self._version += 1
@@ -271,6 +267,12 @@ class HSB:
             raise InputError("available is empty: a round needs at least one arm. Leave it out to offer every arm.")
         return self._everything if mask.all() else mask
 
+    def _arm_index(self, arm: Hashable) -> int:
+        try:
+            return self._index[arm]
+        except (KeyError, TypeError):
+            raise InputError(f"Unknown arm {arm!r}. The arms are {_shown(self.arms)}; policy.add_arm() adds one.") from None
+
     def _offered_now(self, offered: Masks) -> tuple[Hashable, ...]:
         return tuple(arm for i, arm in enumerate(self.arms) if not len(offered) or offered[i])
 
@@ -291,16 +293,11 @@ class HSB:
             raise InputError(f"learn needs loss= or reward=, exactly one; given {given}.")
         low, high = self.loss_range
         value = loss if reward is None else reward
-        try:
-            inside = low <= value <= high  # type: ignore[operator]
-        except TypeError:
-            inside = False
-        if not inside:
+        if not _is_number(value) or not low <= value <= high:
             name = "loss" if reward is None else "reward"
             raise InputError(
                 f"{name} must be a number in [{low}, {high}]; given {value!r}. Declare another range with HSB(..., loss_range=(low, high))."
             )
-        assert value is not None
         return (value - low) / (high - low) if reward is None else (high - value) / (high - low)
 
     def _check_new(self, decision: Decision) -> bool:
@@ -356,13 +353,13 @@ def _rate(
         return None if horizon is None else theory.learning_rate(structure, arms=arms, horizon=horizon, regions=regions)
     if horizon is not None:
         raise InputError("Give horizon= or learning_rate=, not both: the horizon is only used to set the rate.")
-    if not (isinstance(learning_rate, SupportsFloat) and 0.0 < learning_rate < math.inf):
+    if not _is_number(learning_rate) or not 0.0 < learning_rate < math.inf:
         raise InputError(f"learning_rate must be a positive number; given {learning_rate!r}.")
     return float(learning_rate)
 
 
 def _stop_prior(stop: float | None) -> float | None:
-    if stop is not None and not (isinstance(stop, SupportsFloat) and 0.0 <= stop < 1.0):
+    if stop is not None and not (_is_number(stop) and 0.0 <= stop < 1.0):
         raise InputError(f"stop must be in [0, 1), the prior probability of stopping at a node; given {stop!r}.")
     return None if stop is None else float(stop)
 
@@ -372,6 +369,10 @@ def _range(loss_range: tuple[float, float]) -> tuple[float, float]:
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise InputError(f"loss_range must be (low, high) with low < high; given {loss_range!r}.")
     return low, high
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return type(value) is float or (isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool))
 
 
 def _shown(arms: Iterable[Hashable]) -> str:

@@ -74,7 +74,7 @@ def simulate(
         part = slice(begin, min(begin + CHUNK, total))
         keys = tuple(np.ascontiguousarray(key) for key in policy.structure.keys(policy.structure.space.to_unit(points[part])))
         scaled = table[part] if (low, high) == (0.0, 1.0) else (table[part] - low) / (high - low)
-        _play(policy, keys, masks[part], scaled, played[part], chances[part], suffered[part])
+        _play(policy, total - begin, keys, masks[part], scaled, played[part], chances[part], suffered[part])
         if progress is not None:
             progress(part.stop, total)
     if (low, high) != (0.0, 1.0):
@@ -84,7 +84,7 @@ def simulate(
     return Run(arms=arms, losses=suffered, propensities=chances)
 
 
-def _play(policy: HSB, keys: Any, masks: Any, losses: Any, played: Any, chances: Any, suffered: Any) -> None:
+def _play(policy: HSB, to_come: int, keys: Any, masks: Any, losses: Any, played: Any, chances: Any, suffered: Any) -> None:
     n = len(losses)
     us = policy._rng.random(n)
     first = policy.rounds + 1
@@ -99,7 +99,7 @@ def _play(policy: HSB, keys: Any, masks: Any, losses: Any, played: Any, chances:
         )
         if done == n:
             break
-        policy._set_members([room(member, n - done) for member in policy._members])
+        policy._set_members([room(member, to_come - done) for member in policy._members])
     policy.rounds += n
     policy._version += 1
 

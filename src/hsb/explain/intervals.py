@@ -25,9 +25,9 @@ def solve(structure: Structure, member: Member) -> Best:
     F, I = member
     N, K, arms = int(I[h.LEAVES]), int(I[h.GROUPS]), int(I[h.ARMS])
     best = best_arms(member, blocks(member))
-    stay = _log_sigma(member)
-    last, first = np.tril_indices(N)  # the order of the arm blocks
-    stay[first, last] += best.log_share
+    stay = _log_rates(member)
+    first, last = np.triu_indices(N)  # the order of the arm blocks
+    stay[first, last] += best.log_total + best.log_share
     log_count = log_of(F[I[h.COUNTS] : I[h.COUNTS] + N + 1])
     tables = _tables(stay, log_count, K)
 
@@ -35,7 +35,7 @@ def solve(structure: Structure, member: Member) -> Best:
     todo = [(0, N - 1)]
     while todo:
         i, j = todo.pop()
-        block = j * (j + 1) // 2 + i
+        block = i * N - i * (i - 1) // 2 + j - i
         parts = _split(tables, i, j, K) if j > i else []
         if not best.seen[block]:
             pieces.append(unseen(cover(structure, range(i, j + 1)), arms))
@@ -47,13 +47,13 @@ def solve(structure: Structure, member: Member) -> Best:
     return Best(float(tables[0][0, N - 1] - math.log(F[I[h.TABLE] + N - 1])), pieces, structure)
 
 
-def _log_sigma(member: Member) -> Floats:
+def _log_rates(member: Member) -> Floats:
     from ..kernels.intervals import LOG_SIGMA_BASE  # loads Numba: on first use
 
     F, I = member
     N = int(I[h.LEAVES])
-    sigma, count = F[I[h.SIGMA] : I[h.SIGMA] + N * N], F[I[h.SIGMA_E] : I[h.SIGMA_E] + N * N]
-    return (log_of(sigma) - count * LOG_SIGMA_BASE).reshape(N, N)
+    rate, count = F[I[h.SIGMA] : I[h.SIGMA] + N * N], F[I[h.SIGMA_E] : I[h.SIGMA_E] + N * N]
+    return (log_of(rate) - count * LOG_SIGMA_BASE).reshape(N, N)
 
 
 def _tables(stay: Floats, log_count: Floats, K: int) -> list[Floats]:

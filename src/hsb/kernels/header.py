@@ -48,11 +48,11 @@ PATH = 24  # I: scratch, visited rows
 # Intervals.
 LEAVES = 12
 GROUPS = 20
-SIGMA = 13  # F: arm mass of each interval, scaled; N*N
+SIGMA = 13  # F: rate of each interval, its scaled arm mass over its arms' total; N*N
 SIGMA_E = 14  # F: its count e
 TABLE = 15  # F: w and its transpose, then F_2 and its transpose, ...; 2*N*N each
-ADJOINT = 16  # F: scratch of the same shape
-ARM0 = 17  # F: arm blocks, by interval i*N + j
+ADJOINT = 16  # F: scratch of the same shape, and one square more
+ARM0 = 17  # F: arm blocks, by interval: i*N + j for leaves i .. j
 COUNTS = 18  # F: 1 / (number of groups of an interval + 1), by length
 UNIT = 19  # F: the scaled weight of a single leaf
 
@@ -85,6 +85,4 @@ BASE = 2.0**664
 LOG_BASE = math.log(BASE)
 STEP = 200.0  # the fast passes take exponents up to this; beyond, the passes in logarithms
 
-# fastmath, the written policy: one relaxation, in one place (`intervals._dot`). In a dot product of positive numbers any order of
-# the sum is right to a few units in the last place. Nothing is assumed of NaN, infinity or division.
-REORDER = {"reassoc", "nsz", "contract"}
+# fastmath, the written policy: nowhere. Sums keep their order, so that a run can be repeated bit for bit on any machine.

@@ -5,27 +5,31 @@ way would take O(N^K) memory, so these structures keep the paper's w itself, div
 
     F_1 = w,   F_k(i,j) = sum over c of F_{k-1}(i,c) w(c+1,j),   w(i,j) = [sigma(i,j) + F_K(i,j)] / (groups + 1)
 
-with sigma the arm mass (1/M) sum alpha on the same scale (UNIT per leaf, to centre the range). sigma is a number and a count, as in
-`options.py`, so nothing is lost; w is recomputed from scratch over the intervals that contain the leaf, O(K N^3) in the worst case
-but as dot products over contiguous rows: each table is stored with its transpose.
+with sigma the arm mass (1/M) sum alpha on the same scale (UNIT per leaf, to centre the range). Kept is sigma's rate, sigma over the
+total of the interval's arms, as a number and a count, so nothing is lost (SIGMA, SIGMA_E); w is recomputed from scratch over the
+intervals that contain the leaf, O(K N^3) in the worst case but as dot products over contiguous rows: each table is stored with
+its transpose.
 
 The reach pass is the derivative of w(root), pass by pass in reverse. Only intervals that contain the leaf are touched.
 """
 
 import math
 
+import numpy as np
 from numba import njit
 
 from . import arms
 from .header import (
     ADJOINT,
+    ARM_LOW,
+    ARM_TINY,
     ARM0,
     ARMS,
     BASES,
+    BLOCK,
     COUNTS,
     GROUPS,
     LEAVES,
-    REORDER,
     REST,
     SIGMA,
     SIGMA_E,
@@ -38,185 +42,254 @@ from .header import (
     WIDTH,
 )
 
+U0, U1, U2, U3, U4 = (np.uint64(i) for i in range(5))
+
 SIGMA_TINY = 2.0**-728
 SIGMA_BASE = 2.0**728
 LOG_SIGMA_BASE = math.log(SIGMA_BASE)
 
 
-@njit(cache=True, error_model="numpy", fastmath=REORDER)
+@njit(cache=True, error_model="numpy")
 def _dot(F, a, b, n):
-    s = 0.0
-    for i in range(n):
-        s += F[a + i] * F[b + i]
-    return s
+    """Sum of n products from places a and b, as four running sums so that additions overlap. Unsigned places: see `small.py`."""
+    x, y, left = np.uint64(a), np.uint64(b), np.uint64(n)
+    s0 = s1 = s2 = s3 = 0.0
+    while left >= U4:
+        s0 += F[x] * F[y]
+        s1 += F[x + U1] * F[y + U1]
+        s2 += F[x + U2] * F[y + U2]
+        s3 += F[x + U3] * F[y + U3]
+        x += U4
+        y += U4
+        left -= U4
+    while left > U0:
+        s0 += F[x] * F[y]
+        x += U1
+        y += U1
+        left -= U1
+    return (s0 + s1) + (s2 + s3)
 
 
 @njit(cache=True, error_model="numpy")
 def _block(I, i, j):
-    return I[ARM0] + (j * (j + 1) // 2 + i) * (I[WIDTH] + I[ARMS])
+    return I[ARM0] + (i * I[LEAVES] + j) * (I[WIDTH] + I[ARMS])
 
 
 @njit(cache=True, error_model="numpy")
 def visit(F, I, key, reach):
-    """Reach pass: the derivative of w(root) with respect to each sigma, times sigma. At most O(K N^3)."""
-    s = key[0]
+    """Reach pass: the derivative of w(root) with respect to each sigma, times its rate. At most O(K N^3)."""
+    leaf = key[0]
+    N = I[LEAVES]
+    F[REST] = 0.0
+    if I[GROUPS] == 2:
+        _derivatives_of_pairs(F, I, leaf, reach)
+    else:
+        _derivatives(F, I, leaf, reach)
+    weight, visits, bases, q = I[WEIGHT], I[VISITS], I[BASES], I[ADJOINT] + 2 * N * N * (I[GROUPS] - 1)
+    sigma, sigma_e, arm0, size = I[SIGMA], I[SIGMA_E], I[ARM0], I[WIDTH] + I[ARMS]
+    n = 0
+    for i in range(leaf + 1):
+        for j in range(N - 1, leaf - 1, -1):
+            at = i * N + j
+            F[weight + n] = F[q + at] * F[sigma + at] if F[sigma_e + at] == 0.0 else 0.0
+            F[weight + visits + n] = F[q + at]
+            I[bases + n] = arm0 + at * size
+            n += 1
+    return n
+
+
+@njit(cache=True, error_model="numpy")
+def _derivatives_of_pairs(F, I, leaf, reach):
+    """Two parts: q(i, j) as sums of whole rows. q stands behind the other derivatives."""
+    N = I[LEAVES]
+    w, wt, q, counts = I[TABLE], I[TABLE] + N * N, I[ADJOINT] + 2 * N * N, I[COUNTS]
+    for i in range(leaf + 1):
+        row = q + i * N
+        for j in range(leaf, N):
+            F[row + j] = 0.0
+        if i == 0:
+            F[row + N - 1] = reach / F[w + N - 1]
+        for h in range(i):  # as the last part of w(h, j): after w(h, i-1)
+            _add_row(F, row + leaf, q + h * N + leaf, F[w + h * N + i - 1], N - leaf)
+        for j in range(N - 1, leaf - 1, -1):
+            v = F[row + j] * F[counts + j - i + 1]
+            F[row + j] = v
+            # As the first part of w(i, j): (i, h) with h < j, before w(h+1, j).
+            _add_row(F, row + leaf, wt + j * N + leaf + 1, v, j - leaf)
+
+
+@njit(cache=True, error_model="numpy")
+def _derivatives(F, I, leaf, reach):
+    """Any number of parts: derivatives with respect to F_2, F_3, ..., F_K and their transposes, then q."""
     N, K = I[LEAVES], I[GROUPS]
     NN = N * N
-    w = I[TABLE]
-    short = 0.0  # what reaches leaf s from intervals too short to split into K parts
-    n = 0
-    for i in range(s + 1):
-        for j in range(N - 1, s - 1, -1):
+    w, wt = I[TABLE], I[TABLE] + NN
+    d, dt, counts = I[ADJOINT], I[ADJOINT] + NN, I[COUNTS]
+    last = d + 2 * NN * (K - 2)
+    short = 0.0  # what reaches the leaf from intervals too short to split into K parts
+    for i in range(leaf + 1):
+        for j in range(N - 1, leaf - 1, -1):
             L = j - i + 1
             if L == N:
                 q = reach / F[w + j]
             else:
                 q = short if L == 1 else 0.0
-                for k in range(2, K + 1):  # as the last part of F_k(h, j) = F_{k-1}(h, i-1) w(i, j)
-                    q += _dot(F, I[ADJOINT] + 2 * NN * (k - 2) + NN + j * N, w + 2 * NN * (k - 2) + NN + (i - 1) * N, i)
-                q += _after(F, I, 2, i, j)  # as the first part of F_2(i, h) = w(i, j) w(j+1, h)
-            q *= F[I[COUNTS] + L]
-            for k in range(K, 1, -1):
-                if k == K:
-                    a = q if L >= K else 0.0
-                else:
-                    a = _after(F, I, k + 1, i, j)
-                at = I[ADJOINT] + 2 * NN * (k - 2)
-                F[at + i * N + j] = a
-                F[at + NN + j * N + i] = a
+                # As the last part of F_k(h, j) = F_{k-1}(h, i-1) w(i, j), and as the first of F_2(i, h) = w(i, j) w(j+1, h).
+                for k in range(2, K + 1):
+                    q += _dot(F, dt + 2 * NN * (k - 2) + j * N, wt + 2 * NN * (k - 2) + (i - 1) * N, i)
+                q += _dot(F, d + i * N + j + 1, w + (j + 1) * N + j + 1, N - 1 - j)
+            q *= F[counts + L]
+            F[last + i * N + j] = F[last + NN + j * N + i] = q if L >= K else 0.0
+            for k in range(K - 1, 1, -1):  # F_{k+1}(i, h) = F_k(i, j) w(j+1, h)
+                at = d + 2 * NN * (k - 2)
+                v = _dot(F, at + 2 * NN + i * N + j + 1, w + (j + 1) * N + j + 1, N - 1 - j)
+                F[at + i * N + j] = F[at + NN + j * N + i] = v
             if 1 < L < K:
                 short += q * F[I[UNIT]] ** (L - 1)
-            b = _block(I, i, j)
-            inv = 1.0 / arms.total(F, b, I[TOP], I[TOP_SIZE])
-            sigma = F[I[SIGMA] + i * N + j] if F[I[SIGMA_E] + i * N + j] == 0.0 else 0.0
-            F[I[WEIGHT] + n] = q * sigma * inv
-            F[I[WEIGHT] + I[VISITS] + n] = inv
-            F[I[WEIGHT] + 2 * I[VISITS] + n] = q
-            I[I[BASES] + n] = b
-            n += 1
-    F[REST] = 0.0
-    return n
-
-
-@njit(cache=True, error_model="numpy")
-def _after(F, I, k, i, j):
-    """Sum over h > j of the derivative of F_k(i, h), times w(j+1, h)."""
-    N = I[LEAVES]
-    if j == N - 1:
-        return 0.0
-    return _dot(F, I[ADJOINT] + 2 * N * N * (k - 2) + i * N + j + 1, I[TABLE] + (j + 1) * N + j + 1, N - 1 - j)
+            F[last + 2 * NN + i * N + j] = q
 
 
 @njit(cache=True, error_model="numpy")
 def log_visit(F, I, key, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too."""
-    s = key[0]
+    leaf = key[0]
     N = I[LEAVES]
     visit(F, I, key, 1.0)
     for v in range(n):
-        at = v // (N - s) * N + N - 1 - v % (N - s)
-        q = F[I[WEIGHT] + 2 * I[VISITS] + v]
-        F[I[WEIGHT] + v] = reach + _log_sigma(F, I, at) + (math.log(q) if q > 0.0 else -math.inf)
+        i, j = v // (N - leaf), N - 1 - v % (N - leaf)
+        q = F[I[WEIGHT] + I[VISITS] + v]
+        log = _log_rate(F, I, i * N + j) + arms.log_total(F, I, _block(I, i, j))
+        F[I[WEIGHT] + v] = reach + log + (math.log(q) if q > 0.0 else -math.inf)
 
 
 @njit(cache=True, error_model="numpy")
-def _log_sigma(F, I, at):
+def _log_rate(F, I, at):
     return math.log(F[I[SIGMA] + at]) - F[I[SIGMA_E] + at] * LOG_SIGMA_BASE
 
 
 @njit(cache=True, error_model="numpy")
-def _multiply_sigma(F, I, at, ratio):
-    v = F[I[SIGMA] + at] * ratio
-    e = F[I[SIGMA_E] + at]
-    if v < SIGMA_TINY:
-        v *= SIGMA_BASE
-        e += 1.0
-    elif e > 0.0 and v > 1.0:
-        v /= SIGMA_BASE
-        e -= 1.0
-    F[I[SIGMA] + at] = v
-    F[I[SIGMA_E] + at] = e
-
-
-@njit(cache=True, error_model="numpy")
-def _recompute(F, I, i, j):
+def _recompute(F, I, i, j, sigma):
     """F_2 .. F_{K-1} and w of interval (i, j) from its sigma and its parts."""
     N, K = I[LEAVES], I[GROUPS]
     NN = N * N
     w = I[TABLE]
     L = j - i + 1
-    v = 0.0
-    for k in range(2, K + 1):
-        at = w + 2 * NN * (k - 1)
-        v = _dot(F, at - 2 * NN + i * N + i, w + NN + j * N + i + 1, L - 1)
-        if k < K:
-            F[at + i * N + j] = v
-            F[at + NN + j * N + i] = v
+    v = _dot(F, w + i * N + i, w + NN + j * N + i + 1, L - 1)
+    for k in range(3, K + 1):
+        at = w + 2 * NN * (k - 2)
+        F[at + i * N + j] = F[at + NN + j * N + i] = v
+        v = _dot(F, at + i * N + i, w + NN + j * N + i + 1, L - 1)
     if L < K:
         v = F[I[UNIT]] ** L
-    if F[I[SIGMA_E] + i * N + j] == 0.0:
-        v += F[I[SIGMA] + i * N + j]
-    v *= F[I[COUNTS] + L]
-    F[w + i * N + j] = v
-    F[w + NN + j * N + i] = v
+    v = (v + sigma) * F[I[COUNTS] + L]
+    F[w + i * N + j] = F[w + NN + j * N + i] = v
 
 
 @njit(cache=True, error_model="numpy")
 def fill(F, I):
-    """Compute every table from sigma. O(K N^3)."""
+    """Compute every table of a fresh state. O(K N^3)."""
     N = I[LEAVES]
     for i in range(N):
-        F[I[TABLE] + i * N + i] = F[I[UNIT]]
-        F[I[TABLE] + N * N + i * N + i] = F[I[UNIT]]
+        F[I[TABLE] + i * N + i] = F[I[TABLE] + N * N + i * N + i] = F[I[UNIT]]
     for i in range(N - 1, -1, -1):
         for j in range(i + 1, N):
-            _recompute(F, I, i, j)
+            _recompute(F, I, i, j, F[I[UNIT]] ** (j - i + 1))
 
 
 @njit(cache=True, error_model="numpy")
 def ratio(F, I, key, arm, x, f, offered, g):
     """Ratio pass over the intervals just visited; return the root's ratio. x <= STEP."""
-    s = key[0]
+    leaf = key[0]
     N = I[LEAVES]
     root = I[TABLE] + N - 1
     before = F[root]
+    sigma, sigma_e, arm0, size = I[SIGMA], I[SIGMA_E], I[ARM0], I[WIDTH] + I[ARMS]
     masked = len(offered) > 0
-    leaf = 1.0
-    for i in range(s, -1, -1):
-        for j in range(s, N):
-            b = _block(I, i, j)
+    M, adjoint = I[ARMS], I[ADJOINT]
+    r = inv = 1.0
+    for i in range(leaf, -1, -1):
+        for j in range(leaf, N):
+            b = arm0 + (i * N + j) * size
             if masked:
                 now = arms.shrink_masked(F, I, b, arm, x, f, offered, g)
+            elif M <= BLOCK and F[b + arm] * f >= ARM_TINY:  # `arms.shrink`, its commonest case in place
+                F[b + arm] *= f
+                now = F[b]
+                for m in range(1, M):
+                    now += F[b + m]
             else:
                 now = arms.shrink(F, I, b, arm, x, f)
-            r = now * F[I[WEIGHT] + I[VISITS] + i * (N - s) + N - 1 - j]
-            arms.keep_in_range(F, I, b, now)
-            if i == j:
-                leaf = r
-            else:
-                _multiply_sigma(F, I, i * N + j, r / leaf)
-                _recompute(F, I, i, j)
-    return leaf * (F[root] / before)
+            at = sigma + i * N + j
+            if i == j:  # the leaf, by whose weight all others are divided
+                r = F[at] * now / F[I[UNIT]]
+                inv = 1.0 / r
+            rate = F[at] * inv
+            mass = rate * now
+            e = F[sigma_e + i * N + j]
+            if now < ARM_LOW or mass < SIGMA_TINY or (e > 0.0 and mass > 1.0):
+                if mass < SIGMA_TINY:
+                    rate *= SIGMA_BASE
+                    e += 1.0
+                elif e > 0.0 and mass > 1.0:
+                    rate /= SIGMA_BASE
+                    e -= 1.0
+                rate *= now / arms.keep_in_range(F, I, b, now)
+                F[sigma_e + i * N + j] = e
+            F[at] = rate
+            F[adjoint + i * N + j] = mass if e == 0.0 else 0.0
+        _recompute_row(F, I, i, leaf)
+    return r * (F[root] / before)
+
+
+@njit(cache=True, error_model="numpy")
+def _recompute_row(F, I, i, leaf):
+    """w(i, j) for every j >= leaf, the masses standing in the first table of ADJOINT; all w(h, .) with h > i are in place."""
+    N = I[LEAVES]
+    w, wt, mass, counts = I[TABLE], I[TABLE] + N * N, I[ADJOINT] + i * N, I[COUNTS]
+    if I[GROUPS] > 2:
+        for j in range(max(leaf, i + 1), N):
+            _recompute(F, I, i, j, F[mass + j])
+        return
+    # Two parts: sums of whole rows, first those whose first part ends before the leaf.
+    for c in range(i, leaf):
+        _add_row(F, mass + leaf, w + (c + 1) * N + leaf, F[w + i * N + c], N - leaf)
+    for j in range(leaf, N):
+        if j > i:
+            v = F[mass + j] * F[counts + j - i + 1]
+            F[w + i * N + j] = v
+            F[wt + j * N + i] = v
+        if j < N - 1:
+            _add_row(F, mass + j + 1, w + (j + 1) * N + j + 1, F[w + i * N + j], N - 1 - j)
+
+
+@njit(cache=True, error_model="numpy")
+def _add_row(F, to, row, factor, n):
+    """Add factor times n words at `row` to those at `to`."""
+    x, y = F[row : row + n], F[to : to + n]
+    for i in range(n):
+        y[i] += factor * x[i]
 
 
 @njit(cache=True, error_model="numpy")
 def ratio_log(F, I, key, arm, x, offered, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
-    s = key[0]
+    leaf = key[0]
     N = I[LEAVES]
     root = I[TABLE] + N - 1
     before = F[root]
-    leaf = 0.0
-    for i in range(s, -1, -1):
-        for j in range(s, N):
-            r = arms.shrink_log(F, I, _block(I, i, j), arm, x, offered, log_g)
+    r = 0.0
+    for i in range(leaf, -1, -1):
+        for j in range(leaf, N):
+            b, at = _block(I, i, j), i * N + j
+            log = _log_rate(F, I, at) + math.log(arms.total(F, b, I[TOP], I[TOP_SIZE]))
+            log += arms.shrink_log(F, I, b, arm, x, offered, log_g)
             if i == j:
-                leaf = r
-                continue
-            at = i * N + j
-            log = _log_sigma(F, I, at) + r - leaf
+                r = log - math.log(F[I[UNIT]])
+            log -= r
             e = max(0.0, math.ceil((math.log(SIGMA_TINY) - log) / LOG_SIGMA_BASE))
-            F[I[SIGMA] + at] = math.exp(log + e * LOG_SIGMA_BASE)
+            sigma = math.exp(log + e * LOG_SIGMA_BASE)
+            F[I[SIGMA] + at] = sigma / arms.total(F, b, I[TOP], I[TOP_SIZE])
             F[I[SIGMA_E] + at] = e
-            _recompute(F, I, i, j)
-    return leaf + math.log(F[root]) - math.log(before)
+            F[I[ADJOINT] + at] = sigma if e == 0.0 else 0.0
+        _recompute_row(F, I, i, leaf)
+    return r + math.log(F[root]) - math.log(before)

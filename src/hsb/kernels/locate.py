@@ -41,36 +41,47 @@ def _tables(I, leaf):
 
 @njit(cache=True, error_model="numpy")
 def _boxes(I, leaf):
-    spec = I[SPEC]
+    # The place of a box in the list is the mixed-radix number of its levels, the first feature counting most, so START and EDGE
+    # are the same for every leaf (`box_edges`); only the boxes' numbers change. Feature by feature, last first.
+    spec, nodes = I[SPEC], I[LIST]
+    d = I[spec]
+    n = 1
+    scale = 1
+    I[nodes] = 0
+    for j in range(d - 1, -1, -1):
+        b = I[spec + 1 + j]
+        cell = leaf & ((1 << b) - 1)
+        leaf >>= b
+        for level in range(b, -1, -1):
+            side = scale * ((1 << level) - 1 + (cell >> (b - level)))
+            for i in range(n):
+                I[nodes + level * n + i] = I[nodes + i] + side
+        scale *= (1 << (b + 1)) - 1
+        n *= b + 1
+    return n
+
+
+@njit(cache=True, error_model="numpy")
+def box_edges(I):
+    """Fill START and EDGE of a graph of boxes, once."""
+    spec, start, edge = I[SPEC], I[START], I[EDGE]
     d = I[spec]
     n = 1
     for j in range(d):
         n *= I[spec + 1 + j] + 1
-    nodes, start, edge = I[LIST], I[START], I[EDGE]
     e = 0
     for i in range(n):
-        # Place i is the mixed-radix number of the levels; the first feature counts most, and level 0 comes first.
-        node = 0
-        scale = 1
-        place = i
-        rest = leaf
-        step = 1
         I[start + i] = e
+        place = i
+        step = 1
         for j in range(d - 1, -1, -1):
             b = I[spec + 1 + j]
-            level = place % (b + 1)
-            place //= b + 1
-            cell = rest & ((1 << b) - 1)
-            rest >>= b
-            node += scale * ((1 << level) - 1 + (cell >> (b - level)))
-            scale *= (1 << (b + 1)) - 1
-            if level < b:
+            if place % (b + 1) < b:
                 I[edge + e] = i + step
                 e += 1
+            place //= b + 1
             step *= b + 1
-        I[nodes + i] = node
     I[start + n] = e
-    return n
 
 
 @njit(cache=True, error_model="numpy")

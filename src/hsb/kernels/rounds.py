@@ -213,16 +213,27 @@ def _insert(Fs, Is, Ks, t):
 
 
 @njit(cache=True, error_model="numpy")
-def update(Fs, Is, Ks, t, counts, offered, p, arm, x):
+def _all_seen(Fs):
+    """Has every node just visited a row of its own?"""
+    for k in range(len(Fs)):
+        if Fs[k][REST] != 0.0:
+            return False
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def update(Fs, Is, Ks, t, counts, offered, p, arm, x, visited):
     """Learn that `arm` had estimated loss x (rate * loss / propensity). False, and no weight changed, where a tree is short of rows.
 
-    Sleeping experts: with some arms not offered, those are multiplied by g, so that the offered arms keep their total.
+    `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not offered, those
+    are multiplied by g, so that the offered arms keep their total.
     """
     if x <= 0.0:
         return True
-    if not _insert(Fs, Is, Ks, t):
-        return False
-    visit(Fs, Is, Ks, t, counts)
+    if not (visited and _all_seen(Fs)):
+        if not _insert(Fs, Is, Ks, t):
+            return False
+        visit(Fs, Is, Ks, t, counts)
     log_g = 0.0
     if len(offered) > 0:
         mix(Fs, Is, Ks, t, counts, offered, p)
@@ -283,7 +294,7 @@ def simulate(Fs, Is, Ks, counts, masks, p, losses, us, rates, played, chances, s
         visit(Fs, Is, Ks, t, counts)
         arm, chance = draw(Fs, Is, Ks, t, counts, offered, p, us[t])
         loss = losses[t, arm]
-        if not update(Fs, Is, Ks, t, counts, offered, p, arm, rates[t] * loss / chance):
+        if not update(Fs, Is, Ks, t, counts, offered, p, arm, rates[t] * loss / chance, True):
             return t
         played[t] = arm
         chances[t] = chance

@@ -1,0 +1,165 @@
+"""The bars: each function measures one thing and returns one row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import fresh
+from report import Row
+from timing import least, policy, rate, simulate_ns, step_ns, warm_simulate_ns
+from worlds import World, every_round, stationary, uniforms
+from yardstick import Yardstick, check, compiler
+
+import hsb
+
+SEED = 1
+
+
+class Effort(NamedTuple):
+    """How much to run."""
+
+    rounds: int  # of the fast structures
+    lexicographic: int  # rounds at 64 leaves
+    steps: int  # decide + learn from Python
+    deep: int  # rounds at depth 52
+    repeats: int
+
+
+FULL = Effort(rounds=1_000_000, lexicographic=10_000, steps=20_000, deep=1_000_000, repeats=5)
+QUICK = Effort(rounds=200_000, lexicographic=3_000, steps=5_000, deep=200_000, repeats=3)
+
+
+def measures(effort: Effort) -> Iterator[tuple[str, Callable[[], Row]]]:
+    """What there is to measure, by name."""
+    for name, world in (("VI-A losses", stationary), ("a loss every round", every_round)):
+        yield f"tree against C, {name}", partial(tree, effort, name, world)
+    for name, world in (("VI-A losses", stationary), ("a loss every round", every_round)):
+        yield f"lexicographic against C, {name}", partial(lexicographic, effort, name, world)
+    yield "decide + learn", partial(step, effort)
+    for name, world in (("VI-A losses", stationary), ("a loss every round", every_round)):
+        yield f"depth 52, {name}", partial(deep, effort, name, world)
+    yield "memory at depth 52", partial(memory, effort)
+    yield "4096 arms, simulate", partial(many_arms_table, effort)
+    yield "4096 arms, decide + learn", partial(many_arms_step, effort)
+    yield "position splits, 6 bits", partial(positions, effort, 6, 5.0)
+    yield "position splits, 10 bits", partial(positions, effort, 10, 120.0)
+    yield "import", partial(importing, effort)
+    yield "first decision", partial(first_decision, effort)
+
+
+def tree(effort: Effort, name: str, make: Callable[[int], World]) -> Row:
+    """`simulate` on a binary tree of depth 10 with three arms."""
+    return _against_c(
+        "tree", hsb.BinaryTree(depth=10), 10, make(effort.rounds), f"simulate: tree, depth 10, {name}", 1.3, effort
+    )
+
+
+def lexicographic(effort: Effort, name: str, make: Callable[[int], World]) -> Row:
+    """`simulate` on the lexicographic graph with 64 leaves and three arms."""
+    graph = hsb.Lexicographic(leaves=64)
+    what = f"simulate: lexicographic, 64 leaves, {name}"
+    return _against_c("lexicographic", graph, 64, make(effort.lexicographic), what, 1.5, effort)
+
+
+def _against_c(program: str, structure: hsb.Structure, size: int, world: World, what: str, bar: float, effort: Effort) -> Row:
+    if compiler() is None:
+        return Row(what, None, "ns/round", bar, None, "C", note="gcc is not installed")
+    rounds, arms = world.losses.shape
+    eta = rate(structure, arms, rounds)
+    with Yardstick(program, world, size, eta, uniforms(rounds, SEED)) as yardstick:
+
+        def new() -> hsb.HSB:
+            return policy(structure, arms, eta, SEED)
+
+        ours, theirs = least(lambda: simulate_ns(new, world), yardstick.ns, repeats=effort.repeats)
+        note = check(hsb.simulate(new(), world.contexts, world.losses), yardstick, world)
+    return Row(what, ours, "ns/round", bar, theirs, "C", note)
+
+
+def step(effort: Effort) -> Row:
+    """One round from Python."""
+    structure = hsb.BinaryTree(depth=10)
+    world = every_round(effort.steps)
+    player = policy(structure, 3, rate(structure, 3, FULL.rounds))
+    contexts, losses = world.contexts[:, 0].tolist(), world.losses[:, 0].tolist()
+    (ns,) = least(lambda: step_ns(player, contexts, losses), repeats=2 * effort.repeats)
+    return Row("decide + learn: tree, depth 10", ns / 1000, "us", 6.0, note=f"mean of {effort.steps} rounds, a loss in each")
+
+
+def deep(effort: Effort, name: str, make: Callable[[int], World]) -> Row:
+    """`simulate` on distinct contexts at depth 52: each round that teaches makes a leaf."""
+    structure = hsb.BinaryTree(depth=52)
+    world = make(effort.deep)
+    eta = rate(structure, 3, effort.deep)
+    (ns,) = least(lambda: simulate_ns(lambda: policy(structure, 3, eta), world), repeats=max(2, effort.repeats - 2))
+    note = f"{effort.deep} distinct contexts, from an empty tree"
+    return Row(f"simulate: tree, depth 52, {name}", ns / 1000, "us/round", 2.5, note=note)
+
+
+def memory(effort: Effort) -> Row:
+    """Resident memory at depth 52."""
+    found = fresh.memory(effort.deep)
+    note = f"{found['distinct']:.0f} distinct contexts, a loss every round; policy.nbytes is {found['nbytes']:.0f} B"
+    if found["resident"]:
+        note = (
+            f"growth of resident memory in a fresh process; {note}; at the peak, with tables being moved, {found['peak']:.0f} B"
+        )
+    what = "memory: tree, depth 52, 3 arms"
+    return Row(what, found["resident"] or found["nbytes"], "B/context", 250.0, note=note)
+
+
+FEW, MANY = 4, 4096
+
+
+def many_arms_table(effort: Effort) -> Row:
+    """`simulate` at depth 10, every node visited before: 4096 arms against 4. It reads a table of T x M losses and checks each."""
+    few, many = _visited(FEW, effort.rounds // 5), _visited(MANY, 4_000)
+    many_ns, few_ns = least(lambda: warm_simulate_ns(*many), lambda: warm_simulate_ns(*few), repeats=effort.repeats)
+    note = "rate for 10^6 rounds, a loss every round, all nodes visited before; checking the T x M table included"
+    return Row(f"simulate: tree, depth 10, {MANY} arms", many_ns / 1000, "us/round", 5.0, few_ns / 1000, f"{FEW} arms", note)
+
+
+def many_arms_step(effort: Effort) -> Row:
+    """`decide` + `learn` at depth 10, every node visited before: 4096 arms against 4."""
+    runs = []
+    for arms in (MANY, FEW):
+        player, world = _visited(arms, 4_000)
+        runs.append(partial(step_ns, player, world.contexts[:, 0].tolist(), world.losses[:, 0].tolist()))
+    many_ns, few_ns = least(*runs, repeats=effort.repeats)
+    note = "rate for 10^6 rounds, a loss every round, all nodes visited before"
+    return Row(f"decide + learn: tree, depth 10, {MANY} arms", many_ns / 1000, "us", 5.0, few_ns / 1000, f"{FEW} arms", note)
+
+
+def _visited(arms: int, rounds: int) -> tuple[hsb.HSB, World]:
+    structure = hsb.BinaryTree(depth=10)
+    world = every_round(rounds, arms=arms)
+    player = policy(structure, arms, rate(structure, arms, FULL.rounds))
+    hsb.simulate(player, world.contexts, world.losses)
+    return player, world
+
+
+def positions(effort: Effort, bits: int, bar: float) -> Row:
+    """`simulate` on position splits over binary features with six arms."""
+    structure = hsb.PositionSplits(bits=[1] * bits)
+    world = every_round(effort.rounds >> (bits // 2 + 1), arms=6, features=bits)
+    eta = rate(structure, 6, FULL.rounds)
+    (ns,) = least(lambda: simulate_ns(lambda: policy(structure, 6, eta), world), repeats=effort.repeats)
+    return Row(f"simulate: position splits, {bits} bits, 6 arms", ns / 1000, "us/round", bar, note="a loss every round")
+
+
+def importing(effort: Effort) -> Row:
+    """`import hsb` in a fresh process."""
+    seconds, numpy = least(
+        lambda: fresh.seconds_to_import("hsb"), lambda: fresh.seconds_to_import("numpy"), repeats=2 * effort.repeats
+    )
+    numba = "Numba is loaded too" if fresh.import_loads_numba() else "Numba is not loaded"
+    return Row("import hsb", seconds, "s", 0.3, note=f"numpy alone {numpy:.3f} s; {numba}")
+
+
+def first_decision(effort: Effort) -> Row:
+    """From starting a process to its first decision, compiled code in the cache."""
+    fresh.seconds_to_first_decision()  # fills the cache
+    (seconds,) = least(fresh.seconds_to_first_decision, repeats=effort.repeats)
+    return Row("first decision in a fresh process", seconds, "s", 1.5, note="from starting the interpreter; cache warm")

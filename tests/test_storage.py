@@ -1,0 +1,491 @@
+"""Files: what is read back goes on bit for bit, damage is noticed, and a crash leaves the old file whole."""
+
+import io
+import json
+import os
+import pickle
+import stat
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_policy import play, state
+from test_structures import EXAMPLES
+
+import hsb
+from hsb import members, storage
+from hsb.kernels import header as h
+
+TREE = hsb.BinaryTree(depth=3)
+GENERATORS = [np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64]
+
+
+def again(policy: hsb.HSB, folder: Path) -> hsb.HSB:
+    policy.save(folder / "policy.hsb")
+    return hsb.load(folder / "policy.hsb")
+
+
+def small(**settings) -> hsb.HSB:
+    """A policy with a past: rounds learned, decisions open, an arm removed."""
+    policy = hsb.HSB(TREE, **({"arms": ["a", "b", "c"], "learning_rate": 0.3, "seed": 1} | settings))
+    play(policy, 20)
+    for _ in range(5):
+        policy.decide(0.7)
+    policy.remove_arm(policy.arms[1])
+    return policy
+
+
+def same_future(one: hsb.HSB, other: hsb.HSB, rounds: int = 40) -> None:
+    """Equal now, and after both go on by themselves."""
+    assert state(one) == state(other)
+    assert play(one, rounds, seed=9) == play(other, rounds, seed=9)
+    assert state(one) == state(other)
+
+
+# -- going on --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("structure", EXAMPLES.values(), ids=EXAMPLES)
+@pytest.mark.parametrize("dense", [True, False], ids=["dense", "compressed"])
+def test_every_structure_goes_on_bit_for_bit(structure, dense, tmp_path, monkeypatch):
+    if not dense and not isinstance(structure, hsb.KaryTree):
+        pytest.skip("the layout matters to trees only")
+    monkeypatch.setattr(members, "DENSE_WORDS", 1 << 24 if dense else 0)
+    policy = hsb.HSB(structure, arms=3, learning_rate=0.4, seed=3)
+    same_future(policy, again(policy, tmp_path), rounds=5)  # nothing learned yet
+    play(policy, 60, masks=True)
+    same_future(policy, again(policy, tmp_path))
+
+
+@pytest.mark.parametrize("arms", [1, 2, 9, 70])
+@pytest.mark.parametrize("depth", [3, 40])
+def test_arm_counts(arms, depth, tmp_path):
+    policy = hsb.HSB(hsb.BinaryTree(depth=depth), arms=arms, learning_rate=0.4, seed=3)
+    play(policy, 60)
+    same_future(policy, again(policy, tmp_path))
+
+
+@pytest.mark.parametrize("stop", [0.0, 0.05, 0.9])
+@pytest.mark.parametrize("depth", [3, 40])
+def test_stop_priors(stop, depth, tmp_path):
+    policy = hsb.HSB(hsb.BinaryTree(depth=depth), arms=2, learning_rate=0.4, stop=stop, seed=3)
+    play(policy, 60)
+    same_future(policy, again(policy, tmp_path))
+
+
+@pytest.mark.parametrize("depth", [3, 40])
+def test_weights_far_below_the_smallest_double(depth, tmp_path):
+    """Hidden arms and options, and decisions among arms that have no chance worth speaking of."""
+    policy = hsb.HSB(hsb.BinaryTree(depth=depth), arms=3, learning_rate=1.0, seed=3)
+    for context in (0.1, 0.6, 0.1, 0.9):
+        policy.learn(hsb.Decision(context=context, arm=0, propensity=1e-3), loss=1.0)
+    policy.learn(hsb.Decision(context=0.2, arm=1, propensity=1e-4), loss=1.0)
+    policy.probabilities(0.1, available=[0, 1])
+    twin = again(policy, tmp_path)
+    assert twin.probabilities(0.1, available=[0, 1]).tolist() == policy.probabilities(0.1, available=[0, 1]).tolist()
+    same_future(policy, twin)
+
+
+@pytest.mark.parametrize("kind", GENERATORS)
+def test_every_bit_generator(kind, tmp_path):
+    policy = hsb.HSB(TREE, arms=3, learning_rate=0.4, seed=np.random.Generator(kind(5)))
+    play(policy, 7)
+    policy._rng.integers(10, dtype=np.uint32)  # half a word stays behind
+    same_future(policy, again(policy, tmp_path))
+
+
+def test_an_unknown_generator_is_refused_when_saving(tmp_path):
+    class Mine(np.random.PCG64):
+        pass
+
+    policy = hsb.HSB(TREE, arms=2, learning_rate=0.4, seed=np.random.Generator(Mine(5)))
+    with pytest.raises(hsb.InputError, match="generator"):
+        policy.save(tmp_path / "policy.hsb")
+
+
+RATES = [
+    {"horizon": 1000},
+    {"horizon": np.int64(1000)},
+    {"horizon": 1e6, "regions": 5},
+    {"horizon": 1000, "regions": np.int32(4)},
+    {"regions": 2},
+    {},
+    {"learning_rate": 0.25},
+    {"learning_rate": np.float64(0.25), "loss_range": (-3, 7)},
+    {"horizon": 500, "loss_range": np.array([0.0, 2.0])},
+]
+
+
+@pytest.mark.parametrize("rate", RATES, ids=str)
+def test_rates_and_ranges(rate, tmp_path):
+    policy = hsb.HSB(TREE, arms=3, seed=0, **rate)
+    play(policy, 20)
+    twin = again(policy, tmp_path)
+    same_future(policy, twin)
+    for name in ("horizon", "regions", "learning_rate", "stop", "loss_range", "rounds", "clipped", "arms", "structure"):
+        assert getattr(twin, name) == getattr(policy, name)
+
+
+def test_arms_added_and_removed(tmp_path):
+    policy = small(horizon=1000, learning_rate=None)
+    policy.add_arm(("d", 4))
+    policy.remove_arm("a")
+    play(policy, 20)
+    twin = again(policy, tmp_path)
+    assert twin.active_arms == ["c", ("d", 4)]
+    same_future(policy, twin)
+    for each in (policy, twin):
+        each.add_arm("a")
+    same_future(policy, twin)
+
+
+def test_the_ledger(tmp_path):
+    policy = small()
+    done, pending = policy.decide(0.2), policy.decide(0.4)
+    policy.learn(done, loss=1.0)
+    twin = again(policy, tmp_path)
+    with pytest.raises(hsb.InputError, match="learned from already"):
+        twin.learn(done, loss=1.0)
+    twin.learn(pending, loss=0.5)
+    with pytest.raises(hsb.InputError, match="learned from already"):
+        twin.learn(pending, loss=0.5)
+    assert twin.decide(0.1).id == policy.decide(0.1).id == 27
+
+
+def test_clipped_contexts_stay_counted(tmp_path):
+    policy = hsb.HSB(EXAMPLES["binary, clip"], arms=2, learning_rate=0.1)
+    policy.decide(99.0)
+    assert again(policy, tmp_path).clipped == 1
+
+
+ARMS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda arm: st.tuples(arm) | st.tuples(arm, arm),
+    max_leaves=4,
+)
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(arms=st.lists(ARMS, min_size=1, max_size=6, unique=True), rounds=st.integers(0, 8), seed=st.integers(0, 2**70))
+def test_round_trip(arms, rounds, seed, tmp_path_factory):
+    policy = hsb.HSB(TREE, arms=arms, learning_rate=0.4, seed=seed)
+    play(policy, rounds)
+    twin = again(policy, tmp_path_factory.mktemp("round"))
+    assert repr(twin.arms) == repr(policy.arms)
+    same_future(policy, twin, rounds=3)
+
+
+@pytest.mark.parametrize("arms", [np.array([3, 5]), np.array([0.25, 0.5]), np.array(["a", "b"]), [np.float32(0.1), True]])
+def test_numpy_arms_come_back_equal(arms, tmp_path):
+    policy = hsb.HSB(TREE, arms=arms, learning_rate=0.4)
+    assert again(policy, tmp_path).arms == policy.arms
+
+
+@pytest.mark.parametrize(
+    "arm",
+    [frozenset("a"), b"bytes", 1j, object, (1, frozenset()), np.datetime64("2020-01-01", "ns"), np.datetime64("2020-01-01")],
+)
+def test_arms_that_cannot_be_stored(arm, tmp_path):
+    policy = hsb.HSB(TREE, arms=["a", arm], learning_rate=0.4)
+    before = state(policy)
+    with pytest.raises(hsb.InputError, match=r"cannot be written to a file.*Use a name"):
+        policy.save(tmp_path / "policy.hsb")
+    assert list(tmp_path.iterdir()) == []
+    assert state(policy) == before
+
+
+def test_nothing_in_a_file_is_code(tmp_path):
+    small().save(tmp_path / "policy.hsb")
+    with zipfile.ZipFile(tmp_path / "policy.hsb") as archive:
+        assert archive.namelist() == ["header.json", "ledger", "0.floats", "0.ints"]
+        header = json.loads(archive.read("header.json"))
+        assert (header["format"], header["version"]) == ("hsb-policy", 1)
+        for name in archive.namelist():
+            with pytest.raises(Exception):  # noqa: B017, PT011
+                pickle.loads(archive.read(name))
+
+
+# -- damage ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> bytes:
+    """A small file."""
+    path = tmp_path_factory.mktemp("whole") / "policy.hsb"
+    policy = hsb.HSB(hsb.BinaryTree(depth=40), arms=["a", "b"], learning_rate=0.3, seed=1)
+    play(policy, 6)
+    policy.save(path)
+    return path.read_bytes()
+
+
+def read(data: bytes, folder: Path) -> hsb.HSB | None:
+    """The policy, or None where the file is refused as it should be."""
+    path = folder / "damaged.hsb"
+    path.write_bytes(data)
+    try:
+        return hsb.load(path)
+    except hsb.FileError as error:
+        assert "damaged.hsb" in str(error)
+        return None
+
+
+def test_every_truncation_is_refused(whole, tmp_path):
+    for length in [*range(0, len(whole), 7), len(whole) - 1, len(whole) - 2]:
+        assert read(whole[:length], tmp_path) is None
+
+
+def test_flipped_bytes_are_refused_or_harmless(whole, tmp_path):
+    """Never another kind of error, never another policy."""
+    right = state(read(whole, tmp_path))
+    rng = np.random.default_rng(0)
+    directory = range(whole.rindex(b"PK\x01\x02") - 200, len(whole))
+    places = [*range(0, 60), *directory, *rng.integers(len(whole), size=400).tolist()]
+    refused = 0
+    for place in places:
+        for value in {0, 255, 1, *rng.integers(256, size=2).tolist()} - {whole[place]}:
+            found = read(whole[:place] + bytes([value]) + whole[place + 1 :], tmp_path)
+            assert found is None or state(found) == right, (place, value)
+            refused += found is None
+    assert refused > len(places)
+
+
+def test_several_bytes_at_once(whole, tmp_path):
+    right = state(read(whole, tmp_path))
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        data = bytearray(whole)
+        for place in rng.integers(len(data), size=rng.integers(2, 30)):
+            data[place] = rng.integers(256)
+        found = read(bytes(data), tmp_path)
+        assert found is None or state(found) == right
+
+
+def archive_of(**entries: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def npz() -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, a=np.arange(3))
+    return buffer.getvalue()
+
+
+FOREIGN = {
+    "empty": b"",
+    "text": b"hello, this is not a policy\n" * 20,
+    "json": b'{"format": "hsb-policy", "version": 1}',
+    "pickle": pickle.dumps({"format": "hsb-policy"}),
+    "npz": npz(),
+    "another zip": archive_of(readme=b"hello"),
+    "another header": archive_of(**{"header.json": b'{"format": "other"}'}),
+    "header is a list": archive_of(**{"header.json": b"[]"}),
+    "header is no json": archive_of(**{"header.json": b"\xff\xfe"}),
+    "header is empty": archive_of(**{"header.json": b""}),
+    "header goes very deep": archive_of(**{"header.json": b"[" * 200_000}),
+    "header only": archive_of(**{"header.json": b'{"format": "hsb-policy", "version": 1}'}),
+    "zeros": bytes(4096),
+}
+
+
+@pytest.mark.parametrize("data", FOREIGN.values(), ids=FOREIGN)
+def test_foreign_files(data, tmp_path):
+    assert read(data, tmp_path) is None
+
+
+def test_a_folder_and_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"none\.hsb"):
+        hsb.load(tmp_path / "none.hsb")
+    with pytest.raises((OSError, hsb.FileError)):
+        hsb.load(tmp_path)
+
+
+# -- forgeries -------------------------------------------------------------------------------------------------------
+# The kernels check nothing, so `load` must refuse whatever would lead them out of their arrays.
+
+
+def forged(policy: hsb.HSB, folder: Path, change) -> hsb.HSB | None:
+    """The file of a policy after `change(header, F, I)` of its last member, with right checksums; None where it is refused."""
+    policy.save(folder / "true.hsb")
+    with zipfile.ZipFile(folder / "true.hsb") as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(entries["header.json"])
+    last = len(policy._members) - 1
+    arrays = np.frombuffer(entries[f"{last}.floats"]).copy(), np.frombuffer(entries[f"{last}.ints"], dtype=np.int64).copy()
+    F, I = change(header, *arrays) or arrays
+    entries |= {"header.json": json.dumps(header).encode(), f"{last}.floats": F.tobytes(), f"{last}.ints": I.tobytes()}
+    return read(archive_of(**entries), folder)
+
+
+HEADERS = {
+    "newer": {"version": 2},
+    "much newer": {"version": 10**30},
+    "no version": {"version": None},
+    "a structure that is none": {"structure": {"structure": "Exec"}},
+    "another depth": {"structure": hsb.BinaryTree(depth=4).to_dict()},
+    "another fan-out": {"structure": hsb.KaryTree(k=3, depth=3).to_dict()},
+    "another kind": {"structure": hsb.Lexicographic(leaves=8).to_dict()},
+    "a depth beyond reason": {"structure": TREE.to_dict() | {"depth": 10**18}},
+    "fewer arms": {"arms": ["a", "b"]},
+    "more arms": {"arms": ["a", "b", "c", "d"]},
+    "an arm twice": {"arms": ["a", "b", "b"]},
+    "an arm that is a list": {"arms": ["a", "b", ["c"]]},
+    "no arms": {"arms": []},
+    "all arms removed": {"removed": ["a", "b", "c"]},
+    "an unknown arm removed": {"removed": ["z"]},
+    "two members": {"members": 2},
+    "no members": {"members": 0},
+    "a negative rate": {"horizon": 10, "learning_rate": -1.0},
+    "a rate of no number": {"horizon": 10, "learning_rate": float("nan")},
+    "a rate of letters": {"horizon": 10, "learning_rate": "fast"},
+    "rounds below zero": {"rounds": -1},
+    "endless rounds": {"rounds": float("inf")},
+    "clipped below zero": {"clipped": -1},
+    "issued below zero": {"issued": -1},
+    "more issued than the ledger knows": {"issued": 10**9},
+    "a stop prior above one": {"stop": 1.5},
+    "a stop prior that is not the state's": {"stop": 0.9},
+    "a range upside down": {"loss_range": [1, 0]},
+    "a range of one number": {"loss_range": [1]},
+    "a generator that is none": {"generator": {"bit_generator": "default_rng"}},
+    "a generator without state": {"generator": {"bit_generator": "PCG64"}},
+    "a generator's state too large": {
+        "generator": {"bit_generator": "PCG64", "state": {"state": 2**200, "inc": 1}, "has_uint32": 0, "uinteger": 0}
+    },
+}
+
+
+@pytest.mark.parametrize("wrong", HEADERS.values(), ids=HEADERS)
+def test_forged_headers(wrong, tmp_path):
+    assert forged(small(), tmp_path, lambda header, F, I: header.update(wrong)) is None
+
+
+def test_a_newer_file_says_what_to_do(tmp_path):
+    with pytest.raises(hsb.FileError, match=r"format 2.*reads up to 1.*newer hsb"):
+        forged(small(), tmp_path, lambda header, F, I: header.update(version=2) or (F, I)) or hsb.load(tmp_path / "damaged.hsb")
+
+
+KINDS = {
+    "dense": hsb.BinaryTree(depth=3),
+    "compressed": hsb.KaryTree(k=5, depth=20),
+    "intervals": hsb.Lexicographic(leaves=5),
+    "graph": hsb.Hierarchy(EXAMPLES["own"].nodes),
+    "boxes": hsb.PositionSplits(bits=[2]),
+    "subsets": hsb.ArbitrarySplits(leaves=4),
+    "one of": EXAMPLES["one of"],
+}
+
+
+@pytest.mark.parametrize("structure", KINDS.values(), ids=KINDS)
+def test_forged_arrays(structure, tmp_path):
+    policy = hsb.HSB(structure, arms=2, learning_rate=0.3, seed=1)
+    play(policy, 12)
+    dense = policy._Is[-1][h.KIND] == h.DENSE
+
+    def refused(change) -> bool:
+        return forged(policy, tmp_path, change) is None
+
+    def put(array, place, value):
+        array[place] = value
+
+    assert not refused(lambda header, F, I: None)
+    for place in range(h.HEADER):
+        for value in (-1, 1 << 40):
+            assert refused(lambda header, F, I: put(I, place, value)) or (dense and place == h.ROWS)  # noqa: B023
+    for few in (0, 1, h.HEADER - 1, h.HEADER, -1):
+        assert refused(lambda header, F, I: (F, I[:few]))  # noqa: B023
+        assert refused(lambda header, F, I: (F[:few], I))  # noqa: B023
+    assert refused(lambda header, F, I: (F, np.append(I, 0)))
+    assert refused(lambda header, F, I: (np.append(F, 0.0), I))
+    for value in (np.nan, np.inf, -np.inf):
+        assert refused(lambda header, F, I: put(F, -1, value))  # noqa: B023
+    if policy._Is[-1][h.KIND] == h.GRAPH:
+        for place in range(policy._Is[-1][h.SPEC], len(policy._Is[-1])):
+            assert refused(lambda header, F, I: put(I, place, I[place] + 1))  # noqa: B023
+
+
+LINKS = {
+    "a child beyond the rows": lambda link, k, rows: link.__setitem__(1, rows),
+    "a child before the rows": lambda link, k, rows: link.__setitem__(1, -2),
+    "the root as a child": lambda link, k, rows: link.__setitem__(slice(1, 1 + k), 0),
+    "the same child twice": lambda link, k, rows: link.__setitem__(slice(1, 1 + k), link[1 : 1 + k].max()),
+    "a lost child": lambda link, k, rows: link.__setitem__(slice(1, 1 + k), -1),
+    "a chain below the leaves": lambda link, k, rows: link.__setitem__(0, 4000),
+    "a chain upside down": lambda link, k, rows: link.__setitem__(0, 2 + (9 << 12)),
+    "a chain above the root": lambda link, k, rows: link.__setitem__(0, -1),
+    "digits that the tree has not": lambda link, k, rows: link.__setitem__(slice(1 + k, None), 2**62 - 1),
+}
+
+
+@pytest.mark.parametrize("change", LINKS.values(), ids=LINKS)
+def test_forged_links(change, tmp_path):
+    policy = hsb.HSB(KINDS["compressed"], arms=2, learning_rate=0.3, seed=1)
+    play(policy, 12)
+    policy.probabilities(0.5)
+
+    def forge(header, F, I):
+        change(I[I[h.LINKS] :][: I[h.LINK_STRIDE]], int(I[h.FANOUT]), int(I[h.ROWS]))
+
+    assert forged(policy, tmp_path, forge) is None
+
+
+# -- crashes ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("moment", ["fsync", "replace"])
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_crash_while_writing_leaves_the_old_file(moment, failure, tmp_path, monkeypatch):
+    path = tmp_path / "policy.hsb"
+    policy = small()
+    policy.save(path)
+    old = path.read_bytes()
+    play(policy, 5)
+
+    def crash(*_):
+        raise failure
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, moment, crash)
+        with pytest.raises(type(failure)):
+            policy.save(path)
+    assert path.read_bytes() == old
+    assert list(tmp_path.iterdir()) == [path]
+    policy.save(path)
+    assert state(hsb.load(path)) == state(policy)
+
+
+def test_saving_twice_replaces_and_leaves_nothing_behind(tmp_path):
+    policy = small()
+    for _ in range(3):
+        play(policy, 5)
+        policy.save(str(tmp_path / "policy.hsb"))
+    assert state(hsb.load(str(tmp_path / "policy.hsb"))) == state(policy)
+    assert [path.name for path in tmp_path.iterdir()] == ["policy.hsb"]
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    policy = small()
+    before = state(policy)
+    with pytest.raises(OSError, match="nowhere"):
+        policy.save(tmp_path / "nowhere" / "policy.hsb")
+    with pytest.raises(OSError, match=tmp_path.name):
+        policy.save(tmp_path)
+    assert state(policy) == before
+    assert not (tmp_path / "nowhere").exists()
+    assert list(tmp_path.parent.glob(f".{tmp_path.name}.*")) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes")
+def test_the_file_can_be_read_by_whom_the_umask_lets(tmp_path):
+    previous = os.umask(0o022)
+    try:
+        small().save(tmp_path / "policy.hsb")
+    finally:
+        os.umask(previous)
+    assert stat.S_IMODE((tmp_path / "policy.hsb").stat().st_mode) == 0o644

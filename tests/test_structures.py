@@ -1,0 +1,366 @@
+"""Every structure says the truth of itself: its constants, its cells, its cost, and its description as plain data."""
+
+import json
+import math
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hsb
+from hsb import members, quantise
+from hsb.structures import from_dict, from_json
+
+quick = settings(deadline=None, derandomize=True, max_examples=60)
+PLANE = hsb.Box([18, 0], [90, 1])
+CUBE = hsb.Box([-1, 0, 10], [1, 5, 11])
+OWN = {
+    "all": {"leaves": [0, 1, 2, 3], "groups": [["left", "right"], ["ends", "middle"], ["same"]]},
+    "same": {"leaves": [3, 2, 1, 0]},
+    "left": {"leaves": [0, 1], "groups": [["a", "b"]]},
+    "right": {"leaves": [2, 3]},
+    "ends": {"leaves": [0, 3]},
+    "middle": {"leaves": [1, 2]},
+    "a": {"leaves": [0]},
+    "b": {"leaves": [1]},
+}
+
+# One entry at least for every class in Structure.kinds. Other test files use these too.
+EXAMPLES: dict[str, hsb.Structure] = {
+    "leaf": hsb.BinaryTree(depth=0),
+    "binary": hsb.BinaryTree(depth=4),
+    "binary, plane": hsb.BinaryTree(depth=5, space=PLANE),
+    "binary, one feature of three": hsb.BinaryTree(depth=3, space=CUBE, features=[2]),
+    "binary, features turned round": hsb.BinaryTree(depth=5, space=CUBE, features=[2, 0]),
+    "binary, cells": hsb.BinaryTree(depth=3, space=hsb.Cells(8)),
+    "binary, clip": hsb.BinaryTree(depth=4, space=hsb.Box(-5, 5, outside="clip")),
+    "binary, deep": hsb.BinaryTree(depth=52),
+    "binary, deep plane": hsb.BinaryTree(depth=104, space=PLANE),
+    "3-ary": hsb.KaryTree(k=3, depth=3),
+    "5-ary, plane": hsb.KaryTree(k=5, depth=3, space=PLANE),
+    "3-ary, deep": hsb.KaryTree(k=3, depth=32),
+    "lexicographic": hsb.Lexicographic(leaves=9),
+    "lexicographic, cells": hsb.Lexicographic(leaves=7, space=hsb.Cells(7)),
+    "lexicographic, cube": hsb.Lexicographic(leaves=16, space=CUBE),
+    "3-group": hsb.GroupedLexicographic(leaves=8, groups=3),
+    "7-group of 5": hsb.GroupedLexicographic(leaves=5, groups=7),
+    "position": hsb.PositionSplits(bits=[2, 1]),
+    "position, idle feature": hsb.PositionSplits(bits=[0, 3, 1], space=CUBE),
+    "position, cells": hsb.PositionSplits(bits=[3], space=hsb.Cells(8)),
+    "arbitrary": hsb.ArbitrarySplits(leaves=5),
+    "arbitrary, plane": hsb.ArbitrarySplits(leaves=8, space=PLANE),
+    "own": hsb.Hierarchy(OWN),
+    "own, other root": hsb.Hierarchy(dict(reversed(OWN.items())), root="all", space=hsb.Cells(4)),
+    "one of": hsb.OneOf(hsb.Lexicographic(leaves=8), hsb.BinaryTree(depth=3)),
+    "one of, features": hsb.OneOf(
+        hsb.OneOf(hsb.BinaryTree(depth=4, space=PLANE, features=[0]), hsb.BinaryTree(depth=4, space=PLANE)),
+        hsb.PositionSplits(bits=[2, 2], space=PLANE),
+    ),
+}
+each = pytest.mark.parametrize("structure", EXAMPLES.values(), ids=EXAMPLES)
+countable = pytest.mark.parametrize(
+    "structure", [s for s in EXAMPLES.values() if s.leaves <= 200], ids=[n for n, s in EXAMPLES.items() if s.leaves <= 200]
+)
+
+
+def points(space: hsb.Box | hsb.Cells, count: int, seed: int = 0) -> np.ndarray:
+    """Contexts of a space, its corners first."""
+    rng = np.random.default_rng(seed)
+    if isinstance(space, hsb.Cells):
+        return rng.integers(space.n, size=(count, 1)).astype(float)
+    inside = rng.uniform(space.low, space.high, size=(count, space.features))
+    inside[0], inside[1] = space.low, space.high
+    return inside
+
+
+def as_context(row: np.ndarray) -> float | list[float]:
+    """A row as a user would write it."""
+    return float(row[0]) if len(row) == 1 else row.tolist()
+
+
+def test_every_class_is_covered_here():
+    ours = {name for name, kind in hsb.Structure.kinds.items() if kind.__module__.startswith("hsb.")}
+    assert ours == {type(structure).__name__ for structure in EXAMPLES.values()}
+    assert ours <= set(hsb.__all__)
+
+
+# -- constants -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.nojit
+@quick
+@given(leaves=st.integers(2, 14), regions=st.integers(2, 9), arms=st.integers(1, 9))
+def test_example_1_arbitrary_splitting(leaves, regions, arms):
+    s = hsb.ArbitrarySplits(leaves=leaves)
+    assert (s.leaves, s.max_group, s.max_groups) == (leaves, 2, 2 ** (leaves - 1) - 1)
+    assert s.splits(regions, arms) == arms - 1
+    assert s.cost == (2 ** (leaves - 1), 3 ** (leaves - 1) - 2 ** (leaves - 1))
+
+
+@pytest.mark.nojit
+@quick
+@given(k=st.integers(2, 9), depth=st.integers(1, 16), regions=st.integers(1, 9))
+def test_examples_2_and_3_trees(k, depth, regions):
+    s = hsb.KaryTree(k=k, depth=depth)
+    assert (s.leaves, s.max_group, s.max_groups) == (k**depth, k, 1)
+    assert s.splits(regions, 3) == (regions - 1) * depth
+    assert s.cost == (depth + 1, depth)
+    if k == 2:
+        twin = hsb.BinaryTree(depth=depth)
+        same = ("leaves", "max_group", "max_groups", "cost")
+        assert all(getattr(twin, name) == getattr(s, name) for name in same)
+
+
+@pytest.mark.nojit
+@quick
+@given(leaves=st.integers(2, 40), groups=st.integers(2, 8), regions=st.integers(1, 12))
+def test_examples_4_and_5_intervals(leaves, groups, regions):
+    s = hsb.GroupedLexicographic(leaves=leaves, groups=groups)
+    assert (s.leaves, s.max_group) == (leaves, min(groups, leaves))
+    assert s.max_groups == (math.comb(leaves - 1, groups - 1) if leaves >= groups else 1)
+    assert s.splits(regions, 3) == math.ceil((regions - 1) / (groups - 1))
+    if groups == 2:
+        twin = hsb.Lexicographic(leaves=leaves)
+        assert (twin.max_groups, twin.splits(regions, 3), twin.cost) == (leaves - 1, regions - 1, s.cost)
+
+
+@pytest.mark.nojit
+@quick
+@given(bits=st.lists(st.integers(0, 4), min_size=1, max_size=4), regions=st.integers(1, 9))
+def test_example_6_position_splitting(bits, regions):
+    s = hsb.PositionSplits(bits=bits)
+    assert (s.leaves, s.max_groups) == (2 ** sum(bits), sum(b > 0 for b in bits))
+    assert s.max_group == (2 if sum(bits) else 1)
+    assert s.splits(regions, 3) == (regions - 1) * sum(bits)
+    assert s.cost.nodes == math.prod(b + 1 for b in bits)
+
+
+NAIVE = {
+    "binary": naive.binary_tree(4),
+    "3-ary": naive.kary_tree(3, 3),
+    "lexicographic": naive.lexicographic(9),
+    "3-group": naive.grouped_lexicographic(8, 3),
+    "7-group of 5": naive.grouped_lexicographic(5, 7),
+    "position": naive.position_splits([2, 1]),
+    "arbitrary": naive.arbitrary_splits(5),
+}
+
+
+@pytest.mark.parametrize("name", NAIVE)
+def test_constants_and_cost_of_the_listed_graph(name):
+    """The same numbers counted on the naive graph, node by node."""
+    s, shape = EXAMPLES[name], NAIVE[name]
+    assert s.leaves == shape.leaves
+    assert s.max_group == max(len(group) for groups in shape.groups.values() for group in groups)
+    assert s.max_groups == max(len(groups) for groups in shape.groups.values())
+    around = [shape.containing(leaf) for leaf in range(shape.leaves)]
+    counted = max(len(nodes) for nodes in around), max(sum(len(shape.groups[i]) for i in nodes) for nodes in around)
+    if "group" in name:  # all intervals are kept, also those to which no split of the root leads
+        assert s.cost.nodes >= counted[0] and s.cost.groups >= counted[1]
+    else:
+        assert s.cost == counted
+
+
+def test_constants_of_the_users_own_and_of_one_of():
+    own = EXAMPLES["own"]
+    assert (own.leaves, own.max_group, own.max_groups) == (4, 2, 3)
+    assert own.cost == (5, 4)  # leaf 0: all, same, left, ends, a
+    assert own.splits(1, 3) == 0
+    assert own.splits(2, 3) == 1
+    both = hsb.OneOf(hsb.BinaryTree(depth=3), hsb.Lexicographic(leaves=8))
+    assert (both.leaves, both.max_group, both.max_groups) == (8, 2, 7)
+    assert both.splits(1, 3) == 0
+    assert both.splits(3, 2) == 1 + 2
+    assert both.cost.nodes == 1 + 4 + 20
+
+
+@countable
+@pytest.mark.parametrize("dense", [True, False])
+def test_cost_is_what_the_kernels_visit(structure, dense, monkeypatch):
+    """Where every leaf has been seen, a round visits at most `cost.nodes` nodes, and so many at some leaf."""
+    monkeypatch.setattr(members, "DENSE_WORDS", 1 << 24 if dense else 0)
+    policy = hsb.HSB(structure, arms=2, learning_rate=0.1, seed=0)
+    everywhere = [as_context(row) for row in points(structure.space, 1000)]
+    for context in everywhere:
+        policy.learn(hsb.Decision(context=context, arm=0, propensity=0.5), loss=1.0)
+    visited = []
+    for context in everywhere:
+        policy.probabilities(context)
+        visited.append(int(policy._counts.sum()))
+    heads = sum(isinstance(s, hsb.OneOf) for s in _parts(structure))
+    assert max(visited) <= structure.cost.nodes
+    assert max(visited) >= structure.cost.nodes - heads
+
+
+def _parts(structure: hsb.Structure) -> list[hsb.Structure]:
+    return [structure] + [p for s in getattr(structure, "structures", ()) for p in _parts(s)]
+
+
+# -- cells -----------------------------------------------------------------------------------------------------------
+
+
+def finest(structure: hsb.Structure) -> hsb.Structure:
+    """The structure whose leaves `OneOf` numbers."""
+    return finest(structure._finest) if isinstance(structure, hsb.OneOf) else structure
+
+
+@countable
+def test_a_point_inside_a_region_has_that_leaf(structure):
+    rng = np.random.default_rng(1)
+    for leaf in range(structure.leaves):
+        bounds = structure.region(leaf)
+        looked_at = finest(structure).features
+        assert len(bounds) == len(looked_at)
+        for share in (0.5, *rng.uniform(0.01, 0.99, 3)):
+            unit = rng.random(structure.space.features)
+            for j, (start, end) in zip(looked_at, bounds, strict=True):
+                assert 0.0 <= start < end <= 1.0
+                unit[j] = start + share * (end - start)
+            if isinstance(structure.space, hsb.Cells):
+                context = [math.floor(unit[0] * structure.space.n)]
+            else:
+                context = structure.space.low + unit * (structure.space.high - structure.space.low)
+            assert structure.leaf_of(context) == leaf
+
+
+@countable
+def test_regions_fill_the_space(structure):
+    volume = [math.prod(end - start for start, end in structure.region(leaf)) for leaf in range(structure.leaves)]
+    assert math.isclose(sum(volume), 1.0)
+    assert np.allclose(volume, 1 / structure.leaves)
+
+
+@countable
+def test_the_ends_of_the_space(structure):
+    """The lower end is in the first cell; the upper end belongs to the last."""
+    if isinstance(structure.space, hsb.Cells):
+        low, high = [0], [structure.space.n - 1]
+    else:
+        low, high = structure.space.low, structure.space.high
+    assert structure.leaf_of(low) == 0
+    assert structure.leaf_of(high) == structure.leaves - 1
+
+
+@pytest.mark.nojit
+@quick
+@given(data=st.data(), features=st.integers(1, 4), depth=st.integers(0, 12), k=st.sampled_from([2, 2, 3, 5]))
+def test_the_quantiser_of_section_v(data, features, depth, k):
+    """Feature j is divided into k^(depth // n + [j < depth mod n]) equal cells, and level l divides feature l mod n."""
+    tree = hsb.KaryTree(k=k, depth=depth, space=hsb.Box.unit(features))
+    parts = [depth // features + (j < depth % features) for j in range(features)]
+    assert quantise.halvings(depth, features) == parts
+    cell = [data.draw(st.integers(0, k**p - 1)) for p in parts]
+    inside = [(c + 0.5) / k**p for c, p in zip(cell, parts, strict=True)]
+    digits = [cell[l % features] // k ** (parts[l % features] - 1 - l // features) % k for l in range(depth)]
+    leaf = 0
+    for digit in digits:
+        leaf = leaf * k + digit
+    assert tree.leaf_of(inside) == leaf
+    region = tree.region(leaf)
+    assert np.allclose(region, [(c / k**p, (c + 1) / k**p) for c, p in zip(cell, parts, strict=True)], rtol=1e-14)
+    assert key_digits(tree, np.array([inside])) == digits
+
+
+def key_digits(tree: hsb.KaryTree, unit: np.ndarray) -> list[int]:
+    """A key read back, digit by digit, the first level first."""
+    (words,) = tree.keys(unit)
+    bits = quantise.digit_bits(tree.k)
+    per_word = quantise.WORD // bits
+    assert words.shape == (1, quantise.key_words(tree.k, tree.depth))
+    found = []
+    for level in range(tree.depth):
+        word = int(words[0, level // per_word])
+        found.append(word >> bits * (per_word - 1 - level % per_word) & ((1 << bits) - 1))
+    return found
+
+
+@each
+def test_keys_agree_with_leaf_numbers(structure):
+    unit = structure.space.to_unit(points(structure.space, 200))
+    for part in _parts(structure):
+        if isinstance(part, hsb.KaryTree):
+            for row in unit:
+                number = 0
+                for digit in key_digits(part, row[None]):
+                    number = number * part.k + digit
+                if part.leaves <= 2**62:
+                    assert number == part.leaf(row[None])[0]
+                assert all(a <= row[j] <= b for j, (a, b) in zip(part.features, widened(part.region(number)), strict=True))
+        elif not isinstance(part, hsb.OneOf):
+            assert np.array_equal(part.keys(unit), [part.leaf(unit)[:, None]])
+
+
+def widened(bounds: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    return [(a - 1e-15, b + 1e-15) for a, b in bounds]
+
+
+@each
+def test_one_point_quickly_is_the_same_key(structure):
+    if structure.space.features > 1:
+        assert structure.scalar_keys(0.5) is None
+        return
+    unit = structure.space.to_unit(points(structure.space, 300))
+    for row in unit:
+        quickly = structure.scalar_keys(float(row[0]))
+        if quickly is not None:
+            assert [[[key]] for key in quickly] == [key.tolist() for key in structure.keys(row[None])]
+
+
+@pytest.mark.nojit
+def test_how_deep_a_tree_may_be():
+    assert hsb.BinaryTree(depth=52).leaves == 2**52
+    assert hsb.BinaryTree(depth=104, space=PLANE).leaves == 2**104
+    assert hsb.BinaryTree(depth=52, space=PLANE, features=[1]).leaves == 2**52
+    assert hsb.KaryTree(k=3, depth=32).leaves == 3**32
+    for too_deep in (
+        lambda: hsb.BinaryTree(depth=53),
+        lambda: hsb.BinaryTree(depth=105, space=PLANE),
+        lambda: hsb.BinaryTree(depth=53, space=PLANE, features=[0]),
+        lambda: hsb.KaryTree(k=3, depth=33),
+        lambda: hsb.KaryTree(k=4, depth=27),
+    ):
+        with pytest.raises(hsb.InputError, match="depth may be at most"):
+            too_deep()
+
+
+def test_the_deepest_tree_tells_neighbouring_doubles_apart():
+    tree = hsb.BinaryTree(depth=52)
+    one = 0.5
+    following = one + 2.0**-52
+    assert tree.leaf_of(following) == tree.leaf_of(one) + 1
+    assert tree.leaf_of(np.nextafter(1.0, 0.0)) == tree.leaf_of(1.0) == 2**52 - 1
+
+
+# -- plain data ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.nojit
+@each
+def test_dict_and_json_round_trips(structure):
+    data = structure.to_dict()
+    for again in (from_dict(data), from_json(structure.to_json()), from_dict(json.loads(json.dumps(data)))):
+        assert type(again) is type(structure)
+        assert again == structure and hash(again) == hash(structure)
+        assert again.to_dict() == data
+        assert repr(again) == repr(structure)
+        same = ("leaves", "max_group", "max_groups", "cost", "features")
+        assert all(getattr(again, name) == getattr(structure, name) for name in same)
+        assert again.splits(3, 2) == structure.splits(3, 2)
+    assert data == structure.to_dict()  # reading it changed nothing
+
+
+@each
+def test_repr_can_be_typed_in(structure):
+    if "clip" not in repr(structure.space):
+        assert eval(repr(structure), vars(hsb)) == structure
+
+
+@pytest.mark.nojit
+def test_structures_that_differ_are_not_equal():
+    different = list(EXAMPLES.values())
+    for i, one in enumerate(different):
+        assert all(one != other for other in different[i + 1 :])
+    assert hsb.BinaryTree(depth=3) != hsb.BinaryTree(depth=3, space=hsb.Box(0, 2))
+    assert hsb.BinaryTree(depth=3) != "BinaryTree(depth=3)"
