@@ -35,7 +35,8 @@ def table(case: Case, rounds: int, arms: int, seed: int = 0) -> tuple[Array, Arr
     contexts = np.array([case.context(int(leaf), rng) for leaf in rng.integers(case.shape.leaves, size=rounds)])
     masks = rng.random((rounds, arms)) < rng.choice([0.0, 0.5, 1.0], size=(rounds, 1))
     masks[np.arange(rounds), rng.integers(arms, size=rounds)] = True
-    return contexts, rng.choice([0.0, 0.3, 1.0], size=(rounds, arms)), masks
+    losses = np.where(rng.random((rounds, arms)) < 0.5, rng.choice([0.0, 1.0], size=(rounds, arms)), rng.random((rounds, arms)))
+    return contexts, losses, masks
 
 
 @pytest.mark.nojit

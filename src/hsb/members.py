@@ -147,12 +147,23 @@ def grow(member: Member, rows: int) -> Member:
 
 
 def room(member: Member, rounds: int = 1 << 62) -> Member:
-    """The member, with rows for at least one more round: a quarter more than it has, or enough for `rounds` if that is less."""
+    """The member, with rows for at least one more round: twice what it has, or enough for `rounds` if that is less.
+
+    Rows not yet used take no memory: they are pages of zeros that were never touched.
+    """
     I = member.I
     used = int(I[h.ROWS])
     if I[h.KIND] != h.COMPRESSED or used + 2 <= I[h.CAPACITY]:
         return member
-    return grow(member, used + max(2, min(2 * rounds, used // 4 + 64)))
+    return grow(member, used + max(2, min(2 * rounds, used + 64)))
+
+
+def in_use(member: Member) -> int:
+    """Bytes of a member that hold something."""
+    F, I = member
+    unused = int(I[h.CAPACITY] - I[h.ROWS]) if I[h.KIND] in (h.DENSE, h.COMPRESSED) else 0
+    words = int(I[h.STRIDE] * 2 if I[h.KIND] == h.DENSE else I[h.STRIDE] + I[h.LINK_STRIDE])
+    return F.nbytes + I.nbytes - 8 * unused * words
 
 
 def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float] | Floats, unit: float | None = None) -> Member:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from . import theory
 from .decision import Decision, Ledger
 from .errors import InputError
-from .members import Member, add_arm, room
+from .members import Member, add_arm, in_use, room
 from .structures import Structure
 
 if TYPE_CHECKING:
@@ -91,13 +91,9 @@ class HSB:
         elif not 0.0 <= u < 1.0:
             raise InputError(f"u must be in [0, 1); given {u!r}.")
         index, propensity = self._kernels.decide(self._Fs, self._Is, self._keys, self._counts, offered, self._p, u)
-        decision = Decision(
-            context=context,
-            arm=self.arms[index],
-            propensity=propensity,
-            available=self._offered_now(offered) if available is not None or self._removed else None,
-            id=self._ledger.issue(),
-        )
+        decision = Decision(context=context, arm=self.arms[index], propensity=propensity, id=self._ledger.issue())
+        if len(offered):
+            decision.available = self._offered_now(offered)
         decision._stream = self._stream
         decision._policy = self
         decision._version = self._version
@@ -122,7 +118,8 @@ class HSB:
         if len(offered) and not offered[index]:
             raise InputError(f"Arm {decision.arm!r} was not among the available {_shown(decision.available or ())}.")
         self._locate(decision.context, count=not own)
-        x = min(self._rate_now(self.rounds + 1) * scaled / propensity, 1e290)
+        rate = self.learning_rate if self.learning_rate is not None else self._anytime(self.rounds + 1.0)
+        x = min(rate * scaled / propensity, 1e290)
         while not self._kernels.update(self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x, False):
             self._set_members([room(member) for member in self._members])
         self.rounds += 1
@@ -202,8 +199,8 @@ class HSB:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the state in use."""
-        return sum(F.nbytes + I.nbytes for F, I in zip(self._Fs, self._Is, strict=True))
+        """Memory that the state takes, rows not yet used apart."""
+        return sum(in_use(member) for member in self._members)
 
     def __repr__(self) -> str:
         return f"HSB({self.structure!r}, arms={_shown(self.arms)}, learning_rate={self.learning_rate!r}, rounds={self.rounds})"
@@ -226,32 +223,36 @@ class HSB:
         self._keys = tuple(
             np.ascontiguousarray(key) for key in self.structure.keys(np.zeros((1, self.structure.space.features)))
         )
+        self._located: Any = None
         self._everything = np.zeros(0, dtype=np.uint8)
         self._all = self._everything
         if self._removed:
             self._all = np.array([arm not in self._removed for arm in self.arms], dtype=np.uint8)
         self._version = getattr(self, "_version", 0) + 1
+        arms = len(self.arms)
+        regions = arms if self.regions is None else self.regions
+        self._cost = theory.prior_bound(self.structure, arms=arms, regions=regions) / arms
 
     def _locate(self, context: Any, *, count: bool) -> None:
-        """Put the context's keys where the kernels read them."""
-        structure = self.structure
-        try:
-            point = structure.space.unit_point(context) if structure.space.features == 1 else math.nan
-        except (TypeError, ValueError):
-            point = math.nan
-        if point == point:
-            keys = structure.scalar_keys(point)
+        """Put the context's keys where the kernels read them; a number just located is there already."""
+        if context is self._located:
+            return
+        self._located = None
+        space, structure = self.structure.space, self.structure
+        if space.features == 1 and isinstance(context, float | int | np.floating | np.integer):
+            point = space.unit_point(context)
+            keys = structure.scalar_keys(point) if point == point else None
             if keys is not None:
-                for buffer, key in zip(self._keys, keys, strict=True):
-                    buffer[0, 0] = key
+                for k in range(len(keys)):
+                    self._keys[k][0, 0] = keys[k]
+                self._located = context
                 return
-        rows = np.asarray(context, dtype=object) if isinstance(context, str) else context
-        points, clipped = structure.space.check([rows] if np.ndim(rows) <= 1 else rows)
+        points, clipped = space.check([context] if np.ndim(context) <= 1 else context)
         if len(points) != 1:
             raise InputError(f"One context at a time here; given {len(points)}. hsb.simulate takes whole tables.")
         if count:
             self.clipped += clipped
-        self._keys = tuple(np.ascontiguousarray(key) for key in structure.keys(structure.space.to_unit(points)))
+        self._keys = tuple(np.ascontiguousarray(key) for key in structure.keys(space.to_unit(points)))
 
     def _mask(self, available: Iterable[Hashable], *, past: bool = False) -> Masks:
         """One byte per arm; empty where every arm is offered. A removed arm may have been available in the past."""
@@ -276,18 +277,13 @@ class HSB:
     def _offered_now(self, offered: Masks) -> tuple[Hashable, ...]:
         return tuple(arm for i, arm in enumerate(self.arms) if not len(offered) or offered[i])
 
-    def _rate_now(self, t: float) -> float:
-        if self.learning_rate is not None:
-            return self.learning_rate
-        return float(self._anytime(np.array([t]))[0])
-
-    def _anytime(self, t: Floats) -> Floats:
-        """sqrt(A / (M t)), with A of Theorem 2."""
-        arms = len(self.arms)
-        cost = theory.prior_bound(self.structure, arms=arms, regions=arms if self.regions is None else self.regions)
-        return np.asarray(np.sqrt(cost / (arms * np.asarray(t, dtype=np.float64))))
+    def _anytime(self, t: Any) -> Any:
+        """The rate of round t, or of an array of rounds: sqrt(A / (M t)), with A of Theorem 2."""
+        return (self._cost / t) ** 0.5
 
     def _scaled_loss(self, loss: float | None, reward: float | None) -> float:
+        if reward is None and type(loss) is float and self.loss_range == (0.0, 1.0) and 0.0 <= loss <= 1.0:
+            return loss
         if (loss is None) == (reward is None):
             given = "neither" if loss is None else "both"
             raise InputError(f"learn needs loss= or reward=, exactly one; given {given}.")

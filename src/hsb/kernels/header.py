@@ -44,6 +44,7 @@ LINK_STRIDE = 21
 GO = 22  # F: prior of passing k links in a row without stopping, k = 0..DEPTH
 STAY = 23  # F: prior of stopping at one of k links
 PATH = 24  # I: scratch, visited rows
+WHOLE = 26  # scratch: did the last visit find a row for every node that contains the key?
 
 # Intervals.
 LEAVES = 12

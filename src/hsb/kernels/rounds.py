@@ -33,9 +33,14 @@ UNSEEN = 1e-200  # below this total the probabilities of the offered arms are co
 
 
 @njit(cache=True, error_model="numpy")
+def _is_tree(I):
+    return I[KIND] == DENSE or I[KIND] == COMPRESSED
+
+
+@njit(cache=True, error_model="numpy")
 def _visit(F, I, key, reach):
     kind = I[KIND]
-    if kind == DENSE or kind == COMPRESSED:
+    if _is_tree(I):
         return tree.visit(F, I, key, reach)
     if kind == INTERVALS:
         return intervals.visit(F, I, key, reach)
@@ -103,7 +108,7 @@ def _log_mix(Fs, Is, Ks, t, counts, offered, p):
         if I[PARENT] >= 0:
             reach = Fs[I[PARENT]][Is[I[PARENT]][CHILD_REACH] + I[OPTION]]
         kind = I[KIND]
-        if kind == DENSE or kind == COMPRESSED:
+        if _is_tree(I):
             rest = max(rest, tree.log_visit(F, I, Ks[k][t], n, reach))
         elif kind == INTERVALS:
             intervals.log_visit(F, I, Ks[k][t], n, reach)
@@ -203,36 +208,18 @@ def probabilities(Fs, Is, Ks, counts, offered, p):
 
 
 @njit(cache=True, error_model="numpy")
-def _insert(Fs, Is, Ks, t):
-    ok = True
-    for k in range(len(Fs)):
-        kind = Is[k][KIND]
-        if kind == DENSE or kind == COMPRESSED:
-            ok = tree.insert(Fs[k], Is[k], Ks[k][t]) and ok
-    return ok
-
-
-@njit(cache=True, error_model="numpy")
-def _all_seen(Fs):
-    """Has every node just visited a row of its own?"""
-    for k in range(len(Fs)):
-        if Fs[k][REST] != 0.0:
-            return False
-    return True
-
-
-@njit(cache=True, error_model="numpy")
 def update(Fs, Is, Ks, t, counts, offered, p, arm, x, visited):
-    """Learn that `arm` had estimated loss x (rate * loss / propensity). False, and no weight changed, where a tree is short of rows.
+    """Learn that `arm` had estimated loss x (rate * loss / propensity). False, and nothing changed, where a tree is short of rows.
 
     `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not offered, those
     are multiplied by g, so that the offered arms keep their total.
     """
     if x <= 0.0:
         return True
-    if not (visited and _all_seen(Fs)):
-        if not _insert(Fs, Is, Ks, t):
+    for k in range(len(Fs)):
+        if _is_tree(Is[k]) and tree.is_full(Is[k]):
             return False
+    if not visited:
         visit(Fs, Is, Ks, t, counts)
     log_g = 0.0
     if len(offered) > 0:
@@ -244,13 +231,15 @@ def update(Fs, Is, Ks, t, counts, offered, p, arm, x, visited):
         if kept == 0.0:
             return True  # nothing else was offered: nothing to learn
         log_g = math.log(kept + p[arm] * math.exp(-x))
-        visit(Fs, Is, Ks, t, counts)
+    for k in range(len(Fs)):
+        if _is_tree(Is[k]):
+            counts[k] = tree.extend(Fs[k], Is[k], Ks[k][t], counts[k])
     fast = x <= STEP and log_g >= -STEP
     f, g = math.exp(-x), math.exp(log_g)
     for k in range(len(Fs) - 1, -1, -1):
         F, I, n, key = Fs[k], Is[k], counts[k], Ks[k][t]
         kind = I[KIND]
-        if kind == DENSE or kind == COMPRESSED:
+        if _is_tree(I):
             r = tree.ratio(F, I, n, arm, x, f, offered, g) if fast else tree.ratio_log(F, I, n, arm, x, offered, log_g)
         elif kind == INTERVALS:
             if fast:

@@ -51,6 +51,7 @@ from .header import (
     TOP,
     TOP_SIZE,
     WEIGHT,
+    WHOLE,
     WORDS,
 )
 
@@ -177,6 +178,7 @@ def visit(F, I, key, reach):
     if I[KIND] == DENSE:
         return _visit_dense(F, I, key, reach)
     F[REST] = reach
+    I[WHOLE] = 0
     if I[ROWS] == 0:
         return 0
     links, link_stride, row0, stride = I[LINKS], I[LINK_STRIDE], I[ROW0], I[STRIDE]
@@ -199,7 +201,10 @@ def visit(F, I, key, reach):
         I[bases + n] = row + ARMS_AT
         reach *= go
         n += 1
-        if leaves or bottom == depth:
+        if leaves:
+            break
+        if bottom == depth:
+            I[WHOLE] = 1
             break
         at = I[link + 1 + _digit(I, key, bottom)]
         if at < 0:
@@ -218,6 +223,7 @@ def _visit_dense(F, I, key, reach):
         row = row0 + heap * stride
         if F[row] + F[row + 1] == 0.0:
             F[REST] = reach
+            I[WHOLE] = 0
             return level
         F[weight + level] = reach * F[row]
         I[path + level] = row
@@ -226,6 +232,7 @@ def _visit_dense(F, I, key, reach):
         if level < depth:
             heap = heap * k + 1 + _digit(I, key, level)
     F[REST] = 0.0
+    I[WHOLE] = 1
     return depth + 1
 
 
@@ -273,35 +280,37 @@ def _new_leaf(F, I, key, top):
 
 
 @njit(cache=True, error_model="numpy")
-def insert(F, I, key):
-    """Give every node that contains the key a row. False, and nothing changed, where rows are short."""
+def is_full(I):
+    """Is there no room for the rows that one more key may need?"""
+    return I[KIND] == COMPRESSED and I[ROWS] + 2 > I[CAPACITY]
+
+
+@njit(cache=True, error_model="numpy")
+def extend(F, I, key, n):
+    """After a visit of n nodes, give the other nodes that contain the key rows too; return how many there are on the path now."""
+    if I[WHOLE] == 1:
+        return n
+    path = I[PATH]
     if I[KIND] == DENSE:
-        _insert_dense(F, I, key)
-        return True
-    if I[ROWS] + 2 > I[CAPACITY]:
-        return False
-    if I[ROWS] == 0:
-        _new_leaf(F, I, key, 0)
-        return True
-    at = 0
-    while True:
+        return _extend_dense(F, I, key, n)
+    if n == 0:
+        leaf = _new_leaf(F, I, key, 0)
+    else:
+        at = (I[path + n - 1] - I[ROW0]) // I[STRIDE]
         link = I[LINKS] + at * I[LINK_STRIDE]
         bottom = I[link] & 4095
-        if not _agree(I, link, key, bottom):
-            _branch(F, I, at, key)
-            return True
-        if bottom == I[DEPTH]:
-            return True
-        child = link + 1 + _digit(I, key, bottom)
-        if I[child] < 0:
-            I[child] = _new_leaf(F, I, key, bottom + 1)
-            return True
-        at = I[child]
+        if _agree(I, link, key, bottom):
+            leaf = _new_leaf(F, I, key, bottom + 1)
+            I[link + 1 + _digit(I, key, bottom)] = leaf
+        else:
+            leaf = _branch(F, I, at, key)
+    I[path + n] = I[ROW0] + leaf * I[STRIDE]
+    return n + 1
 
 
 @njit(cache=True, error_model="numpy")
 def _branch(F, I, at, key):
-    """The key leaves the chain of row `at`: the row keeps the links above, a new row gets those below, a second the key."""
+    """The key leaves the chain of row `at`: the row keeps the links above, a new one gets those below, a second, returned, the key."""
     k = I[FANOUT]
     link = I[LINKS] + at * I[LINK_STRIDE]
     row = I[ROW0] + at * I[STRIDE]
@@ -324,17 +333,20 @@ def _branch(F, I, at, key):
         I[link + 1 + c] = -1
     old = _digit(I, I[link + 1 + k : link + 1 + k + I[WORDS]], level)
     I[link + 1 + old] = low
-    I[link + 1 + _digit(I, key, level)] = _new_leaf(F, I, key, level + 1)
+    leaf = _new_leaf(F, I, key, level + 1)
+    I[link + 1 + _digit(I, key, level)] = leaf
+    return leaf
 
 
 @njit(cache=True, error_model="numpy")
-def _insert_dense(F, I, key):
+def _extend_dense(F, I, key, n):
     depth = I[DEPTH]
     stay, go = F[I[STAY] + 1], F[I[GO] + 1]
     heap = 0
     for level in range(depth + 1):
-        row = I[ROW0] + heap * I[STRIDE]
-        if F[row] + F[row + 1] == 0.0:
+        if level >= n:
+            row = I[ROW0] + heap * I[STRIDE]
+            I[I[PATH] + level] = row
             I[ROWS] += 1
             arms.reset(F, I, row + ARMS_AT)
             if level == depth:
@@ -345,6 +357,7 @@ def _insert_dense(F, I, key):
                 _store(F, I, row, stay, go, 0.0)
         if level < depth:
             heap = heap * I[FANOUT] + 1 + _digit(I, key, level)
+    return depth + 1
 
 
 @njit(cache=True, error_model="numpy")
