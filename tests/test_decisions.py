@@ -125,7 +125,9 @@ def test_one_feature_as_a_row_of_a_table() -> None:
             assert (policy.probabilities(context) == p).all()
 
 
-def one_by_one(policy: hsb.HSB, contexts: Array, losses: Array, masks: Masks | None, rewards: bool) -> tuple[list[Any], list[float]]:
+def one_by_one(
+    policy: hsb.HSB, contexts: Array, losses: Array, masks: Masks | None, rewards: bool
+) -> tuple[list[Any], list[float]]:
     decisions = []
     for t, context in enumerate(contexts):
         given = None if masks is None else [arm for arm, offered in zip(policy.arms, masks[t], strict=True) if offered]

@@ -193,7 +193,11 @@ def test_never_stopping_is_s_exp3(case: Case, compressed: bool) -> None:
     [
         [hsb.BinaryTree(depth=3), hsb.KaryTree(k=2, depth=3), hsb.PositionSplits(bits=[3]), as_hierarchy(naive.binary_tree(3))],
         [hsb.Lexicographic(leaves=6), hsb.GroupedLexicographic(leaves=6, groups=2), as_hierarchy(naive.lexicographic(6))],
-        [hsb.KaryTree(k=5, depth=1), hsb.GroupedLexicographic(leaves=5, groups=5), hsb.GroupedLexicographic(leaves=5, groups=9)],
+        [
+            hsb.KaryTree(k=5, depth=1),
+            hsb.GroupedLexicographic(leaves=5, groups=5),
+            hsb.GroupedLexicographic(leaves=5, groups=9),
+        ],
         [hsb.ArbitrarySplits(leaves=2), hsb.BinaryTree(depth=1), hsb.Lexicographic(leaves=2), hsb.PositionSplits(bits=[1])],
         [hsb.ArbitrarySplits(leaves=4), as_hierarchy(naive.arbitrary_splits(4))],
     ],

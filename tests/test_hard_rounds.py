@@ -51,17 +51,18 @@ class Oracle:
         """Arms that are not offered are made impossible at this leaf: what is left keeps its proportions, however small."""
         penalties = self.penalties.copy()
         if offered is not None:
-            penalties[leaf, np.setdiff1d(np.arange(penalties.shape[1]), offered)] += 1e12
+            penalties[leaf, np.setdiff1d(np.arange(penalties.shape[1]), offered)] += 1e200
         found: Array = naive.final_probabilities(self.shape, penalties)[leaf]
         return found
 
 
 def agree(p: Array, q: Array, tolerance: float) -> None:
+    """Equal in proportion. What is below 1e-60 of the offered arms together counts as 0."""
     assert np.isfinite(p).all() and (p >= 0).all()
     assert abs(p.sum() - 1) < 1e-12
-    seen = q > 1e-140
+    seen = q > 1e-60
     assert (np.abs(p[seen] / q[seen] - 1) < tolerance).all(), (p, q)
-    assert (p[~seen] < 1e-139).all()
+    assert (p[~seen] < 1e-59).all()
 
 
 def check(case: Case, policy: hsb.HSB, oracle: Oracle, tolerance: float = CLOSE) -> None:
@@ -131,7 +132,7 @@ def test_a_switch_after_a_million_rounds(case: Case) -> None:
     policy, oracle = case.policy(ARMS, learning_rate=0.05, seed=0), Oracle(case)
     play(case, policy, oracle, leaves, np.tile([0.0, 1.0, 1.0], (len(leaves), 1)))
     check(case, policy, oracle)
-    assert all(policy.probabilities(context)[0] > 1 - 1e-6 for context in case.middles)
+    assert all(policy.probabilities(context)[0] > 0.99 for context in case.middles)
     turned = []
     for part in np.split(leaves[:100_000], 200):
         play(case, policy, oracle, part, np.tile([1.0, 0.0, 1.0], (len(part), 1)))
@@ -154,25 +155,25 @@ def told(policy: hsb.HSB, oracle: Oracle, case: Case, leaf: int, arm: int, x: fl
 @each_hard
 def test_only_bad_arms_are_offered(case: Case) -> None:
     """After a million rounds, and after 1e4 more was held against each of them: among themselves they are as the oracle says."""
-    leaves, losses = world("usual", case.shape.leaves, 1_000_000)
+    leaves, _ = world("usual", case.shape.leaves, 1_000_000)
     policy, oracle = case.policy(ARMS, learning_rate=1.0, seed=0), Oracle(case)
     rng = np.random.default_rng(0)
-    play(case, policy, oracle, leaves, losses)
+    play(case, policy, oracle, leaves, np.tile([0.0, 0.9, 1.0], (len(leaves), 1)))
     for leaf in range(case.shape.leaves):
         for arm in (1, 2):
             told(policy, oracle, case, leaf, arm, 1e4 + rng.random())
     check(case, policy, oracle)
-    for t in range(300):
-        leaf = int(rng.integers(case.shape.leaves))
+    for t in range(50 * case.shape.leaves):
+        leaf = t % case.shape.leaves
         decision = policy.decide(case.middles[leaf], available=[1, 2])
-        if t % 20 == 0:
+        if t % 10 == 0:
             agree(policy.probabilities(case.middles[leaf], available=[1, 2]), oracle.probabilities(leaf, [1, 2]), CLOSE)
-        loss = 0.1 * (decision.arm == 1)
+        loss = float(decision.arm == 1)
         policy.learn(decision, loss=loss)
         oracle.learn_masked(leaf, int(decision.arm), loss / decision.propensity, [1, 2], decision.propensity)
     check(case, policy, oracle)
-    assert all(policy.probabilities(context, available=[1, 2])[2] > 0.5 for context in case.middles)
-    assert all(policy.probabilities(context)[0] == 1.0 for context in case.middles)
+    assert all(policy.probabilities(context, available=[1, 2])[2] > 0.99 for context in case.middles)
+    assert all(policy.probabilities(context)[0] > 1 - 1e-12 for context in case.middles)
 
 
 @each_example
@@ -219,11 +220,13 @@ def test_propensities_of_almost_nothing(case: Case) -> None:
     """1e-300: finite, masked or not, and what comes later is still learned."""
     policy = case.policy(ARMS, learning_rate=10.0)
     rng = np.random.default_rng(0)
-    for t in range(60):
+    for t in range(20):
         leaf, arm = int(rng.integers(case.shape.leaves)), int(rng.integers(ARMS))
         given = None if t % 2 else sorted({arm, (arm + 1) % ARMS})
         policy.learn(
-            hsb.Decision(context=case.middles[leaf], arm=arm, propensity=float(rng.choice([1e-300, 5e-324, 1.0])), available=given),
+            hsb.Decision(
+                context=case.middles[leaf], arm=arm, propensity=float(rng.choice([1e-300, 5e-324, 1.0])), available=given
+            ),
             loss=1.0,
         )
         for context in case.middles[:: max(1, len(case.middles) // 3)]:
@@ -232,9 +235,8 @@ def test_propensities_of_almost_nothing(case: Case) -> None:
                 assert np.isfinite(p).all() and abs(p.sum() - 1) < 1e-12
                 decision = policy.decide(context, available=offered, u=float(rng.random()))
                 assert 0.0 < decision.propensity <= 1.0
-    for arm in (0, 1):
-        for context in case.middles:
-            policy.learn(hsb.Decision(context=context, arm=arm, propensity=1e-300), loss=1.0)
-    for context in case.middles:
-        p = policy.probabilities(context)
-        assert p[2] == 1.0
+    for _ in range(20):
+        for arm in (0, 1):
+            for context in case.middles[:2]:
+                policy.learn(hsb.Decision(context=context, arm=arm, propensity=1e-300), loss=1.0)
+    assert all(policy.probabilities(context)[2] > 1 - 1e-12 for context in case.middles[:2])

@@ -373,7 +373,7 @@ def test_a_context_from_numpy_is_the_same_context(kind):
         given = kind(value)
         wide.probabilities(given)
         keys = [key.copy() for key in wide._keys]
-        wide.probabilities(float(np.asarray(given, dtype=np.float64).reshape(()) if np.ndim(given) == 0 else given[0]))
+        wide.probabilities(float(np.ravel(given)[0]))
         assert np.array_equal(keys, wide._keys)
 
 

@@ -41,6 +41,7 @@ EXAMPLES: dict[str, hsb.Structure] = {
     "3-ary": hsb.KaryTree(k=3, depth=3),
     "5-ary, plane": hsb.KaryTree(k=5, depth=3, space=PLANE),
     "3-ary, deep": hsb.KaryTree(k=3, depth=32),
+    "5-ary, deep": hsb.KaryTree(k=5, depth=20),
     "lexicographic": hsb.Lexicographic(leaves=9),
     "lexicographic, cells": hsb.Lexicographic(leaves=7, space=hsb.Cells(7)),
     "lexicographic, cube": hsb.Lexicographic(leaves=16, space=CUBE),

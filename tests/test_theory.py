@@ -1,6 +1,7 @@
 """Rates and bounds: the closed forms of Examples 1 to 6, the corrected Corollary 1, and what they promise."""
 
 import math
+from itertools import pairwise
 
 import naive
 import numpy as np
@@ -92,15 +93,18 @@ def test_a_policy_uses_these_rates(structure, closed):
 
 
 @pytest.mark.parametrize("regions", [None, 5])
-def test_without_a_horizon_the_rate_falls_with_the_rounds(regions):
-    """sqrt(A / (M t)) in round t, counted by the feedback that has come."""
-    structure = hsb.BinaryTree(depth=6)
-    policy = hsb.HSB(structure, arms=3, regions=regions, seed=0)
-    A = theory.prior_bound(structure, arms=3, regions=3 if regions is None else regions)
+@pytest.mark.parametrize("structure", [hsb.BinaryTree(depth=0), hsb.Lexicographic(leaves=1)])
+def test_without_a_horizon_the_rate_falls_with_the_rounds(structure, regions):
+    """sqrt(A / (M t)) in round t, counted by the feedback that has come. On one leaf the log odds of two arms show the rate."""
+    policy = hsb.HSB(structure, arms=2, regions=regions, seed=0)
+    A = theory.prior_bound(structure, arms=2, regions=2 if regions is None else regions)
+    odds = 0.0
     for t in range(1, 30):
-        assert math.isclose(policy._rate_now(policy.rounds + 1), math.sqrt(A / (3 * t)), rel_tol=1e-12)
-        policy.decide(0.1)  # deciding is no round
-        policy.learn(policy.decide(0.4), loss=t % 2)
+        policy.decide(0.4)  # deciding is no round
+        policy.learn(hsb.Decision(context=0.4, arm=t % 2, propensity=0.5), loss=0.5)
+        odds += math.sqrt(A / (2 * t)) * (1 if t % 2 else -1)
+        p = policy.probabilities(0.4)
+        assert math.isclose(ln(p[0] / p[1]), odds, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def test_the_constants_grow_as_they_should():
@@ -134,7 +138,7 @@ def test_theorem_2_holds_for_the_exact_prior(structure, shape, data):
     """ln(1/beta) of any mapping is at most `prior_bound` for as many regions as it has stretches of one arm."""
     arms = data.draw(st.integers(2, 4))
     mapping = data.draw(st.lists(st.integers(0, arms - 1), min_size=shape.leaves, max_size=shape.leaves))
-    regions = 1 + sum(a != b for a, b in zip(mapping, mapping[1:], strict=False))
+    regions = 1 + sum(a != b for a, b in pairwise(mapping))
     exact = -ln(naive.mapping_prior(shape, arms, mapping))
     assert exact <= theory.prior_bound(structure, arms=arms, regions=regions) + 1e-9
 

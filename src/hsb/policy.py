@@ -112,7 +112,9 @@ class HSB:
         index = self._arm_index(decision.arm)
         propensity = decision.propensity
         if not _is_number(propensity) or not 0.0 < propensity <= 1.0:
-            raise InputError(f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}.")
+            raise InputError(
+                f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}."
+            )
         own = self._check_new(decision)
         offered = self._everything if decision.available is None else self._mask(decision.available, past=True)
         if len(offered) and not offered[index]:

@@ -36,6 +36,23 @@ def total(F, b, top, size):
 
 
 @njit(cache=True, error_model="numpy")
+def others(F, I, b, arm):
+    """Sum of all weights but one. O(log M)."""
+    s = 0.0
+    size = I[ARMS]
+    while True:
+        first = arm // BLOCK * BLOCK
+        for i in range(first, min(first + BLOCK, size)):
+            if i != arm:
+                s += F[b + i]
+        if size <= BLOCK:
+            return s
+        b += _padded(size)
+        size = _padded(size) // BLOCK
+        arm //= BLOCK
+
+
+@njit(cache=True, error_model="numpy")
 def reset(F, I, b):
     """Put the block at b at its prior. O(M)."""
     t = I[TEMPLATE]

@@ -29,6 +29,7 @@ from .header import (
 )
 
 FEW = 16  # up to so many arms, or with some arms not offered, a decision computes every arm's probability; beyond, it walks
+LEAST = math.exp(-STEP)  # the smallest ratio that the fast passes allow
 UNSEEN = 1e-200  # below this total the probabilities of the offered arms are computed in logarithms
 
 
@@ -208,13 +209,25 @@ def probabilities(Fs, Is, Ks, counts, offered, p):
 
 
 @njit(cache=True, error_model="numpy")
+def _others_remain(Fs, Is, counts, arm):
+    """Would every node just visited keep a visible share of its weight without this arm? Then no step is too large for the fast pass."""
+    for k in range(len(Fs)):
+        F, I = Fs[k], Is[k]
+        for i in range(counts[k]):
+            b = I[I[BASES] + i]
+            if arms.others(F, I, b, arm) < LEAST * arms.total(F, b, I[TOP], I[TOP_SIZE]):
+                return False
+    return True
+
+
+@njit(cache=True, error_model="numpy")
 def update(Fs, Is, Ks, t, counts, offered, p, arm, x, visited):
     """Learn that `arm` had estimated loss x (rate * loss / propensity). False, and nothing changed, where a tree is short of rows.
 
     `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not offered, those
     are multiplied by g, so that the offered arms keep their total.
     """
-    if x <= 0.0:
+    if x <= 0.0 or len(p) == 1:
         return True
     for k in range(len(Fs)):
         if _is_tree(Is[k]) and tree.is_full(Is[k]):
@@ -231,10 +244,10 @@ def update(Fs, Is, Ks, t, counts, offered, p, arm, x, visited):
         if kept == 0.0:
             return True  # nothing else was offered: nothing to learn
         log_g = math.log(kept + p[arm] * math.exp(-x))
+    fast = (x <= STEP and log_g >= -STEP) or (len(offered) == 0 and _others_remain(Fs, Is, counts, arm))
     for k in range(len(Fs)):
         if _is_tree(Is[k]):
             counts[k] = tree.extend(Fs[k], Is[k], Ks[k][t], counts[k])
-    fast = x <= STEP and log_g >= -STEP
     f, g = math.exp(-x), math.exp(log_g)
     for k in range(len(Fs) - 1, -1, -1):
         F, I, n, key = Fs[k], Is[k], counts[k], Ks[k][t]
