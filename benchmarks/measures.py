@@ -27,7 +27,7 @@ class Effort(NamedTuple):
     repeats: int
 
 
-FULL = Effort(rounds=1_000_000, lexicographic=10_000, steps=20_000, deep=1_000_000, repeats=5)
+FULL = Effort(rounds=1_000_000, lexicographic=10_000, steps=5_000, deep=1_000_000, repeats=9)
 QUICK = Effort(rounds=200_000, lexicographic=3_000, steps=5_000, deep=200_000, repeats=3)
 
 
@@ -84,7 +84,7 @@ def step(effort: Effort) -> Row:
     world = every_round(effort.steps)
     player = policy(structure, 3, rate(structure, 3, FULL.rounds))
     contexts, losses = world.contexts[:, 0].tolist(), world.losses[:, 0].tolist()
-    (ns,) = least(lambda: step_ns(player, contexts, losses), repeats=2 * effort.repeats)
+    (ns,) = least(lambda: step_ns(player, contexts, losses), repeats=4 * effort.repeats)
     return Row("decide + learn: tree, depth 10", ns / 1000, "us", 6.0, note=f"mean of {effort.steps} rounds, a loss in each")
 
 
@@ -93,7 +93,7 @@ def deep(effort: Effort, name: str, make: Callable[[int], World]) -> Row:
     structure = hsb.BinaryTree(depth=52)
     world = make(effort.deep)
     eta = rate(structure, 3, effort.deep)
-    (ns,) = least(lambda: simulate_ns(lambda: policy(structure, 3, eta), world), repeats=max(2, effort.repeats - 2))
+    (ns,) = least(lambda: simulate_ns(lambda: policy(structure, 3, eta), world), repeats=effort.repeats // 2 + 1)
     note = f"{effort.deep} distinct contexts, from an empty tree"
     return Row(f"simulate: tree, depth 52, {name}", ns / 1000, "us/round", 2.5, note=note)
 

@@ -230,7 +230,6 @@ def test_tables_in_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_after_arms_came_and_went(case: Case) -> None:
     policies = [case.policy(["a", "b", "c"], learning_rate=0.5, seed=1) for _ in range(2)]
     contexts, losses, _ = table(case, 60, 4)
-    found = []
     for policy in policies:
         policy.learn(hsb.Decision(context=case.middles[0], arm="a", propensity=0.3), loss=1.0)
         policy.add_arm("d")

@@ -14,7 +14,7 @@ def test_readme_snippets_run(tmp_path, monkeypatch, capsys):
     assert len(snippets) >= 3
     names: dict[str, object] = {}
     for snippet in snippets:
-        exec(compile(snippet, "README.md", "exec"), names)  # noqa: S102
+        exec(compile(snippet, "README.md", "exec"), names)
     printed = capsys.readouterr().out
     assert "play 'a'" in printed
     assert "play 'c'" in printed

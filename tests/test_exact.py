@@ -84,7 +84,7 @@ def oracles_of(case: Case, arms: int, most: int = 800) -> Oracles:
 
 
 @pytest.mark.parametrize("kind", FAMILIES, ids=lambda kind: kind.__name__)
-@settings(deadline=None, derandomize=True, max_examples=12, database=None)
+@settings(deadline=None, derandomize=True, max_examples=30, database=None)
 @given(data=st.data())
 def test_equals_both_oracles(kind: type[hsb.Structure], data: st.DataObject) -> None:
     case = data.draw(FAMILIES[kind])

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import pickle
-import stat
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,6 @@ from hsb.kernels import header as h
 
 TREE = hsb.BinaryTree(depth=3)
 OTHERS = ["binary", "3-ary", "lexicographic", "own", "one of"]
-GENERATORS = [np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64]
 
 
 def again(policy: hsb.HSB, folder: Path) -> hsb.HSB:
@@ -30,9 +28,9 @@ def again(policy: hsb.HSB, folder: Path) -> hsb.HSB:
     return hsb.load(folder / "policy.hsb")
 
 
-def small(**settings) -> hsb.HSB:
+def small(**how: Any) -> hsb.HSB:
     """A policy with a past: rounds learned, decisions open, an arm removed."""
-    policy = hsb.HSB(TREE, **({"arms": ["a", "b", "c"], "learning_rate": 0.3, "seed": 1} | settings))
+    policy = hsb.HSB(TREE, **({"arms": ["a", "b", "c"], "learning_rate": 0.3, "seed": 1} | how))
     play(policy, 20)
     for _ in range(5):
         policy.decide(0.7)
@@ -50,38 +48,23 @@ def same_future(one: hsb.HSB, other: hsb.HSB, rounds: int = 40) -> None:
 # -- going on --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("structure", EXAMPLES.values(), ids=EXAMPLES)
-@pytest.mark.parametrize("dense", [True, False], ids=["dense", "compressed"])
-def test_every_structure_goes_on_bit_for_bit(structure, dense, tmp_path, monkeypatch):
-    if not dense and not isinstance(structure, hsb.KaryTree):
-        pytest.skip("the layout matters to trees only")
-    monkeypatch.setattr(members, "DENSE_WORDS", 1 << 24 if dense else 0)
-    policy = hsb.HSB(structure, arms=3, learning_rate=0.4, seed=3)
+LAYOUTS = [(name, words) for name, s in EXAMPLES.items() for words in ((1 << 24, 0) if isinstance(s, hsb.KaryTree) else (0,))]
+
+
+@pytest.mark.parametrize(("name", "dense_words"), LAYOUTS)  # trees both dense and compressed
+def test_every_structure_goes_on_bit_for_bit(name, dense_words, tmp_path, monkeypatch):
+    monkeypatch.setattr(members, "DENSE_WORDS", dense_words)
+    policy = hsb.HSB(EXAMPLES[name], arms=3, learning_rate=0.4, seed=3)
     same_future(policy, again(policy, tmp_path), rounds=5)  # nothing learned yet
     play(policy, 60, masks=True)
     same_future(policy, again(policy, tmp_path))
 
 
-@pytest.mark.parametrize("arms", [1, 2, 9, 70])
+@pytest.mark.parametrize("stop", [None, 0.0])
 @pytest.mark.parametrize("depth", [3, 40])
-def test_arm_counts(arms, depth, tmp_path):
-    policy = hsb.HSB(hsb.BinaryTree(depth=depth), arms=arms, learning_rate=0.4, seed=3)
-    play(policy, 60)
-    same_future(policy, again(policy, tmp_path))
-
-
-@pytest.mark.parametrize("stop", [0.0, 0.05, 0.9])
-@pytest.mark.parametrize("depth", [3, 40])
-def test_stop_priors(stop, depth, tmp_path):
-    policy = hsb.HSB(hsb.BinaryTree(depth=depth), arms=2, learning_rate=0.4, stop=stop, seed=3)
-    play(policy, 60)
-    same_future(policy, again(policy, tmp_path))
-
-
-@pytest.mark.parametrize("depth", [3, 40])
-def test_weights_far_below_the_smallest_double(depth, tmp_path):
+def test_weights_far_below_the_smallest_double(depth, stop, tmp_path):
     """Hidden arms and options, and decisions among arms that have no chance worth speaking of."""
-    policy = hsb.HSB(hsb.BinaryTree(depth=depth), arms=3, learning_rate=1.0, seed=3)
+    policy = hsb.HSB(hsb.BinaryTree(depth=depth), arms=3, learning_rate=1.0, stop=stop, seed=3)
     for context in (0.1, 0.6, 0.1, 0.9):
         policy.learn(hsb.Decision(context=context, arm=0, propensity=1e-3), loss=1.0)
     policy.learn(hsb.Decision(context=0.2, arm=1, propensity=1e-4), loss=1.0)
@@ -91,9 +74,9 @@ def test_weights_far_below_the_smallest_double(depth, tmp_path):
     same_future(policy, twin)
 
 
-@pytest.mark.parametrize("kind", GENERATORS)
+@pytest.mark.parametrize("kind", ["PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"])
 def test_every_bit_generator(kind, tmp_path):
-    policy = hsb.HSB(TREE, arms=3, learning_rate=0.4, seed=np.random.Generator(kind(5)))
+    policy = hsb.HSB(TREE, arms=3, learning_rate=0.4, seed=np.random.Generator(getattr(np.random, kind)(5)))
     play(policy, 7)
     policy._rng.integers(10, dtype=np.uint32)  # half a word stays behind
     same_future(policy, again(policy, tmp_path))
@@ -108,27 +91,30 @@ def test_an_unknown_generator_is_refused_when_saving(tmp_path):
         policy.save(tmp_path / "policy.hsb")
 
 
-RATES = [
-    {"horizon": 1000},
-    {"horizon": np.int64(1000)},
-    {"horizon": 1e6, "regions": 5},
-    {"horizon": 1000, "regions": np.int32(4)},
-    {"regions": 2},
-    {},
-    {"learning_rate": 0.25},
-    {"learning_rate": np.float64(0.25), "loss_range": (-3, 7)},
-    {"horizon": 500, "loss_range": np.array([0.0, 2.0])},
+SETTINGS = [
+    {"arms": 1},
+    {"arms": 2, "horizon": 1000},
+    {"arms": 9, "horizon": np.int64(1000)},
+    {"arms": 70, "horizon": 1e6, "regions": 5},
+    {"arms": np.array([3, 5]), "horizon": 1000, "regions": np.int32(4)},
+    {"arms": np.array([0.25, 0.5]), "regions": 2},
+    {"arms": np.array(["a", "b"]), "stop": 0.0},
+    {"arms": [np.float32(0.1), True], "stop": 0.9},
+    {"arms": 3, "learning_rate": np.float64(0.25), "loss_range": (-3, 7), "stop": 0.05},
+    {"arms": 3, "learning_rate": 1, "loss_range": np.array([0.0, 2.0])},
 ]
 
 
-@pytest.mark.parametrize("rate", RATES, ids=str)
-def test_rates_and_ranges(rate, tmp_path):
-    policy = hsb.HSB(TREE, arms=3, seed=0, **rate)
-    play(policy, 20)
+@pytest.mark.parametrize("depth", [3, 40])
+@pytest.mark.parametrize("how", SETTINGS, ids=str)
+def test_every_setting(how, depth, tmp_path):
+    policy = hsb.HSB(hsb.BinaryTree(depth=depth), seed=0, **how)
+    play(policy, 60)
     twin = again(policy, tmp_path)
-    same_future(policy, twin)
-    for name in ("horizon", "regions", "learning_rate", "stop", "loss_range", "rounds", "clipped", "arms", "structure"):
+    for name in ("arms", "horizon", "regions", "learning_rate", "stop", "loss_range", "rounds", "clipped", "structure"):
         assert getattr(twin, name) == getattr(policy, name)
+    policy.arms = twin.arms  # equal, but no longer numpy's
+    same_future(policy, twin)
 
 
 def test_arms_added_and_removed(tmp_path):
@@ -149,11 +135,10 @@ def test_the_ledger(tmp_path):
     done, pending = policy.decide(0.2), policy.decide(0.4)
     policy.learn(done, loss=1.0)
     twin = again(policy, tmp_path)
-    with pytest.raises(hsb.InputError, match="learned from already"):
-        twin.learn(done, loss=1.0)
     twin.learn(pending, loss=0.5)
-    with pytest.raises(hsb.InputError, match="learned from already"):
-        twin.learn(pending, loss=0.5)
+    for decision in (done, pending):
+        with pytest.raises(hsb.InputError, match="learned from already"):
+            twin.learn(decision, loss=0.5)
     assert twin.decide(0.1).id == policy.decide(0.1).id == 27
 
 
@@ -172,12 +157,6 @@ def test_round_trip(arms, rounds, seed, tmp_path_factory):
     twin = again(policy, tmp_path_factory.mktemp("round"))
     assert repr(twin.arms) == repr(policy.arms)
     same_future(policy, twin, rounds=3)
-
-
-@pytest.mark.parametrize("arms", [np.array([3, 5]), np.array([0.25, 0.5]), np.array(["a", "b"]), [np.float32(0.1), True]])
-def test_numpy_arms_come_back_equal(arms, tmp_path):
-    policy = hsb.HSB(TREE, arms=arms, learning_rate=0.4)
-    assert again(policy, tmp_path).arms == policy.arms
 
 
 @pytest.mark.parametrize(
@@ -199,9 +178,6 @@ def test_nothing_in_a_file_is_code(tmp_path):
         assert archive.namelist() == ["header.json", "ledger", "0.floats", "0.ints"]
         header = json.loads(archive.read("header.json"))
         assert (header["format"], header["version"]) == ("hsb-policy", 1)
-        for name in archive.namelist():
-            with pytest.raises(Exception):  # noqa: B017, PT011
-                pickle.loads(archive.read(name))
 
 
 # -- damage ----------------------------------------------------------------------------------------------------------
@@ -237,7 +213,7 @@ def test_flipped_bytes_are_refused_or_harmless(whole, tmp_path):
     right = state(read(whole, tmp_path))
     rng = np.random.default_rng(0)
     directory = range(whole.rindex(b"PK\x01\x02") - 200, len(whole))
-    changes = [[place] for place in (*range(60), *directory, *rng.integers(len(whole), size=400).tolist()) for _ in range(3)]
+    changes = [[place] for place in (*range(60), *directory, *rng.integers(len(whole), size=200).tolist()) for _ in range(2)]
     changes += [rng.integers(len(whole), size=rng.integers(2, 30)).tolist() for _ in range(200)]
     refused = 0
     for places in changes:
@@ -261,29 +237,18 @@ def archive_of(**entries: bytes) -> bytes:
 FOREIGN = {
     "empty": b"",
     "text": b"hello, this is not a policy\n" * 20,
-    "json": b'{"format": "hsb-policy", "version": 1}',
     "pickle": pickle.dumps({"format": "hsb-policy"}),
     "npz": archive_of(**{"a.npy": b"\x93NUMPY\x01\x00"}),
-    "another zip": archive_of(readme=b"hello"),
     "another header": archive_of(**{"header.json": b'{"format": "other"}'}),
-    "header is a list": archive_of(**{"header.json": b"[]"}),
     "header is no json": archive_of(**{"header.json": b"\xff\xfe"}),
     "header goes very deep": archive_of(**{"header.json": b"[" * 200_000}),
     "header only": archive_of(**{"header.json": b'{"format": "hsb-policy", "version": 1}'}),
-    "zeros": bytes(4096),
 }
 
 
 @pytest.mark.parametrize("data", FOREIGN.values(), ids=FOREIGN)
 def test_foreign_files(data, tmp_path):
     assert read(data, tmp_path) is None
-
-
-def test_a_folder_and_a_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"none\.hsb"):
-        hsb.load(tmp_path / "none.hsb")
-    with pytest.raises((OSError, hsb.FileError)):
-        hsb.load(tmp_path)
 
 
 # -- forgeries -------------------------------------------------------------------------------------------------------
@@ -310,7 +275,7 @@ HEADERS: dict[str, list[Any]] = {
     "arms": [[], ["a", "b"], ["a", "b", "c", "d"], ["a", "b", "b"], ["a", "b", ["c"]], 3],
     "removed": [["a", "b", "c"], ["z"], [["a"]], None],
     "members": [0, 2, None],
-    "learning_rate": [-1.0, 0, float("nan"), "fast", True, 10**400],
+    "learning_rate": [-1.0, 0.0, 0, float("nan"), "fast", True, 10**400],
     "stop": [1.5, -0.1, "half", 0.9],  # 0.9 is not the prior in the arrays
     "loss_range": [[1, 0], [1], 5, ["a", "b"]],
     "rounds": [-1, float("inf"), "many", 0.5],
@@ -326,6 +291,7 @@ HEADERS: dict[str, list[Any]] = {
 @pytest.mark.parametrize(("name", "values"), HEADERS.items(), ids=HEADERS)
 def test_forged_headers(name, values, horizon, tmp_path):
     policy = small(horizon=horizon, learning_rate=0.3 if horizon is None else None)
+    assert forged(policy, tmp_path, lambda header, F, I: None) is not None
     for value in values:
         assert forged(policy, tmp_path, lambda header, F, I: header.update({name: value})) is None, value  # noqa: B023
 
@@ -364,17 +330,17 @@ def test_forged_arrays(name, tmp_path):
             assert refused(lambda header, F, I: put(I, place, I[place] + 1))  # noqa: B023
 
 
-# name: (where in the root's link, of k children and then the key; what to write there)
+# name: (where in the root's link: span, five children, key; what to write there)
 LINKS = {
-    "a child beyond the rows": (lambda k: 1, lambda rows: rows),
-    "a child before the rows": (lambda k: 1, lambda rows: -2),
-    "the root as a child": (lambda k: 1, lambda rows: 0),
-    "the same child twice": (lambda k: slice(1, 1 + k), lambda rows: 1),
-    "a lost child": (lambda k: slice(1, 1 + k), lambda rows: -1),
-    "a chain below the leaves": (lambda k: 0, lambda rows: 4000),
-    "a chain upside down": (lambda k: 0, lambda rows: 2 + (9 << 12)),
-    "a chain above the root": (lambda k: 0, lambda rows: -1),
-    "digits that the tree has not": (lambda k: slice(1 + k, None), lambda rows: 2**62 - 1),
+    "a child beyond the rows": (1, 10**6),
+    "a child before the rows": (1, -2),
+    "the root as a child": (1, 0),
+    "the same child twice": (slice(1, 6), 1),
+    "a lost child": (slice(1, 6), -1),
+    "a chain below the leaves": (0, 4000),
+    "a chain upside down": (0, 2 + (9 << 12)),
+    "a chain above the root": (0, -1),
+    "digits that the tree has not": (slice(6, None), 2**62 - 1),
 }
 
 
@@ -384,7 +350,7 @@ def test_forged_links(where, what, tmp_path):
     play(policy, 12)
 
     def forge(header, F, I):
-        I[I[h.LINKS] :][: I[h.LINK_STRIDE]][where(int(I[h.FANOUT]))] = what(int(I[h.ROWS]))
+        I[I[h.LINKS] :][: I[h.LINK_STRIDE]][where] = what
 
     assert forged(policy, tmp_path, forge) is None
 
@@ -414,7 +380,9 @@ def test_a_crash_while_writing_leaves_the_old_file(moment, failure, tmp_path, mo
     assert state(hsb.load(path)) == state(policy)
 
 
-def test_places_that_cannot_be_written(tmp_path):
+def test_places_that_cannot_be_read_or_written(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"none\.hsb"):
+        hsb.load(tmp_path / "none.hsb")
     policy = small()
     before = state(policy)
     with pytest.raises(OSError, match="nowhere"):
@@ -426,11 +394,7 @@ def test_places_that_cannot_be_written(tmp_path):
     assert list(tmp_path.parent.glob(f".{tmp_path.name}.*")) == []
 
 
-@pytest.mark.skipif(os.name != "posix", reason="file modes")
-def test_the_file_can_be_read_by_whom_the_umask_lets(tmp_path):
-    previous = os.umask(0o022)
-    try:
-        small().save(tmp_path / "policy.hsb")
-    finally:
-        os.umask(previous)
-    assert stat.S_IMODE((tmp_path / "policy.hsb").stat().st_mode) == 0o644
+def test_the_file_may_be_read_by_whom_the_umask_lets(tmp_path):
+    (tmp_path / "plain").touch()
+    small().save(tmp_path / "policy.hsb")
+    assert (tmp_path / "policy.hsb").stat().st_mode == (tmp_path / "plain").stat().st_mode

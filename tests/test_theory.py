@@ -107,6 +107,13 @@ def test_without_a_horizon_the_rate_falls_with_the_rounds(structure, regions):
         assert math.isclose(ln(p[0] / p[1]), odds, rel_tol=1e-9, abs_tol=1e-12)
 
 
+def test_the_falling_rate_is_one_number_in_a_table_and_round_by_round():
+    """Else `simulate` and `learn` would part company in the last bit."""
+    policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=3)
+    rounds = np.arange(1.0, 20_001.0)
+    assert policy._anytime(rounds).tolist() == [policy._anytime(t) for t in rounds.tolist()]
+
+
 def test_the_constants_grow_as_they_should():
     tree = hsb.BinaryTree(depth=10)
     cost = [theory.prior_bound(tree, arms=3, regions=r) for r in range(1, 6)]

@@ -25,6 +25,7 @@ class Decision:
     """
 
     __slots__ = (
+        "_offered",
         "_policy",
         "_probabilities",
         "_stream",
@@ -49,10 +50,13 @@ class Decision:
         self.context = context
         self.arm = arm
         self.propensity = propensity
+        if isinstance(available, str | bytes) or not isinstance(available, Iterable | None):
+            raise InputError(f"available must be a list of arms; given {available!r}.")
         self.available = None if available is None else tuple(available)
         self.id = id
         self._stream: str | None = None  # which policy issued it
-        self._taught: tuple[str, ...] = ()  # which policies have learned from it
+        self._taught: tuple[tuple[str, int], ...] = ()  # which policies have learned from it, and their round
+        self._offered = 0  # how many arms there were, if it was made here
         self._policy: HSB | None = None
         self._version = -1
         self._probabilities: NDArray[np.float64] | None = None
@@ -79,7 +83,7 @@ class Decision:
         return self._probabilities
 
     def __getstate__(self) -> dict[str, Any]:
-        keep = ("arm", "available", "context", "id", "propensity", "_stream", "_taught", "_probabilities")
+        keep = ("arm", "available", "context", "id", "propensity", "_stream", "_taught", "_offered", "_probabilities")
         return {name: getattr(self, name) for name in keep}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

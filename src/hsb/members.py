@@ -171,7 +171,7 @@ def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float] 
     if leaves * math.log(max(arms, 2)) > INTERVAL_RANGE:
         raise BudgetError(
             f"{leaves} leaves with {arms} arms: the interval structures need leaves * ln(arms) <= {INTERVAL_RANGE:.0f}, "
-            f"here it is {leaves * math.log(arms):.0f}. Use fewer leaves, or hsb.BinaryTree, which has no such limit."
+            f"here it is {leaves * math.log(max(arms, 2)):.0f}. Use fewer leaves, or hsb.BinaryTree, which has no such limit."
         )
     square = leaves * leaves
     layout = _Layout(h.INTERVALS, arms, (leaves + 1) // 2 * (leaves // 2 + 1), scratch=2)

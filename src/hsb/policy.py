@@ -16,6 +16,7 @@ from . import theory
 from .decision import Decision, Ledger
 from .errors import InputError
 from .members import Member, add_arm, in_use, room
+from .spaces import numbers
 from .structures import Structure
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ class HSB:
         self.clipped = 0  # contexts that lay outside the space and were clipped
         self._rng = _generator(seed)
         self._ledger = Ledger()
-        self._stream = uuid.uuid4().hex
+        self._stream = uuid.uuid4().hex  # names this policy; decisions carry it
+        self._past: dict[str, tuple[int, int]] = {}  # the policies this one was copied from: their rounds and decisions then
         self._removed: set[Hashable] = set()
         self._set_members(structure.members(len(self.arms), self.stop))
         self._refresh()
@@ -85,18 +87,20 @@ class HSB:
         1.0
         """
         offered = self._all if available is None else self._mask(available)
+        if u is not None and not (_is_number(u) and 0.0 <= u < 1.0):
+            raise InputError(f"u must be in [0, 1), a number; given {u!r}.")
         self._locate(context, count=True)
-        if u is None:
-            u = self._rng.random()
-        elif not 0.0 <= u < 1.0:
-            raise InputError(f"u must be in [0, 1); given {u!r}.")
+        u = self._rng.random() if u is None else float(u)
         index, propensity = self._kernels.decide(self._Fs, self._Is, self._keys, self._counts, offered, self._p, u)
+        if type(context) is not float and isinstance(context, list | np.ndarray):
+            context = context.copy()  # the caller may use it again
         decision = Decision(context=context, arm=self.arms[index], propensity=propensity, id=self._ledger.issue())
         if len(offered):
             decision.available = self._offered_now(offered)
         decision._stream = self._stream
         decision._policy = self
         decision._version = self._version
+        decision._offered = len(self.arms)
         return decision
 
     def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
@@ -108,6 +112,11 @@ class HSB:
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
         >>> policy.learn(hsb.Decision(context=0.2, arm=1, propensity=0.4), reward=1.0)
         """
+        if not isinstance(decision, Decision):
+            raise InputError(
+                "learn needs a Decision, from policy.decide or made with hsb.Decision(context=, arm=, propensity=); "
+                f"given {decision!r}."
+            )
         scaled = self._scaled_loss(loss, reward)
         index = self._arm_index(decision.arm)
         propensity = decision.propensity
@@ -116,19 +125,19 @@ class HSB:
                 f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}."
             )
         own = self._check_new(decision)
-        offered = self._everything if decision.available is None else self._mask(decision.available, past=True)
+        offered = self._offered_then(decision, own)
         if len(offered) and not offered[index]:
             raise InputError(f"Arm {decision.arm!r} was not among the available {_shown(decision.available or ())}.")
         self._locate(decision.context, count=not own)
-        rate = self.learning_rate if self.learning_rate is not None else self._anytime(self.rounds + 1.0)
-        x = min(rate * scaled / propensity, 1e290)
+        rate = self.learning_rate if self.learning_rate is not None else float(self._anytime(self.rounds + 1.0))
+        x = min(rate * scaled / float(propensity), 1e290)
         while not self._kernels.update(self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x, False):
             self._set_members([room(member) for member in self._members])
         self.rounds += 1
         self._version += 1
-        decision._taught += (self._stream,)
+        decision._taught += ((self._stream, self.rounds),)
         if own and decision.id is not None:
-            self._ledger.close(decision.id)
+            self._ledger.close(int(decision.id))
 
     def probabilities(self, context: Any, *, available: Iterable[Hashable] | None = None) -> Floats:
         """The distribution over arms for a context. Changes nothing."""
@@ -149,6 +158,8 @@ class HSB:
         >>> policy.probabilities(0.3)
         array([0.25, 0.25, 0.25, 0.25])
         """
+        if not _is_hashable(arm):
+            raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {arm!r}.")
         if arm in self._index:
             if arm in self._removed:
                 self._removed.remove(arm)
@@ -161,7 +172,7 @@ class HSB:
 
     def remove_arm(self, arm: Hashable) -> None:
         """Never offer an arm again, until it is added back. What was learned of it is kept."""
-        if arm not in self._index or arm in self._removed:
+        if not _is_hashable(arm) or arm not in self._index or arm in self._removed:
             raise InputError(f"There is no arm {arm!r} to remove. The arms are {_shown(self.active_arms)}.")
         if len(self.active_arms) == 1:
             raise InputError(f"{arm!r} is the last arm; a policy needs at least one. Add another first.")
@@ -187,7 +198,7 @@ class HSB:
         twin.arms = list(self.arms)
         twin._rng = copy.deepcopy(self._rng)
         twin._ledger = Ledger(self._ledger.issued, bytes(self._ledger.bits))
-        twin._stream = uuid.uuid4().hex
+        twin._fork()
         twin._removed = set(self._removed)
         twin._set_members([Member(member.F.copy(), member.I.copy()) for member in self._members])
         twin._refresh()
@@ -225,7 +236,7 @@ class HSB:
         self._keys = tuple(
             np.ascontiguousarray(key) for key in self.structure.keys(np.zeros((1, self.structure.space.features)))
         )
-        self._located: Any = None
+        self._located: Any = _NOWHERE
         self._everything = np.zeros(0, dtype=np.uint8)
         self._all = self._everything
         if self._removed:
@@ -239,17 +250,21 @@ class HSB:
         """Put the context's keys where the kernels read them; a number just located is there already."""
         if context is self._located:
             return
-        self._located = None
+        self._located = _NOWHERE
         space, structure = self.structure.space, self.structure
-        if space.features == 1 and isinstance(context, float | int | np.floating | np.integer):
-            point = space.unit_point(context)
+        if space.features == 1 and _is_number(context):
+            try:
+                point = space.unit_point(float(context))
+            except OverflowError:
+                point = math.nan
             keys = structure.scalar_keys(point) if point == point else None
             if keys is not None:
                 for k in range(len(keys)):
                     self._keys[k][0, 0] = keys[k]
                 self._located = context
                 return
-        points, clipped = space.check([context] if np.ndim(context) <= 1 else context)
+        row = numbers("Contexts", context)
+        points, clipped = space.check(row.reshape(1, -1) if row.ndim <= 1 else row)
         if len(points) != 1:
             raise InputError(f"One context at a time here; given {len(points)}. hsb.simulate takes whole tables.")
         if count:
@@ -259,10 +274,12 @@ class HSB:
     def _mask(self, available: Iterable[Hashable], *, past: bool = False) -> Masks:
         """One byte per arm; empty where every arm is offered. A removed arm may have been available in the past."""
         mask = np.zeros(len(self.arms), dtype=np.uint8)
+        if isinstance(available, str | bytes) or not isinstance(available, Iterable):
+            raise InputError(f"available must be a list of arms out of {_shown(self.arms)}; given {available!r}.")
         for arm in available:
-            index = self._index.get(arm)
-            if index is None:
-                raise InputError(f"Unknown arm {arm!r} in available. The arms are {_shown(self.arms)}.")
+            index = self._index.get(arm) if _is_hashable(arm) else None
+            if index is None or (isinstance(arm, bool | np.bool_) and not isinstance(self.arms[index], bool)):
+                raise InputError(f"Unknown arm {arm!r} in available, which lists arms. The arms are {_shown(self.arms)}.")
             if arm in self._removed and not past:
                 raise InputError(f"Arm {arm!r} in available was removed. policy.add_arm({arm!r}) brings it back.")
             mask[index] = 1
@@ -276,12 +293,25 @@ class HSB:
         except (KeyError, TypeError):
             raise InputError(f"Unknown arm {arm!r}. The arms are {_shown(self.arms)}; policy.add_arm() adds one.") from None
 
+    def _offered_then(self, decision: Decision, own: bool) -> Masks:
+        """The arms that a decision could choose from; an arm added since was not among them."""
+        if decision.available is not None:
+            return self._mask(decision.available, past=True)
+        if own and 0 < decision._offered < len(self.arms):
+            return (np.arange(len(self.arms)) < decision._offered).astype(np.uint8)
+        return self._everything
+
+    def _fork(self) -> None:
+        """Become another policy, with the same past."""
+        self._past = {**self._past, self._stream: (self.rounds, self._ledger.issued)}
+        self._stream = uuid.uuid4().hex
+
     def _offered_now(self, offered: Masks) -> tuple[Hashable, ...]:
         return tuple(arm for i, arm in enumerate(self.arms) if not len(offered) or offered[i])
 
     def _anytime(self, t: Any) -> Any:
         """The rate of round t, or of an array of rounds: sqrt(A / (M t)), with A of Theorem 2."""
-        return (self._cost / t) ** 0.5
+        return np.sqrt(self._cost / t)
 
     def _scaled_loss(self, loss: float | None, reward: float | None) -> float:
         if reward is None and type(loss) is float and self.loss_range == (0.0, 1.0) and 0.0 <= loss <= 1.0:
@@ -291,26 +321,31 @@ class HSB:
             raise InputError(f"learn needs loss= or reward=, exactly one; given {given}.")
         low, high = self.loss_range
         value = loss if reward is None else reward
+        if isinstance(value, bool | np.bool_):  # a click is often a boolean
+            value = float(value)
         if not _is_number(value) or not low <= value <= high:
             name = "loss" if reward is None else "reward"
             raise InputError(
                 f"{name} must be a number in [{low}, {high}]; given {value!r}. Declare another range with HSB(..., loss_range=(low, high))."
             )
+        value = float(value)
         return (value - low) / (high - low) if reward is None else (high - value) / (high - low)
 
     def _check_new(self, decision: Decision) -> bool:
         """Refuse what was learned before; tell whether the decision is this policy's own, known by its number."""
-        own = decision.id is not None and decision._stream in (None, self._stream)
+        number, source = decision.id, decision._stream
+        own = number is not None and (source is None or source == self._stream)
+        if number is not None and source in self._past:
+            own = number < self._past[source][1]  # issued before the copy was made
         if own:
-            number = decision.id
-            if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < self._ledger.issued:
+            if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < self._ledger.issued:
                 raise InputError(
                     f"Decision {number!r} was never issued by this policy, which has issued {self._ledger.issued}. "
                     "Leave id out for decisions from elsewhere."
                 )
-            twice = self._ledger.closed(number)
+            twice = self._ledger.closed(int(number))
         else:
-            twice = self._stream in decision._taught
+            twice = any(who == self._stream or when <= self._past.get(who, (-1, 0))[0] for who, when in decision._taught)
         if twice:
             raise InputError(
                 f"{decision!r} was learned from already. Each decision counts once; the second feedback was not used."
@@ -325,10 +360,10 @@ def _arm_list(arms: int | Iterable[Hashable]) -> list[Hashable]:
         if arms < 1:
             raise InputError(f"arms must be at least 1; given {arms}.")
         return list(range(int(arms)))
-    if isinstance(arms, str) or not isinstance(arms, Iterable):
-        raise InputError(f"arms must be a number or several arms, e.g. ['a', 'b']; given {arms!r}.")
-    found = list(arms)
-    if not found or not all(isinstance(arm, Hashable) for arm in found) or len(set(found)) != len(found):
+    if isinstance(arms, str | bytes | set | frozenset) or not isinstance(arms, Iterable):
+        raise InputError(f"arms must be a number or several arms in a fixed order, e.g. ['a', 'b']; given {arms!r}.")
+    found = arms.tolist() if isinstance(arms, np.ndarray) else list(arms)
+    if not found or not all(_is_hashable(arm) for arm in found) or len(set(found)) != len(found):
         raise InputError(f"arms must be different hashable values, at least one; given {found!r}.")
     return found
 
@@ -345,13 +380,13 @@ def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
 def _rate(
     structure: Structure, arms: int, horizon: float | None, regions: int | None, learning_rate: float | None
 ) -> float | None:
+    if regions is not None:
+        theory.prior_bound(structure, arms=arms, regions=regions)
     if learning_rate is None:
-        if regions is not None:
-            theory.prior_bound(structure, arms=arms, regions=regions)
         return None if horizon is None else theory.learning_rate(structure, arms=arms, horizon=horizon, regions=regions)
     if horizon is not None:
         raise InputError("Give horizon= or learning_rate=, not both: the horizon is only used to set the rate.")
-    if not _is_number(learning_rate) or not 0.0 < learning_rate < math.inf:
+    if not _is_number(learning_rate) or not 0.0 < learning_rate <= 1e300:
         raise InputError(f"learning_rate must be a positive number; given {learning_rate!r}.")
     return float(learning_rate)
 
@@ -363,10 +398,23 @@ def _stop_prior(stop: float | None) -> float | None:
 
 
 def _range(loss_range: tuple[float, float]) -> tuple[float, float]:
-    low, high = (float(v) for v in loss_range)
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InputError(f"loss_range must be (low, high) with low < high; given {loss_range!r}.")
-    return low, high
+    pair = tuple(loss_range) if isinstance(loss_range, Iterable) and not isinstance(loss_range, str | bytes) else ()
+    if len(pair) == 2 and all(_is_number(v) for v in pair):
+        low, high = float(pair[0]), float(pair[1])
+        if math.isfinite(high - low) and low < high:
+            return low, high
+    raise InputError(f"loss_range must be (low, high): two numbers, low < high, of finite width; given {loss_range!r}.")
+
+
+_NOWHERE = object()  # no context is this object
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

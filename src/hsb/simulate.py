@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import InputError
 from .members import room
 from .policy import HSB
+from .spaces import numbers
 
 CHUNK = 1 << 14
 
@@ -61,6 +62,8 @@ def simulate(
     >>> run.average_loss < 0.2
     True
     """
+    if not isinstance(policy, HSB):
+        raise InputError(f"simulate needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {policy!r}.")
     points, clipped = policy.structure.space.check(contexts)
     table = _table(policy, losses, rewards, len(points))
     masks = _masks(policy, available, len(points))
@@ -73,12 +76,15 @@ def simulate(
     for begin in range(0, total, CHUNK):  # a chunk fits the cache, and Ctrl-C is heard between chunks
         part = slice(begin, min(begin + CHUNK, total))
         keys = tuple(np.ascontiguousarray(key) for key in policy.structure.keys(policy.structure.space.to_unit(points[part])))
-        scaled = table[part] if (low, high) == (0.0, 1.0) else (table[part] - low) / (high - low)
+        scaled = table[part] if rewards is None else high - table[part]
+        if (low, high) != (0.0, 1.0):
+            scaled = (scaled - low if rewards is None else scaled) / (high - low)
         _play(policy, total - begin, keys, masks[part], scaled, played[part], chances[part], suffered[part])
         if progress is not None:
             progress(part.stop, total)
     if (low, high) != (0.0, 1.0):
         suffered = table[np.arange(total), played]
+        suffered = suffered if rewards is None else low + high - suffered
     labels = policy.arms
     arms = played if labels == list(range(len(labels))) else _labels(labels)[played]
     return Run(arms=arms, losses=suffered, propensities=chances)
@@ -114,7 +120,7 @@ def _table(policy: HSB, losses: ArrayLike | None, rewards: ArrayLike | None, rou
     if (losses is None) == (rewards is None):
         raise InputError(f"simulate needs losses or rewards=, exactly one; given {'neither' if losses is None else 'both'}.")
     name = "losses" if rewards is None else "rewards"
-    table = np.ascontiguousarray(losses if rewards is None else rewards, dtype=np.float64)
+    table = np.ascontiguousarray(numbers(name, losses if rewards is None else rewards))  # type: ignore[arg-type]
     needed = (rounds, len(policy.arms))
     if table.shape != needed:
         raise InputError(f"{name} needs shape {needed}, a row per context and a column per arm; given {table.shape}.")
@@ -124,7 +130,7 @@ def _table(policy: HSB, losses: ArrayLike | None, rewards: ArrayLike | None, rou
         raise InputError(
             f"{name}[{t}, {m}] is {table[t, m]}, outside [{low}, {high}]. Declare another range with HSB(..., loss_range=(low, high))."
         )
-    return table if rewards is None else low + high - table
+    return table
 
 
 def _masks(policy: HSB, available: ArrayLike | None, rounds: int) -> NDArray[np.uint8]:

@@ -5,6 +5,7 @@ A space checks a context and turns it into coordinates in [0, 1]; a structure tu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -29,8 +30,8 @@ class Box:
     def __init__(
         self, low: float | Sequence[float], high: float | Sequence[float], *, outside: Literal["error", "clip"] = "error"
     ) -> None:
-        self.low = np.atleast_1d(np.asarray(low, dtype=np.float64)).copy()
-        self.high = np.atleast_1d(np.asarray(high, dtype=np.float64)).copy()
+        self.low = np.atleast_1d(numbers("low", low)).copy()
+        self.high = np.atleast_1d(numbers("high", high)).copy()
         if self.low.ndim != 1 or self.low.shape != self.high.shape or self.low.size == 0:
             raise InputError(
                 f"Box needs one low and one high per feature; given {self.low.size} low and {self.high.size} high. "
@@ -39,6 +40,10 @@ class Box:
         if not (np.isfinite(self.low).all() and np.isfinite(self.high).all()):
             raise InputError("Box needs finite bounds; given infinity or NaN. Choose bounds and outside='clip'.")
         for j in range(self.low.size):
+            if not math.isfinite(float(self.high[j]) - float(self.low[j])):
+                raise InputError(
+                    f"Box is too wide in feature {j}: high - low must be finite. Choose bounds that contexts can reach."
+                )
             if not self.low[j] < self.high[j]:
                 raise InputError(
                     f"Box needs low < high in every feature; feature {j} has low {self.low[j]} and high {self.high[j]}."
@@ -53,6 +58,8 @@ class Box:
     @staticmethod
     def unit(features: int = 1) -> Box:
         """The unit interval, square, cube, ..."""
+        if isinstance(features, bool) or not isinstance(features, int | np.integer) or features < 1:
+            raise InputError(f"features must be a whole number of at least 1; given {features!r}.")
         return Box([0.0] * features, [1.0] * features)
 
     def unit_point(self, context: float) -> float:
@@ -108,7 +115,7 @@ class Cells:
     outside = "error"
 
     def __init__(self, n: int) -> None:
-        if not isinstance(n, int | np.integer) or n < 1:
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise InputError(f"Cells needs a whole number of cells, at least 1; given {n!r}.")
         self.n = int(n)
         self.features = 1
@@ -156,17 +163,35 @@ def space_from_dict(data: dict[str, Any]) -> Space:
     raise InputError(f"A space is 'Box' or 'Cells'; given {data.get('space')!r}.")
 
 
-def _as_rows(contexts: ArrayLike, features: int) -> Floats:
+def numbers(name: str, values: ArrayLike) -> Floats:
+    """The values as float64, if they are real numbers; text, dates, complex numbers and ragged lists are not."""
+    kind: str = "?"
     try:
-        points = np.asarray(contexts, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"Contexts must be numbers; given {contexts!r}. Encode categories as numbers first.") from error
+        found = np.asarray(values)
+        kind = found.dtype.kind
+        found = found.astype(np.float64) if kind in "iufb" else found
+    except (TypeError, ValueError, OverflowError):
+        kind = "?"
+    if kind not in "iufb":
+        raise InputError(
+            f"{name} must be numbers, real and finite, all rows of one length; given {_short(values)}. "
+            "Encode categories as numbers first."
+        )
+    return found
+
+
+def _short(values: object) -> str:
+    text = repr(values)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _as_rows(contexts: ArrayLike, features: int) -> Floats:
+    points = numbers("Contexts", contexts)
     if features == 1 and points.ndim <= 1:
         points = points.reshape(-1, 1)
     if points.ndim != 2 or points.shape[1] != features:
         raise InputError(
-            f"Contexts need {features} feature{'s' * (features > 1)} each, shape (rounds, {features}); "
-            f"given shape {np.shape(contexts)}."
+            f"Contexts need {features} feature{'s' * (features > 1)} each, shape (rounds, {features}); given shape {points.shape}."
         )
     return points
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import os
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -26,6 +28,18 @@ from .policy import HSB
 from .structures import from_dict
 
 FORMAT, VERSION = "hsb-policy", 1
+DAMAGE: tuple[type[Exception], ...] = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+)
+DAMAGE += (ArithmeticError, RuntimeError, OSError)  # what zipfile, bz2, json and numpy raise on flipped bytes and huge numbers
 GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 
@@ -46,9 +60,10 @@ def load(path: str | Path) -> HSB:
     True
     """
     path = Path(path)
+    data = path.read_bytes()
     try:
-        return _unpack(path.read_bytes())
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        return _unpack(data)
+    except DAMAGE as error:
         if isinstance(error, FileError):
             raise FileError(f"{path}: {error}") from None
         raise FileError(f"{path}: not a whole hsb policy file ({error}). Use another copy of it.") from error
@@ -58,6 +73,9 @@ def write_atomically(path: Path, data: bytes) -> None:
     """Replace a file's contents in one step."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
@@ -75,14 +93,17 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def _pack(policy: HSB) -> bytes:
+    name = type(policy._rng.bit_generator).__name__
+    if name not in GENERATORS:
+        raise InputError(f"The random generator {name} cannot be written to a file. Use one of {', '.join(GENERATORS)}.")
     header = {
         "format": FORMAT,
         "version": VERSION,
         "structure": policy.structure.to_dict(),
         "arms": [_encode_arm(arm) for arm in policy.arms],
         "removed": [_encode_arm(arm) for arm in policy.arms if arm in policy._removed],
-        "horizon": policy.horizon,
-        "regions": policy.regions,
+        "horizon": _plain(policy.horizon),
+        "regions": _plain(policy.regions),
         "learning_rate": policy.learning_rate,
         "stop": policy.stop,
         "loss_range": list(policy.loss_range),
@@ -90,6 +111,7 @@ def _pack(policy: HSB) -> bytes:
         "clipped": policy.clipped,
         "issued": policy._ledger.issued,
         "stream": policy._stream,
+        "past": policy._past,
         "generator": _plain(policy._rng.bit_generator.state),
         "members": len(policy._members),
     }
@@ -121,6 +143,11 @@ def _unpack(data: bytes) -> HSB:
             loss_range=tuple(header["loss_range"]),
             seed=_generator(header["generator"]),
         )
+        rate = header["learning_rate"]
+        if rate is not None and not (isinstance(rate, float) and 0.0 < rate < np.inf):
+            raise FileError(f"its learning rate is {rate!r}.")
+        if any(type(header[name]) is not int or header[name] < 0 for name in ("rounds", "clipped", "issued")):
+            raise FileError("its counters must be whole numbers of at least 0.")
         policy.learning_rate = header["learning_rate"]
         fresh = policy._members
         if header["members"] != len(fresh):
@@ -135,8 +162,12 @@ def _unpack(data: bytes) -> HSB:
             raise FileError("its ledger of decisions is too short.")
         policy._set_members(members)
         policy._removed = {_decode_arm(arm) for arm in header["removed"]}
+        if not policy._removed < set(policy.arms):
+            raise FileError("its removed arms are not some of its arms.")
         policy.rounds, policy.clipped = int(header["rounds"]), int(header["clipped"])
         policy._stream = str(header["stream"])
+        policy._past = {str(who): (int(rounds), int(issued)) for who, (rounds, issued) in header["past"].items()}
+        policy._fork()
         policy._refresh()
         return policy
 
@@ -153,13 +184,11 @@ def _trimmed(member: Member) -> Member:
 
 def _checked(F: np.ndarray, I: np.ndarray, fresh: Member) -> Member:
     """The arrays, if kernels that check nothing can be trusted with them: every place they name lies inside them."""
-    free = [h.ROWS, h.CAPACITY] if fresh.I[h.KIND] in (h.DENSE, h.COMPRESSED) else []
+    free = [h.ROWS, h.CAPACITY, h.WHOLE] if fresh.I[h.KIND] in (h.DENSE, h.COMPRESSED) else []
     ours, theirs = fresh.I[: h.HEADER].copy(), I[: h.HEADER].copy()
     ours[free], theirs[free] = 0, 0
     if len(theirs) != h.HEADER or not np.array_equal(ours, theirs):
         raise FileError("its state does not fit its structure.")
-    if not np.isfinite(F).all():
-        raise FileError("its state holds numbers that are not finite.")
     kind, rows = I[h.KIND], int(I[h.ROWS]) if free else 0
     if kind == h.DENSE:
         fits = len(I) == len(fresh.I) and len(F) == len(fresh.F) and I[h.CAPACITY] == fresh.I[h.CAPACITY]
@@ -173,16 +202,38 @@ def _checked(F: np.ndarray, I: np.ndarray, fresh: Member) -> Member:
         fits = len(I) == len(fresh.I) and len(F) == len(fresh.F) and np.array_equal(I[tables], fresh.I[tables])
     if not fits:
         raise FileError("its state does not fit its structure.")
+    if not _finite(F, I):
+        raise FileError("its state holds numbers that are not finite.")
+    if kind in (h.DENSE, h.COMPRESSED):  # the prior must be the header's
+        for at in (h.GO, h.STAY):
+            table = slice(int(I[at]), int(I[at] + I[h.DEPTH] + 1))
+            if not np.array_equal(F[table], fresh.F[table]):
+                raise FileError("its state does not fit its stop prior.")
     room = aligned_zeros(len(F))
     room[:] = F
     return Member(room, I)
 
 
+def _finite(F: np.ndarray, I: np.ndarray) -> bool:
+    """Every number, scratch apart; where the prior forbids stopping, a tree's rows count it as infinitely small."""
+    finite = np.isfinite(F)
+    finite[I[h.WEIGHT] : I[h.WEIGHT] + I[h.VISITS]] = True
+    if I[h.KIND] in (h.DENSE, h.COMPRESSED) and I[h.DEPTH] > 0 and F[I[h.STAY] + 1] == 0.0:
+        hidden = I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.CAPACITY]) + I[h.LOGS] + 1
+        finite[hidden] |= F[hidden] == np.inf
+    return bool(finite.all())
+
+
 def _links_fit(links: np.ndarray, I: np.ndarray, rows: int) -> bool:
     bottom, top = links[:, 0] & 4095, links[:, 0] >> 12
     children = links[:, 1 : 1 + I[h.FANOUT]]
+    bits, per_word = int(I[h.BITS]), int(I[h.PER_WORD])
+    keys = links[:, 1 + I[h.FANOUT] :]
+    digits = keys[:, :, None] >> (bits * np.arange(per_word)) & ((1 << bits) - 1)
     return bool(
-        np.all((top >= 0) & (top <= bottom) & (bottom <= I[h.DEPTH]))
+        np.all(digits < I[h.FANOUT])
+        and np.all(keys >> (bits * per_word) == 0)
+        and np.all((top >= 0) & (top <= bottom) & (bottom <= I[h.DEPTH]))
         and np.all((children >= -1) & (children < rows))
         and np.all(children[children >= 0] > 0)
         and len(np.unique(children[children >= 0])) == max(rows - 1, 0)
@@ -193,7 +244,7 @@ def _links_fit(links: np.ndarray, I: np.ndarray, rows: int) -> bool:
 def _encode_arm(arm: Hashable) -> Any:
     if arm is None or isinstance(arm, bool | int | float | str):
         return arm
-    if isinstance(arm, np.generic):
+    if isinstance(arm, np.bool_ | np.integer | np.floating):
         return _encode_arm(arm.item())
     if isinstance(arm, tuple):
         return {"tuple": [_encode_arm(part) for part in arm]}

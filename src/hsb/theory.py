@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .errors import InputError
 from .structures import Structure
+from .structures.base import whole
 
 
 def prior_bound(structure: Structure, *, arms: int, regions: int) -> float:
@@ -15,8 +18,9 @@ def prior_bound(structure: Structure, *, arms: int, regions: int) -> float:
     >>> round(prior_bound(BinaryTree(depth=10), arms=3, regions=3), 3)
     75.254
     """
-    if arms < 1 or regions < 1:
-        raise InputError(f"arms and regions must be at least 1; given {arms} and {regions}.")
+    if not isinstance(structure, Structure):
+        raise InputError(f"A structure is needed, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")
+    arms, regions = whole("arms", arms, 1), whole("regions", regions, 1)
     splits = structure.splits(regions, arms)
     return structure.max_group * (splits + 1) * math.log((structure.max_groups + 1) * arms)
 
@@ -48,5 +52,9 @@ def regret_bound(structure: Structure, *, arms: int, horizon: float, regions: in
 
 
 def _check_horizon(horizon: float) -> None:
-    if not horizon >= 1 or math.isinf(horizon):
+    if (
+        isinstance(horizon, bool)
+        or not isinstance(horizon, int | float | np.integer | np.floating)
+        or not 1 <= horizon < math.inf
+    ):
         raise InputError(f"horizon must be a number of rounds, at least 1; given {horizon!r}.")

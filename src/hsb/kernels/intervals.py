@@ -21,9 +21,9 @@ from numba import njit
 from . import arms
 from .header import (
     ADJOINT,
+    ARM0,
     ARM_LOW,
     ARM_TINY,
-    ARM0,
     ARMS,
     BASES,
     BLOCK,

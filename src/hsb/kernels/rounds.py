@@ -94,9 +94,8 @@ def mix(Fs, Is, Ks, t, counts, offered, p):
     if total < UNSEEN:
         _log_mix(Fs, Is, Ks, t, counts, offered, p)
         return
-    inv = 1.0 / total
     for m in range(len(p)):
-        p[m] *= inv
+        p[m] /= total
 
 
 @njit(cache=True, error_model="numpy")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InputError
@@ -39,18 +40,30 @@ def from_dict(data: dict[str, Any]) -> Structure:
     >>> from_dict(BinaryTree(depth=3).to_dict())
     BinaryTree(depth=3)
     """
+    if not isinstance(data, Mapping):
+        raise InputError(f"A structure is described by a dict; given {data!r}.")
     data = dict(data)
     name = data.pop("structure", None)
     kind: Any = Structure.kinds.get(str(name))
     if kind is None:
         raise InputError(f"structure must be one of {sorted(Structure.kinds)}; given {name!r}.")
-    space, features = space_from_dict(data.pop("space")), data.pop("features")
-    if kind is OneOf:
-        return OneOf(*(from_dict(part) for part in data["structures"]))
-    found: Structure = kind(**data, space=space, features=features)
+    try:
+        space, features = space_from_dict(data.pop("space")), data.pop("features")
+        found: Structure = (
+            OneOf(*(from_dict(part) for part in data["structures"]))
+            if kind is OneOf
+            else kind(**data, space=space, features=features)
+        )
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"This description of a {name} has too much or too little in it: {error}. See {name}.to_dict()."
+        ) from error
     return found
 
 
 def from_json(text: str) -> Structure:
     """The structure that `to_json` described."""
-    return from_dict(json.loads(text))
+    try:
+        return from_dict(json.loads(text))
+    except json.JSONDecodeError as error:
+        raise InputError(f"Not JSON: {error}.") from error

@@ -11,7 +11,7 @@ from ..errors import BudgetError
 from ..kernels.header import SUBSETS
 from ..members import Member, make_graph
 from ..spaces import Space
-from .base import Cost, Structure, check_cells, no_stop, use_space, whole
+from .base import Cost, Structure, check_cells, no_stop, spelled, use_space, whole
 
 MOST_LEAVES = 14
 
@@ -32,7 +32,7 @@ class ArbitrarySplits(Structure):
         check_cells(type(self).__name__, self.leaves, self.space, self.features)
         if self.leaves > MOST_LEAVES:
             raise BudgetError(
-                f"ArbitrarySplits(leaves={self.leaves}) would visit {self.cost.nodes:,} sets and {self.cost.groups:,} splits "
+                f"ArbitrarySplits(leaves={self.leaves}) would visit {spelled(self.cost.nodes)} sets and {spelled(self.cost.groups)} splits "
                 f"in every round; the limit is {MOST_LEAVES} leaves. Use hsb.Lexicographic or hsb.BinaryTree for more."
             )
         self.max_group = min(2, self.leaves)

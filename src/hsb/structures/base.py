@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 from ..members import Member
 from ..quantise import cells, leaf_numbers
-from ..spaces import Box, Cells, Space
+from ..spaces import Box, Cells, Space, numbers
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -84,7 +84,7 @@ class Structure(ABC):
         >>> hsb.BinaryTree(depth=2).leaf_of(0.6)
         2
         """
-        points, _ = self.space.check(np.reshape(np.asarray(context, dtype=np.float64), (1, -1)))
+        points, _ = self.space.check(numbers("Contexts", context).reshape(1, -1))
         return int(self.leaf(self.space.to_unit(points))[0])
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
@@ -137,10 +137,13 @@ def use_space(space: Space | None, features: Sequence[int] | None, default: int 
     space = Box.unit(default) if space is None else space
     if not isinstance(space, Box | Cells):
         raise InputError(f"space must be an hsb.Box or hsb.Cells; given {space!r}.")
-    chosen = tuple(range(space.features)) if features is None else tuple(int(j) for j in features)
-    if not chosen or len(set(chosen)) != len(chosen) or not all(0 <= j < space.features for j in chosen):
-        raise InputError(f"features must be different numbers in 0 .. {space.features - 1}; given {list(chosen)}.")
-    return space, chosen
+    if features is None:
+        return space, tuple(range(space.features))
+    chosen = list(features) if isinstance(features, Iterable) else [features]
+    fits = all(isinstance(j, int | np.integer) and not isinstance(j, bool) and 0 <= j < space.features for j in chosen)
+    if not isinstance(features, Iterable) or not chosen or not fits or len(set(chosen)) != len(chosen):
+        raise InputError(f"features must be different numbers in 0 .. {space.features - 1}, in a list; given {features!r}.")
+    return space, tuple(int(j) for j in chosen)
 
 
 def whole(name: str, value: Any, least: int) -> int:
@@ -148,6 +151,11 @@ def whole(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}; given {value!r}.")
     return int(value)
+
+
+def spelled(number: int) -> str:
+    """A number for a message, however large."""
+    return f"{number:,}" if number < 10**15 else f"about 2^{number.bit_length() - 1}"
 
 
 def check_cells(name: str, leaves: int, space: Space, features: tuple[int, ...]) -> None:

@@ -6,9 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..errors import BudgetError
 from ..members import Member, make_intervals
 from ..spaces import Space
-from .base import Cost, Structure, check_cells, no_stop, use_space, whole
+from .base import Cost, Structure, check_cells, no_stop, spelled, use_space, whole
+
+MOST_LEAVES = 1000
 
 
 class GroupedLexicographic(Structure):
@@ -16,7 +19,7 @@ class GroupedLexicographic(Structure):
 
     Psi = K, H_S = C(N-1, K-1), A_R = ceil((R-1)/(K-1)). An interval shorter than K splits into its single leaves: without that
     rule, which the paper leaves out, not every mapping could be modelled. Memory O(K N^2 + N^2 M); a round costs
-    O(K N^3) multiplications at most, by dynamic programming over the cuts. Needs leaves * ln(arms) <= 700.
+    O(K N^3) multiplications at most, by dynamic programming over the cuts. Needs leaves * ln(arms) <= 700, and at most 1000 leaves.
 
     >>> GroupedLexicographic(leaves=8, groups=3).max_groups
     21
@@ -27,6 +30,11 @@ class GroupedLexicographic(Structure):
         self.space, self.features = use_space(space, features)
         self.leaves = leaves
         self.groups = whole("groups", groups, 2)
+        if self.leaves > MOST_LEAVES:
+            raise BudgetError(
+                f"{type(self).__name__}(leaves={spelled(self.leaves)}) would keep {spelled(self.leaves**2)} intervals and recompute "
+                f"up to a quarter of them each round; the limit is {MOST_LEAVES} leaves. Use hsb.BinaryTree for more."
+            )
         check_cells(type(self).__name__, self.leaves, self.space, self.features)
         self.max_group = min(self.groups, self.leaves)
         self.max_groups = max(self._ways(length) for length in range(1, self.leaves + 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,8 +39,10 @@ class Hierarchy(Structure):
         space: Space | None = None,
         features: Sequence[int] | None = None,
     ) -> None:
-        if not nodes:
-            raise InputError("Hierarchy needs at least one node; given none.")
+        if not isinstance(nodes, Mapping) or not nodes:
+            raise InputError(
+                f"Hierarchy needs at least one node; nodes are given by name, {{name: {{'leaves': [...], 'groups': [...]}}}}; given {nodes!r}."
+            )
         self.nodes = {str(name): _node(str(name), node) for name, node in nodes.items()}
         self.root = next(iter(self.nodes)) if root is None else str(root)
         if self.root not in self.nodes:
@@ -157,10 +159,21 @@ class Hierarchy(Structure):
 def _node(name: str, node: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(node, Mapping) or "leaves" not in node or set(node) - {"leaves", "groups"}:
         raise InputError(f"Node {name!r} must be {{'leaves': [...], 'groups': [[...], ...]}}; given {node!r}.")
-    leaves = [int(leaf) for leaf in node["leaves"]]
-    if not leaves or len(set(leaves)) != len(leaves):
+    leaves = _list(name, "leaves", node["leaves"])
+    if not leaves or not all(isinstance(leaf, int | np.integer) and not isinstance(leaf, bool) for leaf in leaves):
+        raise InputError(f"Node {name!r} needs its leaves as whole numbers; given {node['leaves']!r}.")
+    if len(set(leaves)) != len(leaves):
         raise InputError(f"Node {name!r} needs its leaves, each once; given {leaves[:8]}.")
-    groups = [[str(child) for child in group] for group in node.get("groups", [])]
+    groups = [
+        [str(child) for child in _list(name, "each of its groups", group)]
+        for group in _list(name, "groups", node.get("groups", []))
+    ]
     if any(not group for group in groups):
         raise InputError(f"Node {name!r} has an empty group. Leave it out.")
-    return {"leaves": leaves, "groups": groups}
+    return {"leaves": [int(leaf) for leaf in leaves], "groups": groups}
+
+
+def _list(name: str, what: str, values: Any) -> list[Any]:
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InputError(f"Node {name!r}: {what} must be a list; given {values!r}.")
+    return list(values)

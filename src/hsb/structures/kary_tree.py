@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import InputError
+from ..errors import BudgetError, InputError
 from ..members import Member, make_tree
 from ..quantise import WORD, halvings, leaf_numbers, tree_keys
 from ..spaces import Cells, Space
 from .base import Cost, Floats, Ints, Structure, dyadic_box, use_space, whole
 
+MOST_CHILDREN = 4096
 FEATURE_BITS = 52  # finer cells than 2^-52 cannot be told apart in a double
 
 
@@ -29,6 +30,10 @@ class KaryTree(Structure):
     def __init__(self, *, k: int, depth: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
         self.space, self.features = use_space(space, features)
         self.k = whole("k", k, 2)
+        if self.k > MOST_CHILDREN:
+            raise BudgetError(
+                f"k={self.k}: a node may have at most {MOST_CHILDREN:,} children. Use more levels and a smaller k."
+            )
         self.depth = whole("depth", depth, 0)
         self._check()
         self.leaves = self.k**self.depth

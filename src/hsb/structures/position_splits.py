@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..kernels.header import BOXES
 from ..members import Member, make_graph
 from ..quantise import cells
 from ..spaces import Cells, Space
-from .base import Cost, Floats, Ints, Structure, no_stop, use_space, whole
+from .base import Cost, Floats, Ints, Structure, no_stop, spelled, use_space, whole
 
 MOST_NODES = 1 << 21
 
@@ -30,9 +30,9 @@ class PositionSplits(Structure):
     """
 
     def __init__(self, *, bits: Sequence[int], space: Space | None = None, features: Sequence[int] | None = None) -> None:
-        self.bits = [whole(f"bits[{j}]", b, 0) for j, b in enumerate(bits)]
+        self.bits = [whole(f"bits[{j}]", b, 0) for j, b in enumerate(bits)] if isinstance(bits, Iterable) else []
         if not self.bits:
-            raise InputError("bits needs one entry per feature; given none.")
+            raise InputError(f"bits needs one entry per feature, e.g. [3, 3]; given {bits!r}, none.")
         self.space, self.features = use_space(space, features, default=len(self.bits))
         if len(self.features) != len(self.bits):
             raise InputError(
@@ -42,7 +42,7 @@ class PositionSplits(Structure):
         boxes = math.prod(2 ** (b + 1) - 1 for b in self.bits)
         if boxes > MOST_NODES:
             raise BudgetError(
-                f"bits={self.bits} makes {boxes:,} boxes, {math.prod(b + 1 for b in self.bits):,} of them in each round; "
+                f"bits={self.bits} makes {spelled(boxes)} boxes, {spelled(math.prod(b + 1 for b in self.bits))} of them in each round; "
                 f"the limit is {MOST_NODES:,}. Use fewer bits, or hsb.BinaryTree, which costs one node per level."
             )
         self.leaves = 2 ** sum(self.bits)
