@@ -7,12 +7,13 @@ import math
 import uuid
 from collections.abc import Hashable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import theory
+from .arguments import arm_list, fixed_rate, generator, is_hashable, is_number, loss_bounds, shown, stop_prior
 from .decision import Decision, Ledger
 from .errors import InputError
 from .members import Member, add_arm, in_use, room
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.uint8]
+
+
+_NOWHERE = object()  # no context is this object
 
 
 class HSB:
@@ -59,14 +63,14 @@ class HSB:
         if not isinstance(structure, Structure):
             raise InputError(f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")
         self.structure = structure
-        self.arms = _arm_list(arms)
+        self.arms = arm_list(arms)
         self.horizon, self.regions = horizon, regions
-        self.learning_rate = _rate(structure, len(self.arms), horizon, regions, learning_rate)
-        self.stop = _stop_prior(stop)
-        self.loss_range = _range(loss_range)
+        self.learning_rate = fixed_rate(structure, len(self.arms), horizon, regions, learning_rate)
+        self.stop = stop_prior(stop)
+        self.loss_range = loss_bounds(loss_range)
         self.rounds = 0  # rounds learned from
         self.clipped = 0  # contexts that lay outside the space and were clipped
-        self._rng = _generator(seed)
+        self._rng = generator(seed)
         self._ledger = Ledger()
         self._stream = uuid.uuid4().hex  # names this policy; decisions carry it
         self._past: dict[str, tuple[int, int]] = {}  # the policies this one was copied from: their rounds and decisions then
@@ -87,7 +91,7 @@ class HSB:
         1.0
         """
         offered = self._all if available is None else self._mask(available)
-        if u is not None and not (_is_number(u) and 0.0 <= u < 1.0):
+        if u is not None and not (is_number(u) and 0.0 <= u < 1.0):
             raise InputError(f"u must be in [0, 1), a number; given {u!r}.")
         self._locate(context, count=True)
         u = self._rng.random() if u is None else float(u)
@@ -120,14 +124,14 @@ class HSB:
         scaled = self._scaled_loss(loss, reward)
         index = self._arm_index(decision.arm)
         propensity = decision.propensity
-        if not _is_number(propensity) or not 0.0 < propensity <= 1.0:
+        if not is_number(propensity) or not 0.0 < propensity <= 1.0:
             raise InputError(
                 f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}."
             )
         own = self._check_new(decision)
         offered = self._offered_then(decision, own)
         if len(offered) and not offered[index]:
-            raise InputError(f"Arm {decision.arm!r} was not among the available {_shown(decision.available or ())}.")
+            raise InputError(f"Arm {decision.arm!r} was not among the available {shown(decision.available or ())}.")
         self._locate(decision.context, count=not own)
         rate = self.learning_rate if self.learning_rate is not None else float(self._anytime(self.rounds + 1.0))
         x = min(rate * scaled / float(propensity), 1e290)
@@ -158,7 +162,7 @@ class HSB:
         >>> policy.probabilities(0.3)
         array([0.25, 0.25, 0.25, 0.25])
         """
-        if not _is_hashable(arm):
+        if not is_hashable(arm):
             raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {arm!r}.")
         if arm in self._index:
             if arm in self._removed:
@@ -172,8 +176,8 @@ class HSB:
 
     def remove_arm(self, arm: Hashable) -> None:
         """Never offer an arm again, until it is added back. What was learned of it is kept."""
-        if not _is_hashable(arm) or arm not in self._index or arm in self._removed:
-            raise InputError(f"There is no arm {arm!r} to remove. The arms are {_shown(self.active_arms)}.")
+        if not is_hashable(arm) or arm not in self._index or arm in self._removed:
+            raise InputError(f"There is no arm {arm!r} to remove. The arms are {shown(self.active_arms)}.")
         if len(self.active_arms) == 1:
             raise InputError(f"{arm!r} is the last arm; a policy needs at least one. Add another first.")
         self._removed.add(arm)
@@ -216,7 +220,7 @@ class HSB:
         return sum(in_use(member) for member in self._members)
 
     def __repr__(self) -> str:
-        return f"HSB({self.structure!r}, arms={_shown(self.arms)}, learning_rate={self.learning_rate!r}, rounds={self.rounds})"
+        return f"HSB({self.structure!r}, arms={shown(self.arms)}, learning_rate={self.learning_rate!r}, rounds={self.rounds})"
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -252,7 +256,7 @@ class HSB:
             return
         self._located = _NOWHERE
         space, structure = self.structure.space, self.structure
-        if space.features == 1 and _is_number(context):
+        if space.features == 1 and is_number(context):
             try:
                 point = space.unit_point(float(context))
             except OverflowError:
@@ -275,11 +279,11 @@ class HSB:
         """One byte per arm; empty where every arm is offered. A removed arm may have been available in the past."""
         mask = np.zeros(len(self.arms), dtype=np.uint8)
         if isinstance(available, str | bytes) or not isinstance(available, Iterable):
-            raise InputError(f"available must be a list of arms out of {_shown(self.arms)}; given {available!r}.")
+            raise InputError(f"available must be a list of arms out of {shown(self.arms)}; given {available!r}.")
         for arm in available:
-            index = self._index.get(arm) if _is_hashable(arm) else None
+            index = self._index.get(arm) if is_hashable(arm) else None
             if index is None or (isinstance(arm, bool | np.bool_) and not isinstance(self.arms[index], bool)):
-                raise InputError(f"Unknown arm {arm!r} in available, which lists arms. The arms are {_shown(self.arms)}.")
+                raise InputError(f"Unknown arm {arm!r} in available, which lists arms. The arms are {shown(self.arms)}.")
             if arm in self._removed and not past:
                 raise InputError(f"Arm {arm!r} in available was removed. policy.add_arm({arm!r}) brings it back.")
             mask[index] = 1
@@ -291,7 +295,7 @@ class HSB:
         try:
             return self._index[arm]
         except (KeyError, TypeError):
-            raise InputError(f"Unknown arm {arm!r}. The arms are {_shown(self.arms)}; policy.add_arm() adds one.") from None
+            raise InputError(f"Unknown arm {arm!r}. The arms are {shown(self.arms)}; policy.add_arm() adds one.") from None
 
     def _offered_then(self, decision: Decision, own: bool) -> Masks:
         """The arms that a decision could choose from; an arm added since was not among them."""
@@ -323,7 +327,7 @@ class HSB:
         value = loss if reward is None else reward
         if isinstance(value, bool | np.bool_):  # a click is often a boolean
             value = float(value)
-        if not _is_number(value) or not low <= value <= high:
+        if not is_number(value) or not low <= value <= high:
             name = "loss" if reward is None else "reward"
             raise InputError(
                 f"{name} must be a number in [{low}, {high}]; given {value!r}. Declare another range with HSB(..., loss_range=(low, high))."
@@ -351,76 +355,3 @@ class HSB:
                 f"{decision!r} was learned from already. Each decision counts once; the second feedback was not used."
             )
         return own
-
-
-def _arm_list(arms: int | Iterable[Hashable]) -> list[Hashable]:
-    if isinstance(arms, bool) or arms is None:
-        raise InputError(f"arms must be a number or the arms themselves; given {arms!r}.")
-    if isinstance(arms, int | np.integer):
-        if arms < 1:
-            raise InputError(f"arms must be at least 1; given {arms}.")
-        return list(range(int(arms)))
-    if isinstance(arms, str | bytes | set | frozenset) or not isinstance(arms, Iterable):
-        raise InputError(f"arms must be a number or several arms in a fixed order, e.g. ['a', 'b']; given {arms!r}.")
-    found = arms.tolist() if isinstance(arms, np.ndarray) else list(arms)
-    if not found or not all(_is_hashable(arm) for arm in found) or len(set(found)) != len(found):
-        raise InputError(f"arms must be different hashable values, at least one; given {found!r}.")
-    return found
-
-
-def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
-    """The policy's own stream. An int is mixed with a constant: a world drawn from default_rng(seed) must not share our numbers."""
-    if seed is None or isinstance(seed, np.random.Generator):
-        return np.random.default_rng(seed)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0, a numpy.random.Generator or None; given {seed!r}.")
-    return np.random.default_rng([int(seed), 0x485342])
-
-
-def _rate(
-    structure: Structure, arms: int, horizon: float | None, regions: int | None, learning_rate: float | None
-) -> float | None:
-    if regions is not None:
-        theory.prior_bound(structure, arms=arms, regions=regions)
-    if learning_rate is None:
-        return None if horizon is None else theory.learning_rate(structure, arms=arms, horizon=horizon, regions=regions)
-    if horizon is not None:
-        raise InputError("Give horizon= or learning_rate=, not both: the horizon is only used to set the rate.")
-    if not _is_number(learning_rate) or not 0.0 < learning_rate <= 1e300:
-        raise InputError(f"learning_rate must be a positive number; given {learning_rate!r}.")
-    return float(learning_rate)
-
-
-def _stop_prior(stop: float | None) -> float | None:
-    if stop is not None and not (_is_number(stop) and 0.0 <= stop < 1.0):
-        raise InputError(f"stop must be in [0, 1), the prior probability of stopping at a node; given {stop!r}.")
-    return None if stop is None else float(stop)
-
-
-def _range(loss_range: tuple[float, float]) -> tuple[float, float]:
-    pair = tuple(loss_range) if isinstance(loss_range, Iterable) and not isinstance(loss_range, str | bytes) else ()
-    if len(pair) == 2 and all(_is_number(v) for v in pair):
-        low, high = float(pair[0]), float(pair[1])
-        if math.isfinite(high - low) and low < high:
-            return low, high
-    raise InputError(f"loss_range must be (low, high): two numbers, low < high, of finite width; given {loss_range!r}.")
-
-
-_NOWHERE = object()  # no context is this object
-
-
-def _is_hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
-
-
-def _is_number(value: Any) -> TypeGuard[float]:
-    return type(value) is float or (isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool))
-
-
-def _shown(arms: Iterable[Hashable]) -> str:
-    found = list(arms)
-    return repr(found) if len(found) <= 8 else f"[{', '.join(map(repr, found[:6]))}, ... {len(found)} in all]"

@@ -117,7 +117,7 @@ def _values(member: Member, chains: _Chains, best: Arms, prior: Floats, q: float
 
 def _log_odds(member: Member, log_total: Floats) -> tuple[Floats, Floats]:
     """ln of stop and of go of every row in use, too small to be seen or not."""
-    from ..kernels.tree import ARMS_AT  # loads Numba: on first use
+    from ..kernels.rows import ARMS_AT  # loads Numba: on first use
 
     rows = blocks(member) - ARMS_AT
     rate, go = (member.F[rows + i] for i in range(2))

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
-from . import arms, tree
+from . import arms, rows
 from .header import ARM_LOW, ARM_TINY, ARMS, DEPTH, OPTION_TINY, PER_WORD, ROW0, STEP, STRIDE, WEIGHT
 
 U0, U1, U2, U3, U4, U5 = (np.uint64(i) for i in range(6))
@@ -64,7 +64,7 @@ def play(F, I, keys, losses, us, rates, played, chances, suffered, start):
                     F[row] = rate * inv
                     F[row + U1] = go * inv
                 else:
-                    tree.rare_turn(F, I, np.int64(row), now, below, s)
+                    rows.rare_turn(F, I, np.int64(row), now, below, s)
                 below = s
                 up += U1
         played[t] = arm

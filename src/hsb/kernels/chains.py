@@ -1,0 +1,121 @@
+"""Path compression: one row for a chain of links all of whose visits went one way.
+
+A chain goes from level `top` to level `bottom`, where it branches (bottom < DEPTH) or ends (bottom = DEPTH). All its links have seen
+the same rounds, so their arm weights are equal, and k links that stop with prior q each are one node that stops with prior
+1 - (1-q)^k: `STAY[k]` and `GO[k]`. An ended chain is a leaf, whatever its length. When a context leaves a chain, `split_odds` gives
+both parts their exact odds.
+
+Link of a row in I: bottom + top * 4096, K children (-1: none), then the words of a key that went through it. A key is the path:
+one digit of BITS bits per level, the first split most significant, PER_WORD digits in a word.
+"""
+
+import math
+
+from numba import njit
+
+from . import arms, rows
+from .header import BITS, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, PER_WORD, ROW0, ROWS, STAY, STRIDE, WORDS
+from .rows import ARMS_AT
+
+
+@njit(cache=True, error_model="numpy")
+def digit(I, key, level):
+    per, bits = I[PER_WORD], I[BITS]
+    if level < per:
+        return (key[0] >> (bits * (per - 1 - level))) & ((1 << bits) - 1)
+    return (key[level // per] >> (bits * (per - 1 - level % per))) & ((1 << bits) - 1)
+
+
+@njit(cache=True, error_model="numpy")
+def agree(I, link, key, level):
+    """Do the key and the link's key have the same first `level` digits?"""
+    at = link + 1 + I[FANOUT]
+    per, bits = I[PER_WORD], I[BITS]
+    word = 0
+    while level >= per:
+        if key[word] != I[at + word]:
+            return False
+        word += 1
+        level -= per
+    return level == 0 or (key[word] ^ I[at + word]) >> (bits * (per - level)) == 0
+
+
+@njit(cache=True, error_model="numpy")
+def leaves_at(I, link, key):
+    """The level at which a key that does not agree with a chain leaves it."""
+    level = I[link] >> 12
+    while agree(I, link, key, level + 1):
+        level += 1
+    return level
+
+
+@njit(cache=True, error_model="numpy")
+def split_odds(F, I, row, links, above):
+    """Odds of the upper `above` links and of the lower ones of a chain of `links`: two pairs.
+
+    With S the chain's arm mass and P the weight of what hangs below it: stop = STAY[k] S, go = GO[k] P, and the lower part
+    weighs STAY[k-j] S + GO[k-j] P.
+    """
+    below = links - above
+    stop, go, e = rows.odds(F, I, row)
+    forbidden = F[I[STAY] + 1] == 0.0
+    if go == 0.0:  # an ended chain: the lower part is a leaf and weighs S
+        if forbidden:
+            return 1.0, 1.0, math.inf, 1.0, 0.0, 0.0
+        return F[I[STAY] + above], F[I[GO] + above], 0.0, 1.0, 0.0, 0.0
+    if forbidden:
+        return 1.0, 1.0, math.inf, 1.0, 1.0, math.inf
+    S = stop / F[I[STAY] + links]
+    P = go / F[I[GO] + links]
+    low_stop, low_go = F[I[STAY] + below] * S, F[I[GO] + below] * P
+    w = (low_stop if e <= 0.0 else 0.0) + (low_go if e >= 0.0 else 0.0)
+    up_stop, up_go, up_e = rows.balanced(F[I[STAY] + above] * S, F[I[GO] + above] * w, e if e > 0.0 else 0.0)
+    low_stop, low_go, low_e = rows.balanced(low_stop, low_go, e)
+    return up_stop, up_go, up_e, low_stop, low_go, low_e
+
+
+@njit(cache=True, error_model="numpy")
+def new_leaf(F, I, key, top):
+    at = I[ROWS]
+    I[ROWS] += 1
+    row = I[ROW0] + at * I[STRIDE]
+    arms.reset(F, I, row + ARMS_AT)
+    rows.store(F, I, row, 1.0, 0.0, 0.0)
+    link = I[LINKS] + at * I[LINK_STRIDE]
+    I[link] = I[DEPTH] + (top << 12)
+    k = I[FANOUT]
+    for c in range(k):
+        I[link + 1 + c] = -1
+    for w in range(I[WORDS]):
+        I[link + 1 + k + w] = key[w]
+    return at
+
+
+@njit(cache=True, error_model="numpy")
+def branch(F, I, at, key):
+    """The key leaves the chain of row `at`: the row keeps the links above, a new one gets those below, a second, returned, the key."""
+    k = I[FANOUT]
+    link = I[LINKS] + at * I[LINK_STRIDE]
+    row = I[ROW0] + at * I[STRIDE]
+    bottom, top = I[link] & 4095, I[link] >> 12
+    level = leaves_at(I, link, key)
+    parts = split_odds(F, I, row, bottom - top + 1, level - top + 1)
+    low = I[ROWS]
+    I[ROWS] += 1
+    low_row = I[ROW0] + low * I[STRIDE]
+    low_link = I[LINKS] + low * I[LINK_STRIDE]
+    for i in range(I[STRIDE]):
+        F[low_row + i] = F[row + i]
+    for i in range(I[LINK_STRIDE]):
+        I[low_link + i] = I[link + i]
+    rows.store(F, I, low_row, parts[3], parts[4], parts[5])
+    I[low_link] = bottom + ((level + 1) << 12)
+    rows.store(F, I, row, parts[0], parts[1], parts[2])
+    I[link] = level + (top << 12)
+    for c in range(k):
+        I[link + 1 + c] = -1
+    old = digit(I, I[link + 1 + k : link + 1 + k + I[WORDS]], level)
+    I[link + 1 + old] = low
+    leaf = new_leaf(F, I, key, level + 1)
+    I[link + 1 + digit(I, key, level)] = leaf
+    return leaf

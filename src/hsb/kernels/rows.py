@@ -1,0 +1,124 @@
+"""A node of a tree: its row in F.
+
+A row holds rate, go, then the arm block (at `ARMS_AT`). The node stops with probability rate * (total of its arms) and goes on to
+its child with probability go; the two add to 1. So the probability that the node plays arm m is rate * weight[m], and a round
+divides once a node: with `now` the new total and `below` the child's ratio, the node's ratio is s = rate * now + go * below, and
+then rate /= s, go *= below / s. A leaf has go = 0. A row of zeros was never visited.
+
+One of rate and go may be too small to be seen beside the other. It is then 0, and `LOGS` words behind the row stand v and e: the
+true value is v * BASE**-e (e = inf: the prior forbids stopping; e = 0: nothing is hidden). Next come the arms' logarithms.
+"""
+
+import math
+
+from numba import njit
+
+from . import arms
+from .header import ARM_LOW, BASE, LOG_BASE, LOGS, OPTION_TINY, TOP, TOP_SIZE
+
+ARMS_AT = 2  # where a row's arm block begins
+
+
+@njit(cache=True, error_model="numpy")
+def balanced(stop, go, e):
+    """Normalise a pair of odds that changed, hiding the smaller one from the sum or showing it again.
+
+    A pair is (stop, go, e): e > 0 hides stop, the true value being stop * BASE**-e; e < 0 hides go likewise.
+    """
+    if e == math.inf:
+        return 1.0, 1.0, e
+    if e > 0.0:
+        stop, e = _recounted(stop / go, e)
+        return stop, 1.0, e
+    if e < 0.0:
+        go, e = _recounted(go / stop, -e)
+        return 1.0, go, -e
+    s = stop + go
+    stop /= s
+    go /= s
+    if stop < OPTION_TINY:
+        return stop * BASE, 1.0, 1.0
+    if 0.0 < go < OPTION_TINY:
+        return 1.0, go * BASE, -1.0
+    return stop, go, 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def _recounted(v, e):
+    if v > 1.0:
+        return v / BASE, e - 1.0
+    if v < OPTION_TINY:
+        return v * BASE, e + 1.0
+    return v, e
+
+
+@njit(cache=True, error_model="numpy")
+def odds(F, I, row):
+    """The pair of odds of a row."""
+    total = arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
+    v, e = F[row + I[LOGS]], F[row + I[LOGS] + 1]
+    if e == 0.0:
+        return F[row] * total, F[row + 1], 0.0
+    if F[row] == 0.0:
+        return v * total, F[row + 1], e
+    return F[row] * total, v, -e
+
+
+@njit(cache=True, error_model="numpy")
+def store(F, I, row, stop, go, e):
+    """Write a pair of odds to a row whose arms are in place."""
+    rate = stop / arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
+    F[row] = rate if e <= 0.0 else 0.0
+    F[row + 1] = go if e >= 0.0 else 0.0
+    F[row + I[LOGS]] = rate if e > 0.0 else go
+    F[row + I[LOGS] + 1] = abs(e)
+
+
+@njit(cache=True, error_model="numpy")
+def logs(stop, go, e):
+    """Logarithms of a pair of odds."""
+    log_stop = -math.inf if e == math.inf else math.log(stop) - (e * LOG_BASE if e > 0.0 else 0.0)
+    log_go = -math.inf if go == 0.0 else math.log(go) + (e * LOG_BASE if e < 0.0 else 0.0)
+    return log_stop, log_go
+
+
+@njit(cache=True, error_model="numpy")
+def turn(F, I, row, now, below):
+    """A node whose arms have the new total `now` and whose child has the ratio `below`: set its odds, return its ratio."""
+    rate = F[row]
+    stop, go = rate * now, F[row + 1] * below
+    s = stop + go
+    if now >= ARM_LOW and min(stop, go) >= OPTION_TINY * s:
+        inv = 1.0 / s
+        F[row] = rate * inv
+        F[row + 1] = go * inv
+    else:
+        rare_turn(F, I, row, now, below, s)
+    return s
+
+
+@njit(cache=True, error_model="numpy")
+def rare_turn(F, I, row, now, below, s):
+    """`turn` for a leaf, for a node with something hidden or about to be, and for arms to be rescaled."""
+    hidden = row + I[LOGS]
+    v, e = F[hidden], F[hidden + 1]
+    rate, go = F[row], F[row + 1] * below
+    if e == 0.0:
+        stop = rate * now
+        usual = go == 0.0
+    elif rate == 0.0:
+        stop = v * now
+        usual = OPTION_TINY * s <= stop <= s or e == math.inf
+    else:
+        stop, go, v, e = rate * now, v * below, v * below, -e
+        usual = OPTION_TINY * s <= go <= s
+    if usual and now >= ARM_LOW:  # what is hidden stays hidden
+        inv = 1.0 / s
+        F[row] = rate * inv
+        F[row + 1] = F[row + 1] * below * inv
+        if e != math.inf:
+            F[hidden] = v * inv
+        return
+    stop, go, e = balanced(stop, go, e)
+    arms.keep_in_range(F, I, row + ARMS_AT, now)
+    store(F, I, row, stop, go, e)
