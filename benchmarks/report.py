@@ -38,13 +38,18 @@ class Row:
             return None
         return (self.measured if self.reference is None else self.measured / self.reference) <= self.bar
 
+    def _reference(self) -> str:
+        if self.measured is None:
+            return self.note  # why not
+        return "-" if self.reference is None else f"{_number(self.reference)} {self.unit} {self.reference_is}"
+
     def cells(self) -> list[str]:
         """As printed."""
         ratio, verdict = self.ratio, {True: "yes", False: "NO", None: "skipped"}[self.holds]
         return [
             self.what,
             "-" if self.measured is None else f"{_number(self.measured)} {self.unit}",
-            "-" if self.reference is None else f"{_number(self.reference)} {self.unit} {self.reference_is}",
+            self._reference(),
             "-" if ratio is None else f"{ratio:.2f}",
             f"{_number(self.bar)} {self.unit}"
             if self.reference is None and not self.reference_is

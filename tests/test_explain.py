@@ -95,7 +95,7 @@ def learn(
 ) -> list[Member]:
     """Rounds told to the kernels: nothing is drawn."""
     points, _ = structure.space.check(contexts)
-    keys = tuple(np.ascontiguousarray(key) for key in structure.keys(structure.space.to_unit(points)))
+    keys = tuple(np.ascontiguousarray(key) for key in structure.keys(points))
     counts, p = np.zeros(len(members), dtype=np.int64), np.empty(int(members[0].I[ARM_COUNT]))
     for t, (arm, x) in enumerate(zip(np.asarray(arms), np.asarray(xs), strict=True)):
         offered = np.zeros(0, dtype=np.uint8) if masks is None else np.asarray(masks, dtype=np.uint8)[t]

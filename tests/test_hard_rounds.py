@@ -230,27 +230,23 @@ def test_tiny_propensities(case: Case, propensity: float, tolerance: float) -> N
 
 @pytest.mark.nojit
 @each_example
-def test_propensities_of_almost_nothing(case: Case) -> None:
-    """1e-300: finite, masked or not, and what comes later is still learned."""
+@pytest.mark.parametrize("tiny", [1e-6, 1e-9, 1e-12, 1e-300])
+def test_propensities_of_almost_nothing(case: Case, tiny: float) -> None:
+    """Finite and adding to 1, masked or not, and what comes later is still learned."""
     policy = case.policy(ARMS, learning_rate=10.0)
     rng = np.random.default_rng(0)
     for t in range(20):
         leaf, arm = int(rng.integers(case.shape.leaves)), int(rng.integers(ARMS))
-        given = None if t % 2 else sorted({arm, (arm + 1) % ARMS})
-        policy.learn(
-            hsb.Decision(
-                context=case.middles[leaf], arm=arm, propensity=float(rng.choice([1e-300, 5e-324, 1.0])), available=given
-            ),
-            loss=1.0,
-        )
+        offered = None if t % 2 else sorted({arm, (arm + 1) % ARMS})
+        propensity = float(rng.choice([tiny, tiny * 1.7, 1.0]))
+        policy.learn(hsb.Decision(context=case.middles[leaf], arm=arm, propensity=propensity, available=offered), loss=1.0)
         for context in case.middles[:: max(1, len(case.middles) // 3)]:
-            for offered in (None, [0, 1], [2]):
-                p = policy.probabilities(context, available=offered)
+            for given in (None, [0, 1], [2]):
+                p = policy.probabilities(context, available=given)
                 assert np.isfinite(p).all() and abs(p.sum() - 1) < 1e-12
-                decision = policy.decide(context, available=offered, u=float(rng.random()))
-                assert 0.0 < decision.propensity <= 1.0
+                assert 0.0 < policy.decide(context, available=given, u=float(rng.random())).propensity <= 1.0
     for _ in range(20):
         for arm in (0, 1):
             for context in case.middles[:2]:
-                policy.learn(hsb.Decision(context=context, arm=arm, propensity=1e-300), loss=1.0)
+                policy.learn(hsb.Decision(context=context, arm=arm, propensity=tiny), loss=1.0)
     assert all(policy.probabilities(context)[2] > 1 - 1e-12 for context in case.middles[:2])

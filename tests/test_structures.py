@@ -264,9 +264,9 @@ def test_the_quantiser_of_section_v(data, features, depth, k):
     assert key_digits(tree, np.array([inside])) == digits
 
 
-def key_digits(tree: hsb.KaryTree, unit: np.ndarray) -> list[int]:
+def key_digits(tree: hsb.KaryTree, context: np.ndarray) -> list[int]:
     """A key read back, digit by digit, the first level first."""
-    (words,) = tree.keys(unit)
+    (words,) = tree.keys(context)
     bits = quantise.digit_bits(tree.k)
     per_word = quantise.WORD // bits
     assert words.shape == (1, quantise.key_words(tree.k, tree.depth))
@@ -279,18 +279,19 @@ def key_digits(tree: hsb.KaryTree, unit: np.ndarray) -> list[int]:
 
 @each
 def test_keys_agree_with_leaf_numbers(structure):
-    unit = structure.space.to_unit(points(structure.space, 200))
+    contexts = points(structure.space, 200)
+    unit = structure.space.to_unit(contexts)
     for part in _parts(structure):
         if isinstance(part, hsb.KaryTree):
-            for row in unit:
+            for context, row in zip(contexts, unit, strict=True):
                 number = 0
-                for digit in key_digits(part, row[None]):
+                for digit in key_digits(part, context[None]):
                     number = number * part.k + digit
                 if part.leaves <= 2**62:
                     assert number == part.leaf(row[None])[0]
                 assert all(a <= row[j] <= b for j, (a, b) in zip(part.features, widened(part.region(number)), strict=True))
         elif not isinstance(part, hsb.OneOf):
-            assert np.array_equal(part.keys(unit), [part.leaf(unit)[:, None]])
+            assert np.array_equal(part.keys(contexts), [part.leaf(unit)[:, None]])
 
 
 def widened(bounds: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -302,11 +303,11 @@ def test_one_point_quickly_is_the_same_key(structure):
     if structure.space.features > 1:
         assert structure.scalar_keys(0.5) is None
         return
-    unit = structure.space.to_unit(points(structure.space, 300))
-    for row in unit:
+    contexts = points(structure.space, 300)
+    for context, row in zip(contexts, structure.space.to_unit(contexts), strict=True):
         quickly = structure.scalar_keys(float(row[0]))
         if quickly is not None:
-            assert [[[key]] for key in quickly] == [key.tolist() for key in structure.keys(row[None])]
+            assert [[[key]] for key in quickly] == [key.tolist() for key in structure.keys(context[None])]
 
 
 @pytest.mark.nojit

@@ -225,9 +225,9 @@ class HSB:
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _set_members(self, members: list[Member]) -> None:
-        from .kernels import rounds
+        from .kernels import keys, rounds
 
-        self._kernels = rounds
+        self._kernels, self._find = rounds, keys.locate
         self._members = members
         self._Fs = tuple(member.F for member in members)
         self._Is = tuple(member.I for member in members)
@@ -237,9 +237,9 @@ class HSB:
         self._index = {arm: i for i, arm in enumerate(self.arms)}
         self._p = np.empty(len(self.arms))
         self._counts = np.zeros(len(self._members), dtype=np.int64)
-        self._keys = tuple(
-            np.ascontiguousarray(key) for key in self.structure.keys(np.zeros((1, self.structure.space.features)))
-        )
+        self._keys = tuple(np.zeros((1, words), dtype=np.int64) for words in self.structure.key_words())
+        self._codes = self.structure.codes()
+        self._point = np.zeros((1, self.structure.space.features))
         self._located: Any = _NOWHERE
         self._everything = np.zeros(0, dtype=np.uint8)
         self._all = self._everything
@@ -256,24 +256,42 @@ class HSB:
             return
         self._located = _NOWHERE
         space, structure = self.structure.space, self.structure
-        if space.features == 1 and is_number(context):
-            try:
-                point = space.unit_point(float(context))
-            except OverflowError:
-                point = math.nan
-            keys = structure.scalar_keys(point) if point == point else None
-            if keys is not None:
-                for k in range(len(keys)):
-                    self._keys[k][0, 0] = keys[k]
-                self._located = context
-                return
+        if space.features == 1:
+            if is_number(context):
+                try:
+                    point = space.unit_point(float(context))
+                except OverflowError:
+                    point = math.nan
+                keys = structure.scalar_keys(point) if point == point else None
+                if keys is not None:
+                    for k in range(len(keys)):
+                        self._keys[k][0, 0] = keys[k]
+                    self._located = context
+                    return
+        elif self._several(context):
+            return
         row = numbers("Contexts", context)
         points, clipped = space.check(row.reshape(1, -1) if row.ndim <= 1 else row)
         if len(points) != 1:
             raise InputError(f"One context at a time here; given {len(points)}. hsb.simulate takes whole tables.")
         if count:
             self.clipped += clipped
-        self._keys = tuple(np.ascontiguousarray(key) for key in structure.keys(space.to_unit(points)))
+        self._keys = tuple(structure.keys(points))
+
+    def _several(self, context: Any) -> bool:
+        """The quick way for several features; False where the slow one is needed, to clip or to explain what is wrong."""
+        point = self._point
+        if isinstance(context, np.ndarray):
+            if context.shape != (point.shape[1],) or context.dtype.kind not in "iuf":
+                return False
+        elif not isinstance(context, list | tuple) or len(context) != point.shape[1] or not all(map(is_number, context)):
+            return False
+        try:
+            point[0] = context
+        except OverflowError:
+            return False
+        ends = self.structure.space.ends()
+        return all(self._find(code, *ends, point, key) for code, key in zip(self._codes, self._keys, strict=True))
 
     def _mask(self, available: Iterable[Hashable], *, past: bool = False) -> Masks:
         """One byte per arm; empty where every arm is offered. A removed arm may have been available in the past."""

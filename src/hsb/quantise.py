@@ -40,24 +40,6 @@ def key_words(k: int, depth: int) -> int:
     return max(1, -(-depth // per_word))
 
 
-def tree_keys(coordinates: Floats, k: int, depth: int) -> Ints:
-    """Keys for the tree kernels, shape (T, words): one digit per level, the first level most significant in the first word."""
-    rounds, features = coordinates.shape
-    bits = digit_bits(k)
-    per_word = WORD // bits
-    parts = halvings(depth, features)
-    index = cells(coordinates, np.array([k**p for p in parts], dtype=np.int64))
-    keys = np.zeros((rounds, key_words(k, depth)), dtype=np.int64)
-    if features == 1 and k == 2 and depth <= per_word:  # the common case, in one shift
-        keys[:, 0] = index[:, 0] << (per_word - depth)
-        return keys
-    for level in range(depth):
-        j, turn = level % features, level // features
-        digit = index[:, j] // k ** (parts[j] - 1 - turn) % k
-        keys[:, level // per_word] |= digit << (bits * (per_word - 1 - level % per_word))
-    return keys
-
-
 def leaf_numbers(coordinates: Floats, k: int, depth: int) -> Ints:
     """The tree's leaf number of each point: its key read as one number in base k."""
     rounds, features = coordinates.shape

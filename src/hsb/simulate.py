@@ -75,7 +75,7 @@ def simulate(
     policy.clipped += clipped
     for begin in range(0, total, CHUNK):  # a chunk fits the cache, and Ctrl-C is heard between chunks
         part = slice(begin, min(begin + CHUNK, total))
-        keys = tuple(np.ascontiguousarray(key) for key in policy.structure.keys(policy.structure.space.to_unit(points[part])))
+        keys = tuple(np.ascontiguousarray(key) for key in policy.structure.keys(points[part]))
         scaled = table[part] if rewards is None else high - table[part]
         if (low, high) != (0.0, 1.0):
             scaled = (scaled - low if rewards is None else scaled) / (high - low)

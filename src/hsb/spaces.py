@@ -91,6 +91,10 @@ class Box:
         """Coordinates in [0, 1] of checked contexts."""
         return np.asarray((points - self.low) / (self.high - self.low))
 
+    def ends(self) -> tuple[Floats, Floats]:
+        """Where the coordinates 0 and 1 lie."""
+        return self.low, self.high
+
     def bounds(self, feature: int, start: float, end: float) -> tuple[float, float]:
         """The part of a feature's range between the fractions start and end."""
         low, high = self.low[feature], self.high[feature]
@@ -138,6 +142,10 @@ class Cells:
     def to_unit(self, points: Floats) -> Floats:
         """The middles of the cells."""
         return np.asarray((points + 0.5) / self.n)
+
+    def ends(self) -> tuple[Floats, Floats]:
+        """Where the coordinates 0 and 1 lie: cells are one wide, numbers in their middles."""
+        return np.array([-0.5]), np.array([self.n - 0.5])
 
     def bounds(self, feature: int, start: float, end: float) -> tuple[float, float]:
         """First cell and one past the last."""

@@ -11,7 +11,7 @@ from ..errors import BudgetError
 from ..kernels.header import SUBSETS
 from ..members import Member, make_graph
 from ..spaces import Space
-from .base import Cost, Structure, check_cells, no_stop, spelled, use_space, whole
+from .base import Cost, Ints, Structure, check_cells, no_stop, plain_code, spelled, use_space, whole
 
 MOST_LEAVES = 14
 
@@ -54,6 +54,10 @@ class ArbitrarySplits(Structure):
         counts = np.array([0] + [2 ** (mask.bit_count() - 1) for mask in range(1, 2**self.leaves)])
         cost = self.cost
         return [make_graph(SUBSETS, [self.leaves], counts, cost.nodes, cost.groups, arms)]
+
+    def codes(self) -> list[Ints]:
+        """Equal cells, numbered."""
+        return [plain_code(self.leaves, self.features)]
 
     def parameters(self) -> dict[str, Any]:
         """leaves."""

@@ -62,9 +62,24 @@ class Structure(ABC):
     def parameters(self) -> dict[str, Any]:
         """The constructor's arguments as plain data, the space apart."""
 
-    def keys(self, points: Floats) -> list[Ints]:
-        """Keys of a batch of points of the unit cube, shape (T, all features): one array (T, words) per member."""
-        return [self.leaf(points).reshape(-1, 1)]
+    @abstractmethod
+    def codes(self) -> list[Ints]:
+        """For each member, how a context becomes its key (`kernels/keys.py`)."""
+
+    def key_words(self) -> list[int]:
+        """For each member, the words of a key."""
+        return [1]
+
+    def keys(self, contexts: Floats) -> list[Ints]:
+        """Keys of a batch of checked contexts, shape (T, features of the space): one array (T, words) per member."""
+        from ..kernels.keys import encode
+
+        found = []
+        for code, words in zip(self.codes(), self.key_words(), strict=True):
+            key = np.zeros((len(contexts), words), dtype=np.int64)
+            encode(code, *self.space.ends(), contexts, key)
+            found.append(key)
+        return found
 
     def scalar_keys(self, point: float) -> list[int] | None:
         """The keys of one point of the unit interval, quickly; None where only `keys` can tell."""
@@ -151,6 +166,20 @@ def whole(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}; given {value!r}.")
     return int(value)
+
+
+def code(how: int, features: Sequence[int], *rest: int) -> Ints:
+    """A code of `kernels/keys.py`."""
+    return np.array([how, len(features), *features, *rest], dtype=np.int64)
+
+
+def plain_code(leaves: int, features: Sequence[int]) -> Ints:
+    """Equal cells of one feature; over several, Section V's cells by number."""
+    from ..kernels import keys
+
+    if len(features) == 1:
+        return code(keys.CELLS, features, leaves)
+    return code(keys.NUMBER, features, 2, leaves.bit_length() - 1)
 
 
 def spelled(number: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import BudgetError
 from ..members import Member, make_intervals
 from ..spaces import Space
-from .base import Cost, Structure, check_cells, no_stop, spelled, use_space, whole
+from .base import Cost, Ints, Structure, check_cells, no_stop, plain_code, spelled, use_space, whole
 
 MOST_LEAVES = 1000
 
@@ -61,6 +61,10 @@ class GroupedLexicographic(Structure):
         no_stop(self, stop)
         counts = [0.0] + [1.0 / (self._ways(length) + 1) for length in range(1, self.leaves + 1)]
         return [make_intervals(self.leaves, self.groups, arms, counts)]
+
+    def codes(self) -> list[Ints]:
+        """Equal cells, numbered."""
+        return [plain_code(self.leaves, self.features)]
 
     def parameters(self) -> dict[str, Any]:
         """leaves and groups."""

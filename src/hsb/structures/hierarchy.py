@@ -11,7 +11,7 @@ from ..errors import BudgetError, InputError
 from ..kernels.header import TABLES
 from ..members import Member, make_graph
 from ..spaces import Space
-from .base import Cost, Structure, check_cells, no_stop, use_space
+from .base import Cost, Ints, Structure, check_cells, no_stop, plain_code, use_space
 
 MOST_EDGES = 20_000_000
 
@@ -150,6 +150,10 @@ class Hierarchy(Structure):
             spec += [len(names), *names, *starts, *edges]
         counts = np.array([1 + len(self.nodes[name]["groups"]) for name in self._order])
         return [make_graph(TABLES, spec, counts, self.cost.nodes, self.cost.groups, arms)]
+
+    def codes(self) -> list[Ints]:
+        """Equal cells, numbered."""
+        return [plain_code(self.leaves, self.features)]
 
     def parameters(self) -> dict[str, Any]:
         """nodes and root."""

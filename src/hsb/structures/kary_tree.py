@@ -8,9 +8,9 @@ from typing import Any
 
 from ..errors import BudgetError, InputError
 from ..members import Member, make_tree
-from ..quantise import WORD, halvings, leaf_numbers, tree_keys
+from ..quantise import WORD, digit_bits, halvings, key_words, leaf_numbers
 from ..spaces import Cells, Space
-from .base import Cost, Floats, Ints, Structure, dyadic_box, use_space, whole
+from .base import Cost, Floats, Ints, Structure, code, dyadic_box, use_space, whole
 
 MOST_CHILDREN = 4096
 FEATURE_BITS = 52  # finer cells than 2^-52 cannot be told apart in a double
@@ -65,9 +65,16 @@ class KaryTree(Structure):
         """One tree."""
         return [make_tree(self.k, self.depth, arms, 0.5 if stop is None else stop)]
 
-    def keys(self, points: Floats) -> list[Ints]:
-        """Path keys."""
-        return [tree_keys(points[:, list(self.features)], self.k, self.depth)]
+    def codes(self) -> list[Ints]:
+        """The path from the root."""
+        from ..kernels.keys import PATH
+
+        bits = digit_bits(self.k)
+        return [code(PATH, self.features, self.k, self.depth, bits, WORD // bits)]
+
+    def key_words(self) -> list[int]:
+        """As many as the path needs."""
+        return [key_words(self.k, self.depth)]
 
     def scalar_keys(self, point: float) -> list[int] | None:
         """One shift, for a binary tree on one feature."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..errors import InputError
 from ..kernels.header import OPTION, PARENT
 from ..members import Member, make_one_of
-from .base import Cost, Floats, Ints, Structure
+from .base import Cost, Floats, Ints, Structure, code
 
 
 class OneOf(Structure):
@@ -67,9 +65,15 @@ class OneOf(Structure):
                 found.append(member)
         return found
 
-    def keys(self, points: Floats) -> list[Ints]:
+    def codes(self) -> list[Ints]:
         """The root needs none; then each structure's."""
-        return [np.zeros((len(points), 1), dtype=np.int64)] + [key for s in self.structures for key in s.keys(points)]
+        from ..kernels.keys import NOTHING
+
+        return [code(NOTHING, ())] + [found for s in self.structures for found in s.codes()]
+
+    def key_words(self) -> list[int]:
+        """Likewise."""
+        return [1] + [words for s in self.structures for words in s.key_words()]
 
     def scalar_keys(self, point: float) -> list[int] | None:
         """The root needs none; then each structure's."""

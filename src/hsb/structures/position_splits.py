@@ -13,7 +13,7 @@ from ..kernels.header import BOXES
 from ..members import Member, make_graph
 from ..quantise import cells
 from ..spaces import Cells, Space
-from .base import Cost, Floats, Ints, Structure, no_stop, spelled, use_space, whole
+from .base import Cost, Floats, Ints, Structure, code, no_stop, spelled, use_space, whole
 
 MOST_NODES = 1 << 21
 
@@ -70,6 +70,12 @@ class PositionSplits(Structure):
             counts = (counts[:, None] + splittable[None, :]).ravel()
         cost = self.cost
         return [make_graph(BOXES, [len(self.bits), *self.bits], counts, cost.nodes, cost.groups, arms)]
+
+    def codes(self) -> list[Ints]:
+        """Row-major cell numbers."""
+        from ..kernels.keys import GRID
+
+        return [code(GRID, self.features, *self.bits)]
 
     def leaf(self, points: Floats) -> Ints:
         """Row-major cell numbers."""

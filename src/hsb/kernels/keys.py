@@ -1,0 +1,73 @@
+"""From contexts to keys: Section V's quantiser, compiled. `quantise.py` says the same in NumPy.
+
+A code says how: [how, n, the n features, then]
+- PATH: k, depth, bits of a digit, digits in a word. Features divided in turn into k parts; the key is the path from the root.
+- NUMBER: k, depth. The same, but the key is the leaf's number.
+- CELLS: leaves. One feature in equal cells.
+- GRID: the bits of each feature. Row-major cell number, the first feature counting most.
+- NOTHING: no key is needed.
+"""
+
+from numba import njit
+
+PATH, NUMBER, CELLS, GRID, NOTHING = 1, 2, 3, 4, 5
+
+
+@njit(cache=True, error_model="numpy")
+def encode(code, low, high, points, keys):
+    """Keys of a batch of contexts that lie inside [low, high]."""
+    for t in range(len(points)):
+        _encode_one(code, low, high, points[t], keys[t])
+
+
+@njit(cache=True, error_model="numpy")
+def locate(code, low, high, point, keys):
+    """The key of one context; False where it is not inside [low, high]."""
+    for j in range(len(low)):
+        if not low[j] <= point[0, j] <= high[j]:
+            return False
+    _encode_one(code, low, high, point[0], keys[0])
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def _cell(code, j, low, high, point, count):
+    """Which of `count` equal cells the j-th chosen feature falls into; the upper end belongs to the last."""
+    f = code[2 + j]
+    u = (point[f] - low[f]) / (high[f] - low[f])
+    return min(int(u * count), count - 1)
+
+
+@njit(cache=True, error_model="numpy")
+def _encode_one(code, low, high, point, key):
+    how, n = code[0], code[1]
+    rest = 2 + n
+    if how == PATH or how == NUMBER:
+        k, depth = code[rest], code[rest + 1]
+        for w in range(len(key)):
+            key[w] = 0
+        for j in range(n):
+            turns = depth // n + (1 if j < depth % n else 0)
+            count = 1
+            for _ in range(turns):
+                count *= k
+            cell = _cell(code, j, low, high, point, count)
+            for turn in range(turns - 1, -1, -1):
+                digit = cell % k
+                cell //= k
+                level = turn * n + j
+                if how == PATH:
+                    bits, per = code[rest + 2], code[rest + 3]
+                    key[level // per] |= digit << (bits * (per - 1 - level % per))
+                else:
+                    for _ in range(depth - 1 - level):
+                        digit *= k
+                    key[0] += digit
+    elif how == CELLS:
+        key[0] = _cell(code, 0, low, high, point, code[rest])
+    elif how == GRID:
+        number = 0
+        for j in range(n):
+            bits = code[rest + j]
+            number = (number << bits) | _cell(code, j, low, high, point, 1 << bits)
+        key[0] = number
