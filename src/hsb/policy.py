@@ -134,7 +134,7 @@ class HSB:
             raise InputError(f"Arm {decision.arm!r} was not among the available {shown(decision.available or ())}.")
         self._locate(decision.context, count=not own)
         rate = self.learning_rate if self.learning_rate is not None else float(self._anytime(self.rounds + 1.0))
-        x = min(rate * scaled / float(propensity), 1e290)
+        x = rate * scaled / float(propensity)
         while not self._kernels.update(self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x, False):
             self._set_members([room(member) for member in self._members])
         self.rounds += 1

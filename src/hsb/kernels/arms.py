@@ -193,8 +193,11 @@ def shrink_log(F, I, b, arm, x, offered, log_g):
         F[b + m] = 0.0  # all weights as logarithms for the moment
         F[b + I[LOGS] + m] = log
     after = log_total(F, I, b)
+    top = log_weight(F, I, b, 0)
+    for m in range(1, I[ARMS]):
+        top = max(top, log_weight(F, I, b, m))
     for m in range(I[ARMS]):
-        _store_log(F, I, b, m, F[b + I[LOGS] + m] - after)
+        _store_log(F, I, b, m, F[b + I[LOGS] + m] - top)  # the largest becomes 1, exactly
     rebuild(F, I, b)
     return after
 

@@ -232,6 +232,7 @@ def ratio(F, I, key, arm, x, f, offered, g):
                     e += 1.0
                 elif e > 0.0 and mass > 1.0:
                     rate /= SIGMA_BASE
+                    mass /= SIGMA_BASE
                     e -= 1.0
                 rate *= now / arms.keep_in_range(F, I, b, now)
                 F[sigma_e + i * N + j] = e
@@ -285,7 +286,9 @@ def ratio_log(F, I, key, arm, x, offered, log_g):
             log += arms.shrink_log(F, I, b, arm, x, offered, log_g)
             if i == j:
                 r = log - math.log(F[I[UNIT]])
-            log -= r
+                log = math.log(F[I[UNIT]])
+            else:
+                log -= r
             e = max(0.0, math.ceil((math.log(SIGMA_TINY) - log) / LOG_SIGMA_BASE))
             sigma = math.exp(log + e * LOG_SIGMA_BASE)
             F[I[SIGMA] + at] = sigma / arms.total(F, b, I[TOP], I[TOP_SIZE])

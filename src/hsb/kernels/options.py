@@ -94,8 +94,8 @@ def settle_log(F, r, n):
     s = 0.0
     for i in range(n):
         s += math.exp(F[r + 1 + i] - high)
-    s = high + math.log(s)
+    s = math.log(s)
     F[r] = 0.0
     for i in range(n):
-        store_log(F, r, n, i, F[r + 1 + i] - s)
-    return s
+        store_log(F, r, n, i, F[r + 1 + i] - high - s)  # in this order: `high` may be large
+    return high + s

@@ -7,7 +7,7 @@ import math
 
 from numba import njit
 
-from . import arms, graph, intervals, one_of, small, tree
+from . import arms, graph, intervals, one_of, small, tree, unseen
 from .header import (
     ARMS,
     BASES,
@@ -30,7 +30,8 @@ from .header import (
 
 FEW = 16  # up to so many arms, or with some arms not offered, a decision computes every arm's probability; beyond, it walks
 LEAST = math.exp(-STEP)  # the smallest ratio that the fast passes allow
-UNSEEN = 1e-200  # below this total the probabilities of the offered arms are computed in logarithms
+UNSEEN = 1e-90  # below this total the probabilities of the offered arms are computed in logarithms
+MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer known to one part in ten
 
 
 @njit(cache=True, error_model="numpy")
@@ -87,56 +88,14 @@ def mix(Fs, Is, Ks, t, counts, offered, p):
     total = 0.0
     masked = len(offered) > 0
     for m in range(len(p)):
-        p[m] = 0.0 if masked and offered[m] == 0 else propensity(Fs, Is, counts, m)
+        p[m] = 0.0 if masked and offered[m] == 0 else min(propensity(Fs, Is, counts, m), 1.0)
         total += p[m]
     if not masked:
         return
     if total < UNSEEN:
-        _log_mix(Fs, Is, Ks, t, counts, offered, p)
+        unseen.log_probabilities(Fs, Is, Ks, t, counts, offered, p)
+        unseen.normalise(p)
         return
-    for m in range(len(p)):
-        p[m] /= total
-
-
-@njit(cache=True, error_model="numpy")
-def _log_mix(Fs, Is, Ks, t, counts, offered, p):
-    """`mix` where no offered arm has a probability that a double can tell from 0."""
-    rest = -math.inf
-    for k in range(len(Fs)):
-        F, I, n = Fs[k], Is[k], counts[k]
-        reach = 0.0
-        if I[PARENT] >= 0:
-            reach = Fs[I[PARENT]][Is[I[PARENT]][CHILD_REACH] + I[OPTION]]
-        kind = I[KIND]
-        if _is_tree(I):
-            rest = max(rest, tree.log_visit(F, I, Ks[k][t], n, reach))
-        elif kind == INTERVALS:
-            intervals.log_visit(F, I, Ks[k][t], n, reach)
-        elif kind == GRAPH:
-            graph.log_visit(F, I, n, reach)
-        else:
-            one_of.log_visit(F, I, reach)
-        for i in range(n):
-            F[I[WEIGHT] + i] -= arms.log_total(F, I, I[I[BASES] + i])
-    # Two sweeps: the largest term first, then the sums relative to it.
-    high = -math.inf
-    for sweep in range(2):
-        total = 0.0
-        for m in range(len(p)):
-            if len(offered) > 0 and offered[m] == 0:
-                continue
-            s = math.exp(rest - math.log(len(p)) - high) if sweep == 1 else 0.0
-            for k in range(len(Fs)):
-                F, I = Fs[k], Is[k]
-                for i in range(counts[k]):
-                    log = F[I[WEIGHT] + i] + arms.log_weight(F, I, I[I[BASES] + i], m)
-                    if sweep == 0:
-                        high = max(high, log)
-                    else:
-                        s += math.exp(log - high)
-            p[m] = s
-            total += s
-        high = max(high, rest)
     for m in range(len(p)):
         p[m] /= total
 
@@ -220,6 +179,30 @@ def _others_remain(Fs, Is, counts, arm):
 
 
 @njit(cache=True, error_model="numpy")
+def _sole(offered):
+    n = 0
+    for m in range(len(offered)):
+        n += offered[m] != 0
+    return n == 1
+
+
+@njit(cache=True, error_model="numpy")
+def _log_g(Fs, Is, Ks, t, counts, offered, p, arm, x):
+    """ln of the factor g, which is what the offered arms keep of their total."""
+    total = 0.0
+    for m in range(len(p)):
+        p[m] = 0.0 if offered[m] == 0 else propensity(Fs, Is, counts, m)
+        total += p[m]
+    kept = 0.0
+    for m in range(len(p)):
+        kept += 0.0 if m == arm else p[m]
+    if kept >= UNSEEN:
+        return math.log((kept + p[arm] * math.exp(-x)) / total)
+    unseen.log_probabilities(Fs, Is, Ks, t, counts, offered, p)
+    return unseen.log_kept(p, arm, x)
+
+
+@njit(cache=True, error_model="numpy")
 def update(Fs, Is, Ks, t, counts, offered, p, arm, x, visited):
     """Learn that `arm` had estimated loss x (rate * loss / propensity). False, and nothing changed, where a tree is short of rows.
 
@@ -228,21 +211,17 @@ def update(Fs, Is, Ks, t, counts, offered, p, arm, x, visited):
     """
     if x <= 0.0 or len(p) == 1:
         return True
+    x = min(x, MOST)
     for k in range(len(Fs)):
         if _is_tree(Is[k]) and tree.is_full(Is[k]):
             return False
-    if not visited:
+    if not visited or len(offered) > 0:
         visit(Fs, Is, Ks, t, counts)
     log_g = 0.0
     if len(offered) > 0:
-        mix(Fs, Is, Ks, t, counts, offered, p)
-        kept = 0.0
-        for m in range(len(p)):
-            if m != arm:
-                kept += p[m]
-        if kept == 0.0:
+        if _sole(offered):
             return True  # nothing else was offered: nothing to learn
-        log_g = math.log(kept + p[arm] * math.exp(-x))
+        log_g = _log_g(Fs, Is, Ks, t, counts, offered, p, arm, x)
     fast = (x <= STEP and log_g >= -STEP) or (len(offered) == 0 and _others_remain(Fs, Is, counts, arm))
     for k in range(len(Fs)):
         if _is_tree(Is[k]):

@@ -199,9 +199,10 @@ def ratio_log(F, I, n, arm, x, offered, log_g):
         stop += arms.shrink_log(F, I, b, arm, x, offered, log_g)
         go += below
         high = max(stop, go)
-        below = high + math.log(math.exp(stop - high) + math.exp(go - high))
-        stop -= below
-        go -= below
+        small = math.log(math.exp(stop - high) + math.exp(go - high))
+        below = high + small
+        stop = stop - high - small  # in this order: `high` may be large
+        go = go - high - small
         limit = math.log(OPTION_TINY)
         if stop == -math.inf:
             rows.store(F, I, row, 1.0, 1.0, math.inf)

@@ -1,0 +1,69 @@
+"""Rates and bounds of EXP3, S-EXP3 and EXP4, to compare with: Theorem 1 with equal prior weights."""
+
+from __future__ import annotations
+
+import math
+
+from ..structures.base import whole
+from .bounds import mixture_rate
+from .checks import check_horizon
+
+
+def exp3_rate(*, arms: int, horizon: float) -> float:
+    """EXP3's rate: M constant mappings, each of prior weight 1/M.
+
+    >>> round(exp3_rate(arms=3, horizon=100_000), 5)
+    0.00271
+    """
+    return s_exp3_rate(arms=arms, horizon=horizon, leaves=1)
+
+
+def exp3_bound(*, arms: int, horizon: float) -> float:
+    """EXP3's regret against the best constant arm, sqrt(2 M T ln M).
+
+    >>> round(exp3_bound(arms=3, horizon=100_000))
+    812
+    """
+    return s_exp3_bound(arms=arms, horizon=horizon, leaves=1)
+
+
+def s_exp3_rate(*, arms: int, horizon: float, leaves: int) -> float:
+    """S-EXP3's rate, an EXP3 of its own on each of N leaves: M^N mappings of equal weight, so ln(1/beta) = N ln M.
+
+    >>> round(s_exp3_rate(arms=3, horizon=100_000, leaves=1024), 5)
+    0.0866
+    """
+    return mixture_rate(_uniform(arms, leaves), arms=arms, horizon=horizon)
+
+
+def s_exp3_bound(*, arms: int, horizon: float, leaves: int) -> float:
+    """S-EXP3's regret against the best mapping of N leaves, sqrt(2 N M T ln M).
+
+    >>> round(s_exp3_bound(arms=3, horizon=100_000, leaves=1024))
+    25980
+    """
+    check_horizon(horizon)
+    return math.sqrt(2.0 * _uniform(arms, leaves) * arms * horizon)
+
+
+def exp4_rate(*, arms: int, horizon: float, experts: int) -> float:
+    """EXP4's rate with K experts of equal weight, ln(1/beta) = ln K.
+
+    >>> round(exp4_rate(arms=3, horizon=100_000, experts=50), 5)
+    0.00511
+    """
+    return mixture_rate(math.log(whole("experts", experts, 1)), arms=arms, horizon=horizon)
+
+
+def exp4_bound(*, arms: int, horizon: float, experts: int) -> float:
+    """EXP4's regret against the best of K experts, sqrt(2 M T ln K); S-EXP3's where they are all M^N mappings.
+
+    >>> exp4_bound(arms=3, horizon=1000, experts=3**4) == s_exp3_bound(arms=3, horizon=1000, leaves=4)
+    True
+    """
+    check_horizon(horizon)
+    return math.sqrt(2.0 * math.log(whole("experts", experts, 1)) * whole("arms", arms, 1) * horizon)
+
+
+def _uniform(arms: int, leaves: int) -> float:
+    return whole("leaves", leaves, 1) * math.log(whole("arms", arms, 1))

@@ -1,0 +1,95 @@
+"""Theorems 1 and 2 and Corollary 1: the regret against mappings that are constant on the leaves."""
+
+from __future__ import annotations
+
+import math
+
+from ..structures import Structure
+from ..structures.base import whole
+from .checks import check_at_least_zero, check_horizon, check_rate, check_structure, counted
+
+
+def mixture_bound(prior_cost: float, *, learning_rate: float, arms: int, horizon: float) -> float:
+    """Theorem 1: the regret against a mapping of prior weight beta is at most ln(1/beta)/rate + M T rate/2.
+
+    `prior_cost` is ln(1/beta): exact from `prior_cost`, or Theorem 2's upper bound from `prior_bound`. Losses are in [0, 1].
+
+    >>> from hsb import BinaryTree, theory
+    >>> cost = theory.prior_cost(BinaryTree(depth=2), [0, 0, 0, 1], arms=2)
+    >>> round(mixture_bound(cost, learning_rate=0.02, arms=2, horizon=10_000), 1)
+    379.1
+    """
+    check_at_least_zero("prior_cost", prior_cost)
+    check_rate(learning_rate)
+    check_horizon(horizon)
+    return prior_cost / learning_rate + whole("arms", arms, 1) * horizon * learning_rate / 2.0
+
+
+def mixture_rate(prior_cost: float, *, arms: int, horizon: float) -> float:
+    """The rate at which Theorem 1's bound is smallest, sqrt(2 ln(1/beta) / (M T)); the bound is then sqrt(2 ln(1/beta) M T).
+
+    >>> rate = mixture_rate(3.6, arms=2, horizon=10_000)
+    >>> round(rate, 5), round(mixture_bound(3.6, learning_rate=rate, arms=2, horizon=10_000), 2)
+    (0.01897, 379.47)
+    """
+    check_at_least_zero("prior_cost", prior_cost)
+    check_horizon(horizon)
+    return math.sqrt(2.0 * prior_cost / (whole("arms", arms, 1) * horizon))
+
+
+def prior_bound(structure: Structure, *, arms: int, regions: int) -> float:
+    """Theorem 2's upper bound on ln(1/beta): Psi (A_R + 1) ln((H_S + 1) M).
+
+    Regions are counted along the numbered leaves: one more than the places where the arm changes from one leaf to the next. In
+    several dimensions a region of the space may be many of these (`docs/errata.md`).
+
+    >>> from hsb import BinaryTree
+    >>> round(prior_bound(BinaryTree(depth=10), arms=3, regions=3), 3)
+    75.254
+    """
+    check_structure(structure)
+    arms, regions = whole("arms", arms, 1), whole("regions", regions, 1)
+    splits = structure.splits(regions, arms)
+    return structure.max_group * (splits + 1) * math.log((structure.max_groups + 1) * arms)
+
+
+def hierarchy_bound(
+    structure: Structure, *, arms: int, horizon: float, learning_rate: float, regions: int | None = None
+) -> float:
+    """Theorem 2: with any rate, the regret is at most A/rate + M T rate/2, A = Psi (A_R + 1) ln((H_S + 1) M).
+
+    `regions` defaults to the number of arms.
+
+    >>> from hsb import BinaryTree
+    >>> round(hierarchy_bound(BinaryTree(depth=10), arms=3, horizon=100_000, learning_rate=0.02), 1)
+    6762.7
+    """
+    arms, regions = counted(arms, regions)
+    cost = prior_bound(structure, arms=arms, regions=regions)
+    return mixture_bound(cost, learning_rate=learning_rate, arms=arms, horizon=horizon)
+
+
+def learning_rate(structure: Structure, *, arms: int, horizon: float, regions: int | None = None) -> float:
+    """Corollary 1's rate, sqrt(2 A / (M T)) with A = Psi (A_R + 1) ln((H_S + 1) M). `regions` defaults to the number of arms.
+
+    >>> from hsb import BinaryTree
+    >>> round(learning_rate(BinaryTree(depth=10), arms=3, horizon=100_000), 5)
+    0.0224
+    """
+    check_horizon(horizon)
+    cost = prior_bound(structure, arms=arms, regions=arms if regions is None else regions)
+    return math.sqrt(2.0 * cost / (arms * horizon))
+
+
+def regret_bound(structure: Structure, *, arms: int, horizon: float, regions: int | None = None) -> float:
+    """Corollary 1 with the right constant: at its rate, A/rate + M T rate/2 = sqrt(2 A M T).
+
+    The paper prints sqrt(A M T / 2), half of it; the algebra is one line (`docs/errata.md`).
+
+    >>> from hsb import BinaryTree
+    >>> round(regret_bound(BinaryTree(depth=10), arms=3, horizon=100_000))
+    6720
+    """
+    check_horizon(horizon)
+    cost = prior_bound(structure, arms=arms, regions=arms if regions is None else regions)
+    return math.sqrt(2.0 * cost * arms * horizon)

@@ -1,0 +1,40 @@
+"""Prior of a mapping on position splits: one array of boxes for each choice of levels, finer ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .logs import NEVER, log, log_sum
+
+
+def boxes(mapping: NDArray[np.int64], bits: Sequence[int], arms: int) -> float:
+    """ln beta of the whole box; `one` is the arm of a box where it is constant, -1 elsewhere."""
+    bits = [b for b in bits if b]
+    finest = tuple(bits)
+    shape = [2**b for b in bits]
+    one = {finest: mapping.reshape(shape)}
+    weight = {finest: np.full(shape, -log(arms))}
+    for levels in product(*(range(b, -1, -1) for b in bits)):
+        if levels == finest:
+            continue
+        splits: list[NDArray[np.float64]] = []
+        for j, b in enumerate(bits):
+            if levels[j] < b:
+                below = (*levels[:j], levels[j] + 1, *levels[j + 1 :])
+                left, right = _halves(weight[below], j)
+                splits.append(left + right)
+        left, right = _halves(one[below], j=max(j for j, b in enumerate(bits) if levels[j] < b))
+        one[levels] = np.where(left == right, left, -1)
+        here = np.where(one[levels] >= 0, -log(arms), NEVER)
+        weight[levels] = log_sum(np.stack([here, *splits], axis=-1)) - log(len(splits) + 1)
+    return float(weight[(0,) * len(bits)].ravel()[0])
+
+
+def _halves(parts: NDArray[Any], j: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    before = (slice(None),) * j
+    return parts[(*before, slice(0, None, 2))], parts[(*before, slice(1, None, 2))]
