@@ -50,9 +50,11 @@ class Decision:
         self.context = context
         self.arm = arm
         self.propensity = propensity
-        if isinstance(available, str | bytes) or not isinstance(available, Iterable | None):
-            raise InputError(f"available must be a list of arms; given {available!r}.")
-        self.available = None if available is None else tuple(available)
+        self.available: tuple[Hashable, ...] | None = None
+        if available is not None:
+            if isinstance(available, str | bytes) or not isinstance(available, Iterable):
+                raise InputError(f"available must be a list of arms; given {available!r}.")
+            self.available = tuple(available)
         self.id = id
         self._stream: str | None = None  # which policy issued it
         self._taught: tuple[tuple[str, int], ...] = ()  # which policies have learned from it, and their round

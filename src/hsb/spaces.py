@@ -177,7 +177,7 @@ def numbers(name: str, values: ArrayLike) -> Floats:
     try:
         found = np.asarray(values)
         kind = found.dtype.kind
-        found = found.astype(np.float64) if kind in "iufb" else found
+        found = found.astype(np.float64, copy=False) if kind in "iufb" else found
     except (TypeError, ValueError, OverflowError):
         kind = "?"
     if kind not in "iufb":

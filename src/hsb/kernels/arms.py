@@ -10,8 +10,6 @@ the total. It returns as the others fall. So no weight is ever lost, however lon
 
 import math
 
-from numba import njit
-
 from .header import (
     ARM_LOW,
     ARM_TINY,
@@ -24,9 +22,10 @@ from .header import (
     TOP_SIZE,
     WIDTH,
 )
+from .jit import kernel
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def total(F, b, top, size):
     """Sum of the weights of the block at b. O(1)."""
     s = F[b + top]
@@ -35,7 +34,7 @@ def total(F, b, top, size):
     return s
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def others(F, I, b, arm):
     """Sum of all weights but one. O(log M)."""
     s = 0.0
@@ -52,7 +51,7 @@ def others(F, I, b, arm):
         arm //= BLOCK
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def reset(F, I, b):
     """Put the block at b at its prior. O(M)."""
     t = I[TEMPLATE]
@@ -60,17 +59,17 @@ def reset(F, I, b):
         F[b + i] = F[t + i]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _eight(F, b):
     return ((F[b] + F[b + 1]) + (F[b + 2] + F[b + 3])) + ((F[b + 4] + F[b + 5]) + (F[b + 6] + F[b + 7]))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _padded(n):
     return (n + BLOCK - 1) // BLOCK * BLOCK
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def rebuild(F, I, b):
     """Recompute every sum of the block at b. O(M)."""
     size = I[ARMS]
@@ -82,7 +81,7 @@ def rebuild(F, I, b):
         b = above
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _climb(F, I, b, arm):
     size = I[ARMS]
     while size > BLOCK:
@@ -93,14 +92,14 @@ def _climb(F, I, b, arm):
         b = above
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def log_weight(F, I, b, m):
     """Logarithm of one weight."""
     v = F[b + m]
     return math.log(v) if v > 0.0 else F[b + I[LOGS] + m]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _store_log(F, I, b, m, log):
     if log >= LOG_ARM_TINY:
         F[b + m] = math.exp(log)
@@ -109,7 +108,7 @@ def _store_log(F, I, b, m, log):
         F[b + I[LOGS] + m] = log
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _scale(F, I, b, factor):
     log = math.log(factor)
     for m in range(I[ARMS]):
@@ -121,7 +120,7 @@ def _scale(F, I, b, factor):
     rebuild(F, I, b)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def multiply(F, I, b, m, x, f):
     """Multiply one weight by f = exp(-x), the sums apart."""
     v = F[b + m] * f
@@ -133,7 +132,7 @@ def multiply(F, I, b, m, x, f):
         F[b + I[LOGS] + m] = log
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def shrink(F, I, b, arm, x, f):
     """Multiply one weight by f = exp(-x), 0 < x <= STEP; return the new total. O(log M)."""
     multiply(F, I, b, arm, x, f)
@@ -142,7 +141,7 @@ def shrink(F, I, b, arm, x, f):
     return total(F, b, I[TOP], I[TOP_SIZE])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def keep_in_range(F, I, b, now):
     """Rescale the block at b, whose total is `now`, before it leaves the range of a double; return the total.
 
@@ -154,7 +153,7 @@ def keep_in_range(F, I, b, now):
     return now
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def shrink_masked(F, I, b, arm, x, f, offered, g):
     """The same for a round that offered some arms: the arms not offered are multiplied by g. O(M)."""
     log = math.log(g)
@@ -167,7 +166,7 @@ def shrink_masked(F, I, b, arm, x, f, offered, g):
     return total(F, b, I[TOP], I[TOP_SIZE])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def log_total(F, I, b):
     """Logarithm of the sum of the weights, right at any scale. O(M)."""
     top = log_weight(F, I, b, 0)
@@ -179,7 +178,7 @@ def log_total(F, I, b):
     return top + math.log(s)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def shrink_log(F, I, b, arm, x, offered, log_g):
     """`shrink` and `shrink_masked` for any x >= 0, in logarithms: return ln(new total / old total), and rescale. O(M)."""
     before = log_total(F, I, b)
@@ -202,7 +201,7 @@ def shrink_log(F, I, b, arm, x, offered, log_g):
     return after
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def pick(F, I, b, u):
     """The arm at share u, 0 <= u < 1, of the block's total: a walk down the sum tree. O(log M)."""
     n = I[TOP_SIZE]

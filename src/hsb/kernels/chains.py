@@ -11,14 +11,13 @@ one digit of BITS bits per level, the first split most significant, PER_WORD dig
 
 import math
 
-from numba import njit
-
 from . import arms, rows
 from .header import BITS, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, PER_WORD, ROW0, ROWS, STAY, STRIDE, WORDS
+from .jit import kernel
 from .rows import ARMS_AT
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def digit(I, key, level):
     per, bits = I[PER_WORD], I[BITS]
     if level < per:
@@ -26,7 +25,7 @@ def digit(I, key, level):
     return (key[level // per] >> (bits * (per - 1 - level % per))) & ((1 << bits) - 1)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def agree(I, link, key, level):
     """Do the key and the link's key have the same first `level` digits?"""
     at = link + 1 + I[FANOUT]
@@ -40,7 +39,7 @@ def agree(I, link, key, level):
     return level == 0 or (key[word] ^ I[at + word]) >> (bits * (per - level)) == 0
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def leaves_at(I, link, key):
     """The level at which a key that does not agree with a chain leaves it."""
     level = I[link] >> 12
@@ -49,7 +48,7 @@ def leaves_at(I, link, key):
     return level
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def split_odds(F, I, row, links, above):
     """Odds of the upper `above` links and of the lower ones of a chain of `links`: two pairs.
 
@@ -74,7 +73,7 @@ def split_odds(F, I, row, links, above):
     return up_stop, up_go, up_e, low_stop, low_go, low_e
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def new_leaf(F, I, key, top):
     at = I[ROWS]
     I[ROWS] += 1
@@ -91,7 +90,7 @@ def new_leaf(F, I, key, top):
     return at
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def branch(F, I, at, key):
     """The key leaves the chain of row `at`: the row keeps the links above, a new one gets those below, a second, returned, the key."""
     k = I[FANOUT]

@@ -8,19 +8,18 @@ Row of a node in F: its options (`options.py`), then its arm block.
 
 import math
 
-from numba import njit
-
 from . import arms, options
 from .header import BASES, EDGE, LIST, NODE0, RATIO, REACH, REST, START, TOP, TOP_SIZE, VISITS, WEIGHT
+from .jit import kernel
 from .locate import locate
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _options(I, i):
     return I[I[START] + i + 1] - I[I[START] + i] + 1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def visit(F, I, key, reach):
     """Reach pass. O(nodes that contain the leaf + their groups)."""
     n = locate(I, key[0])
@@ -44,7 +43,7 @@ def visit(F, I, key, reach):
     return n
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def log_visit(F, I, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too."""
     R = I[REACH]
@@ -64,7 +63,7 @@ def log_visit(F, I, n, reach):
                 F[c] = high + math.log(math.exp(a - high) + math.exp(b - high))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def ratio(F, I, n, arm, x, f, offered, g):
     """Ratio pass over the n nodes just visited; return the root's ratio. x <= STEP."""
     R = I[RATIO]
@@ -86,7 +85,7 @@ def ratio(F, I, n, arm, x, f, offered, g):
     return F[R]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def ratio_log(F, I, n, arm, x, offered, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
     R = I[RATIO]

@@ -85,5 +85,3 @@ OPTION_TINY = 2.0**-664
 BASE = 2.0**664
 LOG_BASE = math.log(BASE)
 STEP = 200.0  # the fast passes take exponents up to this; beyond, the passes in logarithms
-
-# fastmath, the written policy: nowhere. Sums keep their order, so that a run can be repeated bit for bit on any machine.

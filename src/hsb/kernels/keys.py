@@ -8,19 +8,19 @@ A code says how: [how, n, the n features, then]
 - NOTHING: no key is needed.
 """
 
-from numba import njit
+from .jit import kernel
 
 PATH, NUMBER, CELLS, GRID, NOTHING = 1, 2, 3, 4, 5
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def encode(code, low, high, points, keys):
     """Keys of a batch of contexts that lie inside [low, high]."""
     for t in range(len(points)):
         _encode_one(code, low, high, points[t], keys[t])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def locate(code, low, high, point, keys):
     """The key of one context; False where it is not inside [low, high]."""
     for j in range(len(low)):
@@ -30,7 +30,7 @@ def locate(code, low, high, point, keys):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _cell(code, j, low, high, point, count):
     """Which of `count` equal cells the j-th chosen feature falls into; the upper end belongs to the last."""
     f = code[2 + j]
@@ -38,11 +38,14 @@ def _cell(code, j, low, high, point, count):
     return min(int(u * count), count - 1)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _encode_one(code, low, high, point, key):
     how, n = code[0], code[1]
     rest = 2 + n
-    if how == PATH or how == NUMBER:
+    if how == PATH and n == 1 and code[rest] == 2:  # the commonest case: one shift
+        depth, per = code[rest + 1], code[rest + 3]
+        key[0] = _cell(code, 0, low, high, point, 1 << depth) << (per - depth)
+    elif how == PATH or how == NUMBER:
         k, depth = code[rest], code[rest + 1]
         for w in range(len(key)):
             key[w] = 0
@@ -53,12 +56,14 @@ def _encode_one(code, low, high, point, key):
                 count *= k
             cell = _cell(code, j, low, high, point, count)
             for turn in range(turns - 1, -1, -1):
-                digit = cell % k
-                cell //= k
+                above = cell >> 1 if k == 2 else cell // k
+                digit = cell - above * k
+                cell = above
                 level = turn * n + j
                 if how == PATH:
                     bits, per = code[rest + 2], code[rest + 3]
-                    key[level // per] |= digit << (bits * (per - 1 - level % per))
+                    word = level // per if level >= per else 0
+                    key[word] |= digit << (bits * (per - 1 - (level - word * per)))
                 else:
                     for _ in range(depth - 1 - level):
                         digit *= k

@@ -3,13 +3,12 @@
 Its row is laid out as a graph's: options (`options.py`), then an arm block.
 """
 
-from numba import njit
-
 from . import arms, options
 from .header import BASES, CHILD_RATIO, CHILD_REACH, NODE, OPTIONS, REST, TOP, TOP_SIZE, VISITS, WEIGHT
+from .jit import kernel
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def visit(F, I, reach):
     """Reach pass: the node itself, and the reach of each option's member."""
     row, k = I[NODE], I[OPTIONS]
@@ -24,7 +23,7 @@ def visit(F, I, reach):
     return 1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def log_visit(F, I, reach):
     """The same in logarithms."""
     row, k = I[NODE], I[OPTIONS]
@@ -33,7 +32,7 @@ def log_visit(F, I, reach):
         F[I[CHILD_REACH] + o] = reach + options.log_weight(F, row, k, o)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def ratio(F, I, arm, x, f, offered, g):
     """Ratio pass, after that of every member below it. x <= STEP."""
     row, k = I[NODE], I[OPTIONS]
@@ -49,7 +48,7 @@ def ratio(F, I, arm, x, f, offered, g):
     return options.settle(F, row, k)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def ratio_log(F, I, arm, x, offered, log_g):
     """The same in logarithms; the members' ratios are logarithms too."""
     row, k = I[NODE], I[OPTIONS]

@@ -5,8 +5,6 @@
 
 import math
 
-from numba import njit
-
 from . import arms, graph, intervals, one_of, small, tree, unseen
 from .header import (
     ARMS,
@@ -27,6 +25,7 @@ from .header import (
     TOP_SIZE,
     WEIGHT,
 )
+from .jit import kernel
 
 FEW = 16  # up to so many arms, or with some arms not offered, a decision computes every arm's probability; beyond, it walks
 LEAST = math.exp(-STEP)  # the smallest ratio that the fast passes allow
@@ -34,12 +33,12 @@ UNSEEN = 1e-90  # below this total the probabilities of the offered arms are com
 MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer known to one part in ten
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _is_tree(I):
     return I[KIND] == DENSE or I[KIND] == COMPRESSED
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _visit(F, I, key, reach):
     kind = I[KIND]
     if _is_tree(I):
@@ -51,7 +50,7 @@ def _visit(F, I, key, reach):
     return one_of.visit(F, I, reach)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def visit(Fs, Is, Ks, t, counts):
     """Reach pass over all members."""
     for k in range(len(Fs)):
@@ -62,7 +61,7 @@ def visit(Fs, Is, Ks, t, counts):
         counts[k] = _visit(Fs[k], Is[k], Ks[k][t], reach)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _one(F, I, n, arm):
     """Probability of one arm within what was just visited. O(nodes)."""
     w, bases = I[WEIGHT], I[BASES]
@@ -73,7 +72,7 @@ def _one(F, I, n, arm):
     return s + F[REST] * share
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def propensity(Fs, Is, counts, arm):
     """Probability of one arm, every arm being offered."""
     s = 0.0
@@ -82,7 +81,7 @@ def propensity(Fs, Is, counts, arm):
     return s
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def mix(Fs, Is, Ks, t, counts, offered, p):
     """Fill p with the probabilities of the offered arms, which add to 1; the others get 0. O(nodes * arms)."""
     total = 0.0
@@ -100,7 +99,7 @@ def mix(Fs, Is, Ks, t, counts, offered, p):
         p[m] /= total
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _walk(Fs, Is, counts, u):
     """Draw an arm: first a node, by its mass, then an arm of it. O(nodes + log M)."""
     left = u
@@ -127,7 +126,7 @@ def _walk(Fs, Is, counts, u):
     return arms.pick(F, I, I[I[BASES] + last_i], 0.5)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def draw(Fs, Is, Ks, t, counts, offered, p, u):
     """The arm that the number u in [0, 1) selects, and its probability, after `visit`. A pure function of state, key and u."""
     M = len(p)
@@ -152,21 +151,21 @@ def draw(Fs, Is, Ks, t, counts, offered, p, u):
     return arm, min(p[arm], 1.0)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def decide(Fs, Is, Ks, counts, offered, p, u):
     """One decision. Changes nothing but scratch."""
     visit(Fs, Is, Ks, 0, counts)
     return draw(Fs, Is, Ks, 0, counts, offered, p, u)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def probabilities(Fs, Is, Ks, counts, offered, p):
     """The distribution over arms into p. Changes nothing but scratch."""
     visit(Fs, Is, Ks, 0, counts)
     mix(Fs, Is, Ks, 0, counts, offered, p)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _others_remain(Fs, Is, counts, arm):
     """Would every node just visited keep a visible share of its weight without this arm? Then no step is too large for the fast pass."""
     for k in range(len(Fs)):
@@ -178,7 +177,7 @@ def _others_remain(Fs, Is, counts, arm):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _sole(offered):
     n = 0
     for m in range(len(offered)):
@@ -186,7 +185,7 @@ def _sole(offered):
     return n == 1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _log_g(Fs, Is, Ks, t, counts, offered, p, arm, x):
     """ln of the factor g, which is what the offered arms keep of their total."""
     total = 0.0
@@ -202,7 +201,7 @@ def _log_g(Fs, Is, Ks, t, counts, offered, p, arm, x):
     return unseen.log_kept(p, arm, x)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def update(Fs, Is, Ks, t, counts, offered, p, arm, x, visited):
     """Learn that `arm` had estimated loss x (rate * loss / propensity). False, and nothing changed, where a tree is short of rows.
 
@@ -249,7 +248,7 @@ def update(Fs, Is, Ks, t, counts, offered, p, arm, x, visited):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _full(mask):
     for m in range(len(mask)):
         if mask[m] == 0:
@@ -257,7 +256,7 @@ def _full(mask):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def simulate(Fs, Is, Ks, counts, masks, p, losses, us, rates, played, chances, suffered, start):
     """Play rounds start, start+1, ... of a table; return the first round not played (a tree may be short of rows)."""
     none = masks[0][:0]

@@ -7,15 +7,15 @@ that everything stays in registers. Places in F are unsigned: a signed one costs
 import math
 
 import numpy as np
-from numba import njit
 
 from . import arms, rows
 from .header import ARM_LOW, ARM_TINY, ARMS, DEPTH, OPTION_TINY, PER_WORD, ROW0, STEP, STRIDE, WEIGHT
+from .jit import kernel
 
 U0, U1, U2, U3, U4, U5 = (np.uint64(i) for i in range(6))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def play(F, I, keys, losses, us, rates, played, chances, suffered, start):
     """Play rounds start, start+1, ...; return the first that needs the general way: a loss in a new leaf, or a huge step."""
     M = I[ARMS]
@@ -74,7 +74,7 @@ def play(F, I, keys, losses, us, rates, played, chances, suffered, start):
     return np.int64(t)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _mix(F, before, stride, leaf, depth):
     """Probabilities of four arms, every node of the path having been visited."""
     p0 = p1 = p2 = p3 = 0.0
@@ -92,7 +92,7 @@ def _mix(F, before, stride, leaf, depth):
     return p0, p1, p2, p3
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _mix_new(F, before, stride, leaf, depth, M):
     """The same where the path ends in nodes at their prior."""
     p0 = p1 = p2 = p3 = 0.0
@@ -117,7 +117,7 @@ def _mix_new(F, before, stride, leaf, depth, M):
     return p0, p1, p2, p3
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _draw(F, scratch, p0, p1, p2, p3, u, last):
     """`rounds.draw` for four numbers, of which those after `last` are 0; no branch for the processor to guess wrong."""
     c1 = p0 + p1

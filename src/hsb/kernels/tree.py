@@ -5,8 +5,6 @@ DENSE trees have a row (`rows.py`) for every node, in heap order. COMPRESSED tre
 
 import math
 
-from numba import njit
-
 from . import arms, chains, rows
 from .header import (
     BASES,
@@ -32,10 +30,11 @@ from .header import (
     WEIGHT,
     WHOLE,
 )
+from .jit import kernel
 from .rows import ARMS_AT
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def visit(F, I, key, reach):
     """Reach pass: write the weight and arm block of every visited node that contains the key; return how many.
 
@@ -79,7 +78,7 @@ def visit(F, I, key, reach):
     return n
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _visit_dense(F, I, key, reach):
     heap = 0
     k = I[FANOUT]
@@ -102,7 +101,7 @@ def _visit_dense(F, I, key, reach):
     return depth + 1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def log_visit(F, I, key, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too. Return ln of the rest."""
     for d in range(n):
@@ -120,13 +119,13 @@ def log_visit(F, I, key, n, reach):
     return reach
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def is_full(I):
     """Is there no room for the rows that one more key may need?"""
     return I[KIND] == COMPRESSED and I[ROWS] + 2 > I[CAPACITY]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def extend(F, I, key, n):
     """After a visit of n nodes, give the other nodes that contain the key rows too; return how many there are on the path now."""
     if I[WHOLE] == 1:
@@ -149,7 +148,7 @@ def extend(F, I, key, n):
     return n + 1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _extend_dense(F, I, key, n):
     depth = I[DEPTH]
     stay, go = F[I[STAY] + 1], F[I[GO] + 1]
@@ -171,7 +170,7 @@ def _extend_dense(F, I, key, n):
     return depth + 1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def ratio(F, I, n, arm, x, f, offered, g):
     """Ratio pass over the n nodes just visited, all of which have rows; return the root's ratio. x <= STEP."""
     path = I[PATH]
@@ -187,7 +186,7 @@ def ratio(F, I, n, arm, x, f, offered, g):
     return below
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def ratio_log(F, I, n, arm, x, offered, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
     below = 0.0

@@ -2,13 +2,12 @@
 
 import math
 
-from numba import njit
-
 from . import arms, graph, intervals, one_of, tree
 from .header import ARMS, BASES, CHILD_REACH, COMPRESSED, DENSE, GRAPH, INTERVALS, KIND, OPTION, PARENT, REST, WEIGHT
+from .jit import kernel
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def log_probabilities(Fs, Is, Ks, t, counts, offered, p):
     """After `visit`: p[m] = ln of the probability of arm m, up to a constant; -inf where it is not offered. Uses up the scratch."""
     for k in range(len(Fs)):
@@ -33,7 +32,7 @@ def log_probabilities(Fs, Is, Ks, t, counts, offered, p):
         p[m] = -math.inf if offered[m] == 0 else _log_sum(Fs, Is, counts, m)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _log_sum(Fs, Is, counts, m):
     """ln of the sum over all nodes of weight times share, for one arm: the largest term first, then the sum relative to it."""
     high = -math.inf
@@ -53,7 +52,7 @@ def _log_sum(Fs, Is, counts, m):
     return high + math.log(s)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def normalise(p):
     """From logarithms, up to a constant, to probabilities."""
     high = -math.inf
@@ -67,7 +66,7 @@ def normalise(p):
         p[m] /= s
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def log_kept(p, arm, x):
     """ln of what the offered arms keep of their total when `arm` is multiplied by exp(-x); p in logarithms, up to a constant."""
     high = -math.inf

@@ -40,7 +40,7 @@ def s_exp3_bound(*, arms: int, horizon: float, leaves: int) -> float:
     """S-EXP3's regret against the best mapping of N leaves, sqrt(2 N M T ln M).
 
     >>> round(s_exp3_bound(arms=3, horizon=100_000, leaves=1024))
-    25980
+    25981
     """
     check_horizon(horizon)
     return math.sqrt(2.0 * _uniform(arms, leaves) * arms * horizon)

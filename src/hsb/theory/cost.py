@@ -54,7 +54,7 @@ def _checked(structure: Structure, mapping: Sequence[int] | Ints, arms: int) -> 
         found = np.asarray(mapping)
     except ValueError:
         found = np.empty((0, 0))
-    if found.dtype.kind not in "iu" or found.shape != (structure.leaves,) or not (0 <= found.min() and found.max() < arms):
+    if found.dtype.kind not in "iu" or found.shape != (structure.leaves,) or not (found.min() >= 0 and found.max() < arms):
         raise InputError(
             f"mapping must be the arm, a whole number in 0 .. {arms - 1}, of each of the {spelled(structure.leaves)} leaves in order; "
             f"given {found.dtype} of shape {found.shape}{f' up to {found.max()}' if found.dtype.kind in 'iu' and found.size else ''}."

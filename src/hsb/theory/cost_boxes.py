@@ -22,13 +22,9 @@ def boxes(mapping: NDArray[np.int64], bits: Sequence[int], arms: int) -> float:
     for levels in product(*(range(b, -1, -1) for b in bits)):
         if levels == finest:
             continue
-        splits: list[NDArray[np.float64]] = []
-        for j, b in enumerate(bits):
-            if levels[j] < b:
-                below = (*levels[:j], levels[j] + 1, *levels[j + 1 :])
-                left, right = _halves(weight[below], j)
-                splits.append(left + right)
-        left, right = _halves(one[below], j=max(j for j, b in enumerate(bits) if levels[j] < b))
+        below = {j: (*levels[:j], levels[j] + 1, *levels[j + 1 :]) for j, b in enumerate(bits) if levels[j] < b}
+        splits = [np.add(*_halves(weight[finer], j)) for j, finer in below.items()]
+        left, right = next(_halves(one[finer], j) for j, finer in below.items())
         one[levels] = np.where(left == right, left, -1)
         here = np.where(one[levels] >= 0, -log(arms), NEVER)
         weight[levels] = log_sum(np.stack([here, *splits], axis=-1)) - log(len(splits) + 1)

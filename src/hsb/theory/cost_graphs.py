@@ -38,6 +38,8 @@ def hierarchy(mapping: NDArray[np.int64], nodes: Mapping[str, Mapping[str, Any]]
             waiting += missing
             continue
         waiting.pop()
+        if name in weight:
+            continue
         own = mapping[nodes[name]["leaves"]]
         terms = [-log(arms) if (own == own[0]).all() else NEVER]
         terms += [sum(weight[child] for child in group) for group in groups]

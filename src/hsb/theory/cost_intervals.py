@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,6 @@ def intervals(mapping: NDArray[np.int64], groups: int, arms: int) -> float:
             splitting = log_sum(first + ways[-1][ends, rest])
             found = np.logaddexp(stopping, splitting) - log(math.comb(length - 1, groups - 1) + 1)
         begin[starts, length] = ways[0][ends, length] = found
-        for fewer, more in zip(ways, ways[1:], strict=False):
+        for fewer, more in pairwise(ways):
             more[ends, length] = log_sum(first + fewer[ends, rest])
     return float(begin[0, n])
