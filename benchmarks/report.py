@@ -21,7 +21,7 @@ class Row:
     what: str
     measured: float | None
     unit: str
-    bar: float
+    bar: float | None
     reference: float | None = None
     reference_is: str = ""
     note: str = ""
@@ -33,8 +33,8 @@ class Row:
 
     @property
     def holds(self) -> bool | None:
-        """Is the bar met? None where nothing was measured."""
-        if self.measured is None:
+        """Is the bar met? None where nothing was measured, or there is no bar."""
+        if self.measured is None or self.bar is None:
             return None
         return (self.measured if self.reference is None else self.measured / self.reference) <= self.bar
 
@@ -43,17 +43,23 @@ class Row:
             return self.note  # why not
         return "-" if self.reference is None else f"{_number(self.reference)} {self.unit} {self.reference_is}"
 
+    def _bar(self) -> str:
+        if self.bar is None:
+            return "-"
+        return (
+            f"{_number(self.bar)} {self.unit}" if self.reference is None and not self.reference_is else f"{_number(self.bar)} x"
+        )
+
     def cells(self) -> list[str]:
         """As printed."""
-        ratio, verdict = self.ratio, {True: "yes", False: "NO", None: "skipped"}[self.holds]
+        ratio = self.ratio
+        verdict = {True: "yes", False: "NO", None: "skipped" if self.measured is None else "-"}[self.holds]
         return [
             self.what,
             "-" if self.measured is None else f"{_number(self.measured)} {self.unit}",
             self._reference(),
             "-" if ratio is None else f"{ratio:.2f}",
-            f"{_number(self.bar)} {self.unit}"
-            if self.reference is None and not self.reference_is
-            else f"{_number(self.bar)} x",
+            self._bar(),
             verdict,
         ]
 

@@ -175,6 +175,115 @@ def test_a_small_run_stays_below_the_bound(arms):
 
 
 @pytest.mark.nojit
+@each_example
+@quick
+@given(arms=ARMS, regions=REGIONS, horizon=HORIZON, rate=st.floats(1e-4, 1.0))
+def test_the_printed_examples(structure, closed, arms, regions, horizon, rate):
+    """The first line is Theorem 2; the last is no smaller, or refused."""
+    rest = {"arms": arms, "regions": regions, "horizon": horizon, "learning_rate": rate}
+    first = theory.example_bound(structure, **rest)
+    assert math.isclose(first, theory.hierarchy_bound(structure, **rest), rel_tol=1e-12)
+    if arms == 1 and isinstance(structure, hsb.ArbitrarySplits):
+        with pytest.raises(hsb.InputError, match="simplified"):
+            theory.example_bound(structure, **rest, simplified=True)
+    else:
+        assert theory.example_bound(structure, **rest, simplified=True) >= first * (1 - 1e-12)
+
+
+@pytest.mark.nojit
+def test_the_examples_refuse_what_the_paper_does_not_cover():
+    rest = {"arms": 2, "horizon": 100, "learning_rate": 0.1}
+    with pytest.raises(hsb.InputError, match="six structures"):
+        theory.example_bound(hsb.OneOf(hsb.BinaryTree(depth=1)), **rest)
+    with pytest.raises(hsb.InputError, match="as many leaves as groups"):
+        theory.example_bound(hsb.GroupedLexicographic(leaves=2, groups=3), **rest)
+    for one in (hsb.BinaryTree(depth=0), hsb.PositionSplits(bits=[0])):
+        with pytest.raises(hsb.InputError, match="2 leaves"):
+            theory.example_bound(one, **rest, simplified=True)
+
+
+@pytest.mark.nojit
+@quick
+@given(cost=st.floats(0.01, 1e4), arms=ARMS, horizon=HORIZON)
+def test_theorem_1_at_its_best_rate(cost, arms, horizon):
+    rate = theory.mixture_rate(cost, arms=arms, horizon=horizon)
+    bound = theory.mixture_bound(cost, learning_rate=rate, arms=arms, horizon=horizon)
+    assert math.isclose(bound, math.sqrt(2 * cost * arms * horizon), rel_tol=1e-12)
+    for factor in (0.5, 2.0):
+        assert theory.mixture_bound(cost, learning_rate=rate * factor, arms=arms, horizon=horizon) > bound
+
+
+@pytest.mark.nojit
+@quick
+@given(arms=ARMS, leaves=st.integers(1, 12), horizon=HORIZON)
+def test_the_baselines_are_equal_weights(arms, leaves, horizon):
+    """S-EXP3 is a tree that never stops above its leaves; EXP3 is one leaf."""
+    same = {"arms": arms, "horizon": horizon}
+    never = theory.prior_cost(hsb.BinaryTree(depth=3), [0] * 8, arms=arms, stop=0.0)
+    assert math.isclose(theory.s_exp3_rate(**same, leaves=8), theory.mixture_rate(never, **same), rel_tol=1e-12)
+    assert math.isclose(theory.s_exp3_bound(**same, leaves=leaves), math.sqrt(2 * leaves * arms * horizon * ln(arms)))
+    assert theory.exp3_rate(**same) == theory.s_exp3_rate(**same, leaves=1)
+    assert theory.exp3_bound(**same) == theory.s_exp3_bound(**same, leaves=1)
+    assert math.isclose(theory.exp4_bound(**same, experts=arms**leaves), theory.s_exp3_bound(**same, leaves=leaves))
+    assert math.isclose(theory.exp4_rate(**same, experts=arms**leaves), theory.s_exp3_rate(**same, leaves=leaves))
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("features", [1, 2, 3])
+def test_the_policy_bound_is_theorem_4(features):
+    """At most the printed quantisation term for Section V's cells, which vanishes as they shrink; nothing on numbered cells."""
+    same = {"arms": 3, "horizon": 1000}
+    for depth in range(0, 31, 5):
+        tree = hsb.BinaryTree(depth=depth, space=hsb.Box.unit(features))
+        regret, bound = theory.regret_bound(tree, **same), theory.policy_bound(tree, **same, lipschitz=2.0)
+        assert regret < bound <= regret + 1000 * theory.quantisation_gap(tree.leaves, features, 2.0) + 1e-9
+        assert theory.policy_bound(tree, **same, lipschitz=0.0) == regret
+    cells = hsb.Lexicographic(leaves=6, space=hsb.Cells(6))
+    assert theory.policy_bound(cells, **same, lipschitz=2.0) == theory.regret_bound(cells, **same)
+
+
+@pytest.mark.nojit
+def test_the_policy_bound_uses_the_cells_that_there_are():
+    square = hsb.Box.unit(2)
+
+    def diagonal(structure: hsb.Structure) -> float:
+        same = {"arms": 2, "horizon": 1}
+        return theory.policy_bound(structure, **same, lipschitz=1.0) - theory.regret_bound(structure, **same)
+
+    narrow = hsb.BinaryTree(depth=3, space=square, features=[1])
+    assert math.isclose(diagonal(narrow), math.hypot(1, 1 / 8))
+    assert math.isclose(diagonal(hsb.PositionSplits(bits=[2, 1])), math.hypot(1 / 4, 1 / 2))
+    assert math.isclose(diagonal(hsb.Lexicographic(leaves=8, space=square)), math.hypot(1 / 4, 1 / 2))
+    assert math.isclose(diagonal(hsb.OneOf(narrow, hsb.BinaryTree(depth=4, space=square))), math.hypot(1, 1 / 8))
+    assert math.isclose(diagonal(hsb.Hierarchy({"all": {"leaves": [0, 1]}})), 1.0)
+
+
+@pytest.mark.nojit
+def test_the_exact_cost_of_a_run_is_far_below_the_closed_form():
+    """Section VI-A's best policy on 1024 leaves: less than half of Theorem 2's cost."""
+    tree = hsb.BinaryTree(depth=10)
+    mapping = [2] * 512 + [0] * 428 + [1] * 84
+    assert theory.prior_cost(tree, mapping, arms=3) < theory.prior_bound(tree, arms=3, regions=3) / 2
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("rate", [0, -1.0, math.nan, math.inf, True, "0.1"])
+def test_rates_that_are_none_are_refused(rate):
+    with pytest.raises(hsb.InputError, match="learning_rate must be"):
+        theory.hierarchy_bound(hsb.BinaryTree(depth=3), arms=2, horizon=10, learning_rate=rate)
+
+
+@pytest.mark.nojit
+def test_negative_costs_and_slopes_are_refused():
+    with pytest.raises(hsb.InputError, match="prior_cost must be"):
+        theory.mixture_bound(-1.0, learning_rate=0.1, arms=2, horizon=10)
+    with pytest.raises(hsb.InputError, match="lipschitz must be"):
+        theory.quantisation_gap(4, 1, -1.0)
+    with pytest.raises(hsb.InputError, match="lipschitz must be"):
+        theory.policy_bound(hsb.BinaryTree(depth=3), arms=2, horizon=10, lipschitz=math.nan)
+
+
+@pytest.mark.nojit
 @pytest.mark.parametrize("wrong", [{"arms": 0}, {"regions": 0}, {"arms": -3}])
 def test_counts_below_one_are_refused(wrong):
     with pytest.raises(hsb.InputError, match="at least 1"):

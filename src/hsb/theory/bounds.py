@@ -17,7 +17,7 @@ def mixture_bound(prior_cost: float, *, learning_rate: float, arms: int, horizon
     >>> from hsb import BinaryTree, theory
     >>> cost = theory.prior_cost(BinaryTree(depth=2), [0, 0, 0, 1], arms=2)
     >>> round(mixture_bound(cost, learning_rate=0.02, arms=2, horizon=10_000), 1)
-    379.1
+    387.7
     """
     check_at_least_zero("prior_cost", prior_cost)
     check_rate(learning_rate)
@@ -41,7 +41,8 @@ def prior_bound(structure: Structure, *, arms: int, regions: int) -> float:
     """Theorem 2's upper bound on ln(1/beta): Psi (A_R + 1) ln((H_S + 1) M).
 
     Regions are counted along the numbered leaves: one more than the places where the arm changes from one leaf to the next. In
-    several dimensions a region of the space may be many of these (`docs/errata.md`).
+    several dimensions a region of the space may be many of these (`docs/errata.md`). For a OneOf the bound is for mappings that the
+    structure with the fewest splits can represent; a coarse one cannot represent every mapping of a finer one's leaves.
 
     >>> from hsb import BinaryTree
     >>> round(prior_bound(BinaryTree(depth=10), arms=3, regions=3), 3)

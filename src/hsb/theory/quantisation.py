@@ -39,7 +39,7 @@ def policy_bound(structure: Structure, *, arms: int, horizon: float, lipschitz: 
 
     >>> from hsb import BinaryTree
     >>> round(policy_bound(BinaryTree(depth=20), arms=3, horizon=100_000, lipschitz=3.0), 1)
-    9371.1
+    9389.4
     """
     check_structure(structure)
     check_at_least_zero("lipschitz", lipschitz)
