@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import naive
@@ -70,7 +71,7 @@ def test_more_cells_cost_more_splits_in_the_plane():
         corners = [[start for start, _ in tree.region(leaf)] for leaf in range(tree.leaves)]
         below = [int(x + y + 2.0 ** -(depth // 2) < 1) for x, y in corners]
         needed.append(fewest_splits(naive.binary_tree(depth), below))
-    assert all(later > 1.9 * earlier for earlier, later in zip(needed, needed[1:], strict=False))
+    assert all(later > 1.9 * earlier for earlier, later in pairwise(needed))
     assert needed[-1] > 3 * 8
 
 

@@ -24,6 +24,8 @@ from .header import (
 )
 from .jit import kernel
 
+LN2 = math.log(2.0)
+
 
 @kernel
 def total(F, b, top, size):
@@ -196,7 +198,7 @@ def shrink_log(F, I, b, arm, x, offered, log_g):
     for m in range(1, I[ARMS]):
         top = max(top, log_weight(F, I, b, m))
     for m in range(I[ARMS]):
-        _store_log(F, I, b, m, F[b + I[LOGS] + m] - top)  # the largest becomes 1, exactly
+        _store_log(F, I, b, m, F[b + I[LOGS] + m] - top - LN2)  # the largest becomes a half: 1 is a weight never touched
     rebuild(F, I, b)
     return after
 

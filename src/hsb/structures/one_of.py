@@ -49,8 +49,9 @@ class OneOf(Structure):
         return Cost(1 + sum(c.nodes for c in costs), len(costs) + sum(c.groups for c in costs))
 
     def splits(self, regions: int, arms: int) -> int:
-        """One more than the structure that needs fewest."""
-        return 0 if regions == 1 else 1 + min(s.splits(regions, arms) for s in self.structures)
+        """One more than the structure that needs fewest, out of those as fine as the finest: only they can model every mapping."""
+        fine = [s for s in self.structures if s.leaves == self.leaves and s.features == self._finest.features]
+        return 0 if regions == 1 else 1 + min(s.splits(regions, arms) for s in fine)
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
         """The root, then the members of each structure."""

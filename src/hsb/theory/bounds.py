@@ -41,8 +41,8 @@ def prior_bound(structure: Structure, *, arms: int, regions: int) -> float:
     """Theorem 2's upper bound on ln(1/beta): Psi (A_R + 1) ln((H_S + 1) M).
 
     Regions are counted along the numbered leaves: one more than the places where the arm changes from one leaf to the next. In
-    several dimensions a region of the space may be many of these (`docs/errata.md`). For a OneOf the bound is for mappings that the
-    structure with the fewest splits can represent; a coarse one cannot represent every mapping of a finer one's leaves.
+    several dimensions a region of the space may be many of these (`docs/errata.md`). For a OneOf only its
+    finest structures count: a coarser one cannot represent every mapping of their leaves.
 
     >>> from hsb import BinaryTree
     >>> round(prior_bound(BinaryTree(depth=10), arms=3, regions=3), 3)
