@@ -17,7 +17,7 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY)  ## the stationary problem of Section VI-A: HSB against EXP3, printed and drawn
+demo: $(READY)  ## the stationary problem of Section VI-A: HSB, S-EXP3 and EXP3, printed and drawn
 	$(BIN)/python examples/demo.py
 
 test: $(READY) lint  ## the whole suite, compiled, then a selection with compilation switched off

@@ -27,17 +27,14 @@ def expected_losses(s: np.ndarray) -> np.ndarray:
     return np.column_stack([0.5 + 0.5 * np.sin(2 * np.pi * s), np.sin(np.pi * s), s])
 
 
-def s_exp3_rate(cells: int) -> float:
-    """The references' rate: sqrt(2 N ln M / (T M)); with one cell, EXP3's."""
-    return math.sqrt(2 * cells * math.log(ARMS) / (ROUNDS * ARMS))
-
-
+EXP3_RATE = hsb.theory.exp3_rate(arms=ARMS, horizon=ROUNDS)
+S_EXP3_RATE = hsb.theory.s_exp3_rate(leaves=1024, arms=ARMS, horizon=ROUNDS)
 POLICIES = {
     "HSB, binary tree of depth 10": lambda seed: hsb.HSB(hsb.BinaryTree(depth=10), arms=ARMS, horizon=ROUNDS, seed=seed),
     "S-EXP3, 1024 cells": lambda seed: hsb.HSB(
-        hsb.BinaryTree(depth=10), arms=ARMS, learning_rate=s_exp3_rate(1024), stop=0.0, seed=seed
+        hsb.BinaryTree(depth=10), arms=ARMS, learning_rate=S_EXP3_RATE, stop=0.0, seed=seed
     ),
-    "EXP3 (no context)": lambda seed: hsb.HSB(hsb.BinaryTree(depth=0), arms=ARMS, learning_rate=s_exp3_rate(1), seed=seed),
+    "EXP3 (no context)": lambda seed: hsb.HSB(hsb.BinaryTree(depth=0), arms=ARMS, learning_rate=EXP3_RATE, seed=seed),
 }
 
 

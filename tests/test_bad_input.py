@@ -371,7 +371,7 @@ BUDGETS = {
     "PositionSplits(bits=[20, 1])": ["6,291,453 boxes", "42 of them in each round", "2,097,152", "BinaryTree"],
     "PositionSplits(bits=[20_000])": ["2,097,152"],
     "HSB(Lexicographic(leaves=700), arms=3)": ["700 leaves with 3 arms", "here it is 769", "BinaryTree"],
-    "Lexicographic(leaves=1100)": ["1,210,000 intervals", "limit is 1000 leaves"],
+    "Lexicographic(leaves=1100)": ["1,210,000 intervals", "limit is 900 leaves"],
     "HSB(Lexicographic(leaves=900), arms=3)": ["900 leaves with 3 arms", "here it is 989"],
     "HSB(KaryTree(k=2**40, depth=1), arms=2)": ["1099511627776"],
 }

@@ -45,7 +45,12 @@ def fixed_rate(
     if regions is not None:
         theory.prior_bound(structure, arms=arms, regions=regions)
     if learning_rate is None:
-        return None if horizon is None else theory.learning_rate(structure, arms=arms, horizon=horizon, regions=regions)
+        if horizon is None:
+            return None
+        # One arm on one leaf has nothing to learn, and rate 0 in Corollary 1; any other rate will do until an arm is added.
+        return theory.learning_rate(structure, arms=arms, horizon=horizon, regions=regions) or math.sqrt(
+            2.0 * math.log(2.0) / horizon
+        )
     if horizon is not None:
         raise InputError("Give horizon= or learning_rate=, not both: the horizon is only used to set the rate.")
     if not is_number(learning_rate) or not 0.0 < learning_rate <= 1e300:

@@ -19,7 +19,9 @@ from .quantise import WORD, digit_bits, key_words
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-DENSE_WORDS = 1 << 24  # a tree whose rows take at most so many words is kept dense; memory is used as nodes are visited
+DEEPEST = 650.0
+MOST_WORDS = 1 << 28  # of a graph's or of the intervals' state: 2 GB
+DENSE_WORDS = 1 << 22  # a tree whose rows take at most so many words is kept dense; memory is used as nodes are visited
 INTERVAL_RANGE = 700.0  # leaves * ln(arms) of the interval structures: beyond, w leaves the range of a double
 
 
@@ -85,6 +87,42 @@ class _Layout:
         return Member(F, I)
 
 
+def _afford(layout: _Layout, arms: int) -> None:
+    if layout.f > MOST_WORDS:
+        raise BudgetError(
+            f"This structure with {arms} arms needs {layout.f * 8 / 2**30:.1f} GB; the limit is {MOST_WORDS * 8 / 2**30:.0f} GB. "
+            "Use fewer arms or a smaller structure, or hsb.BinaryTree, which takes memory for what was visited only."
+        )
+
+
+def duplicate(member: Member) -> Member:
+    """A copy; what was never visited stays untouched memory."""
+    F, I = member
+    if I[h.KIND] != h.DENSE:
+        return Member(F.copy(), I.copy())
+    twin = aligned_zeros(len(F))
+    start, stride = int(I[h.ROW0]), int(I[h.STRIDE])
+    twin[:start] = F[:start]
+    used = np.flatnonzero(F[start : start + int(I[h.CAPACITY]) * stride].reshape(-1, stride)[:, :2].any(axis=1))
+    for begin in (start, start + int(I[h.LOGS])):
+        rows = begin + used[:, None] * stride + np.arange(stride)
+        twin[rows] = F[rows]
+    return Member(twin, I.copy())
+
+
+def scratch(member: Member) -> list[slice]:
+    """The parts of F that hold nothing between calls."""
+    I = member.I
+    parts = [(0, 8), (I[h.WEIGHT], I[h.VISITS] * (1 if I[h.KIND] in (h.DENSE, h.COMPRESSED) else 2))]
+    if I[h.KIND] == h.GRAPH:
+        parts += [(I[h.REACH], I[h.VISITS]), (I[h.RATIO], I[h.VISITS])]
+    elif I[h.KIND] == h.ONE_OF:
+        parts += [(I[h.CHILD_REACH], I[h.OPTIONS]), (I[h.CHILD_RATIO], I[h.OPTIONS])]
+    elif I[h.KIND] == h.INTERVALS:
+        parts += [(I[h.ADJOINT], (2 * I[h.GROUPS] - 1) * I[h.LEAVES] ** 2)]
+    return [slice(int(begin), int(begin + n)) for begin, n in parts]
+
+
 def aligned_zeros(n: int) -> Floats:
     """n zeros that begin on a cache line; memory is taken as they are written."""
     raw = np.zeros(n + 8)
@@ -94,6 +132,11 @@ def aligned_zeros(n: int) -> Floats:
 
 def make_tree(k: int, depth: int, arms: int, stop: float) -> Member:
     """A tree in which every node but the leaves stops with prior `stop`."""
+    if -depth * math.log1p(-stop) > DEEPEST:
+        raise BudgetError(
+            f"depth={depth} with stop={stop}: passing every node has prior (1 - stop)^depth = e^{depth * math.log1p(-stop):.0f}, too "
+            f"small for a double; depth * ln(1 / (1 - stop)) may be {DEEPEST:.0f} at most. Use a smaller depth or stop."
+        )
     links = np.arange(depth + 1)
     go: Floats = np.power(1.0 - stop, links, dtype=np.float64)
     stay = -np.expm1(links * math.log1p(-stop))
@@ -183,6 +226,7 @@ def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float] 
     layout.floats(h.ARM0, square * (arm_block(arms)[2] + arms))
     layout.floats(h.COUNTS, leaves + 1)
     layout.floats(h.UNIT, 1)
+    _afford(layout, arms)
     F, I = member = layout.make()
     F[I[h.COUNTS] : I[h.COUNTS] + leaves + 1] = counts
     F[I[h.UNIT]] = unit = arms**-0.5 if unit is None else unit
@@ -209,6 +253,7 @@ def make_graph(shape: int, spec: Sequence[int] | Ints, option_counts: Ints, visi
     sizes = np.where(option_counts > 0, 1 + 2 * option_counts + arm_block(arms)[2] + arms, 0)
     first = layout.f
     layout.f += int(sizes.sum())
+    _afford(layout, arms)
     F, I = member = layout.make()
     I[I[h.SPEC] : I[h.SPEC] + len(spec)] = spec
     rows = first + np.concatenate(([0], np.cumsum(sizes)[:-1]))
@@ -272,32 +317,23 @@ def add_arm(member: Member) -> Member:
     from .kernels import arms as kernels
 
     F, I = member
-    M = int(I[h.ARMS])
     wider = _widened(member)
     old, new = blocks(member), _block_places(member, wider)
-    ahead = _ahead(member, old)
     kept = 2 if I[h.KIND] in (h.DENSE, h.COMPRESSED) else 0  # what a tree's row hides stands before its logarithms
-    for i in range(len(old)):
-        wider.F[new[i] - ahead[i] : new[i]] = F[old[i] - ahead[i] : old[i]]
-        weights = F[old[i] : old[i] + M]
-        wider.F[new[i] : new[i] + M] = weights
-        wider.F[new[i] + M] = share = weights.sum() / M
-        logs, wide_logs = old[i] + I[h.LOGS], new[i] + wider.I[h.LOGS]
-        wider.F[wide_logs - kept : wide_logs + M] = F[logs - kept : logs + M]
-        kernels.rebuild(wider.F, wider.I, new[i])
-        if I[h.KIND] not in (h.GRAPH, h.ONE_OF):  # the rates of trees and intervals are per unit of arm weight
-            grown = kernels.total(wider.F, new[i], wider.I[h.TOP], wider.I[h.TOP_SIZE])
-            wider.F[_rate_of(wider, int(new[i]))] *= share * M / grown
+    kernels.widen(F, I, wider.F, wider.I, old, new, _ahead(member, old), _rates(member, wider, new), kept)
     wider.I[h.PARENT], wider.I[h.OPTION] = I[h.PARENT], I[h.OPTION]
     return wider
 
 
-def _rate_of(member: Member, block: int) -> int:
-    """Where the rate that goes with an arm block of a tree or an interval stands."""
-    F, I = member
+def _rates(member: Member, wider: Member, new: Ints) -> Ints:
+    """Where the rate that goes with each arm block will stand (trees: in the row or, hidden, behind it), -1 where there is none."""
+    I = wider.I
     if I[h.KIND] == h.INTERVALS:
-        return int(I[h.SIGMA] + (block - I[h.ARM0]) // (I[h.WIDTH] + I[h.ARMS]))
-    return block - 2 if F[block - 2] else block - 2 + int(I[h.LOGS])
+        return np.asarray(I[h.SIGMA] + (new - I[h.ARM0]) // (I[h.WIDTH] + I[h.ARMS]))
+    if I[h.KIND] in (h.DENSE, h.COMPRESSED):
+        shown = member.F[blocks(member) - 2] != 0.0
+        return np.asarray(np.where(shown, new - 2, new - 2 + I[h.LOGS]))
+    return np.full(len(new), -1)
 
 
 def _widened(member: Member) -> Member:

@@ -16,7 +16,7 @@ from . import theory
 from .arguments import arm_list, fixed_rate, generator, is_hashable, is_number, loss_bounds, shown, stop_prior
 from .decision import Decision, Ledger
 from .errors import InputError
-from .members import Member, add_arm, in_use, room
+from .members import Member, add_arm, duplicate, in_use, room
 from .spaces import numbers
 from .structures import Structure
 
@@ -64,8 +64,9 @@ class HSB:
             raise InputError(f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")
         self.structure = structure
         self.arms = arm_list(arms)
-        self.horizon, self.regions = horizon, regions
         self.learning_rate = fixed_rate(structure, len(self.arms), horizon, regions, learning_rate)
+        self.horizon = None if horizon is None else float(horizon)
+        self.regions = None if regions is None else int(regions)
         self.stop = stop_prior(stop)
         self.loss_range = loss_bounds(loss_range)
         self.rounds = 0  # rounds learned from
@@ -156,6 +157,8 @@ class HSB:
     def add_arm(self, arm: Hashable) -> None:
         """Add an arm while running: in every node it gets the share 1/(M+1), the others are scaled by M/(M+1).
 
+        A rate that came from `horizon` is set anew for M+1 arms; one given as `learning_rate` stays.
+
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
         >>> policy.add_arm("d")
@@ -172,6 +175,8 @@ class HSB:
             raise InputError(f"There is an arm {arm!r} already. Arms must differ.")
         self._set_members([add_arm(member) for member in self._members])
         self.arms.append(arm)
+        if self.horizon is not None:
+            self.learning_rate = fixed_rate(self.structure, len(self.arms), self.horizon, self.regions, None)
         self._refresh()
 
     def remove_arm(self, arm: Hashable) -> None:
@@ -204,7 +209,7 @@ class HSB:
         twin._ledger = Ledger(self._ledger.issued, bytes(self._ledger.bits))
         twin._fork()
         twin._removed = set(self._removed)
-        twin._set_members([Member(member.F.copy(), member.I.copy()) for member in self._members])
+        twin._set_members([duplicate(member) for member in self._members])
         twin._refresh()
         return twin
 
@@ -213,6 +218,14 @@ class HSB:
         from .storage import save
 
         save(self, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_kernels", "_find", "_located")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._set_members(self._members)
+        self._refresh()
 
     @property
     def nbytes(self) -> int:

@@ -86,7 +86,7 @@ def simulate(
         suffered = table[np.arange(total), played]
         suffered = suffered if rewards is None else low + high - suffered
     labels = policy.arms
-    arms = played if labels == list(range(len(labels))) else _labels(labels)[played]
+    arms = played if all(type(a) is int and a == i for i, a in enumerate(labels)) else _labels(labels)[played]
     return Run(arms=arms, losses=suffered, propensities=chances)
 
 
@@ -140,6 +140,8 @@ def _masks(policy: HSB, available: ArrayLike | None, rounds: int) -> NDArray[np.
         return np.tile(policy._all, (rounds, 1))
     masks = np.asarray(available)
     needed = (rounds, len(policy.arms))
+    if masks.dtype.kind in "iu" and masks.size and masks.min() >= 0 and masks.max() <= 1:
+        masks = masks.astype(bool)
     if masks.shape != needed or masks.dtype != np.bool_:
         raise InputError(f"available needs booleans of shape {needed}; given {masks.dtype} of shape {masks.shape}.")
     if policy._removed:

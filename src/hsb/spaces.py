@@ -104,6 +104,12 @@ class Box:
         """Plain data; `space_from_dict` reads it."""
         return {"space": "Box", "low": self.low.tolist(), "high": self.high.tolist(), "outside": self.outside}
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Box) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
     def __repr__(self) -> str:
         clip = ", outside='clip'" if self.outside == "clip" else ""
         return f"Box({self.low.tolist()}, {self.high.tolist()}{clip})"
@@ -154,6 +160,12 @@ class Cells:
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `space_from_dict` reads it."""
         return {"space": "Cells", "n": self.n}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cells) and self.n == other.n
+
+    def __hash__(self) -> int:
+        return hash(self.n)
 
     def __repr__(self) -> str:
         return f"Cells({self.n})"

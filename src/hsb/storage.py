@@ -23,7 +23,7 @@ import numpy as np
 from .decision import Ledger
 from .errors import FileError, InputError
 from .kernels import header as h
-from .members import Member, aligned_zeros
+from .members import Member, aligned_zeros, scratch
 from .policy import HSB
 from .structures import from_dict
 
@@ -217,7 +217,8 @@ def _checked(F: np.ndarray, I: np.ndarray, fresh: Member) -> Member:
 def _finite(F: np.ndarray, I: np.ndarray) -> bool:
     """Every number, scratch apart; where the prior forbids stopping, a tree's rows count it as infinitely small."""
     finite = np.isfinite(F)
-    finite[I[h.WEIGHT] : I[h.WEIGHT] + I[h.VISITS]] = True
+    for part in scratch(Member(F, I)):
+        finite[part] = True
     if I[h.KIND] in (h.DENSE, h.COMPRESSED) and I[h.DEPTH] > 0 and F[I[h.STAY] + 1] == 0.0:
         hidden = I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.CAPACITY]) + I[h.LOGS] + 1
         finite[hidden] |= F[hidden] == np.inf

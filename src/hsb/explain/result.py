@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from ..spaces import numbers
 from ..structures import Structure
 from .boxes import Box, Boxes
 from .words import rules
@@ -91,7 +91,7 @@ class Explanation:
     def region_at(self, context: ArrayLike) -> Region:
         """The region that contains a context. O(regions)."""
         space = self.structure.space
-        points, _ = space.check(np.asarray(context, dtype=np.float64).reshape(1, -1))
+        points, _ = space.check(numbers("Contexts", context).reshape(1, -1))
         ranges = [space.bounds(j, 0.0, 1.0) for j in range(space.features)]
         point = [min(max(float(x), low), high) for x, (low, high) in zip(points[0], ranges, strict=True)]  # ends may be rounded
         for region in self.regions:

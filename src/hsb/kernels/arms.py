@@ -204,6 +204,29 @@ def shrink_log(F, I, b, arm, x, offered, log_g):
 
 
 @kernel
+def widen(F, I, wide_F, wide_I, old, new, ahead, rates, kept):
+    """Pour blocks at `old` into blocks for one more arm at `new`, with the `ahead[i]` words before them and `kept` before the logarithms.
+
+    The new arm weighs the mean of the others; a rate per unit of weight (its place in `rates`, or -1) shrinks as the total grows.
+    """
+    M = I[ARMS]
+    for i in range(len(old)):
+        a, b = old[i], new[i]
+        for j in range(1, ahead[i] + 1):
+            wide_F[b - j] = F[a - j]
+        for j in range(-kept, M):
+            wide_F[b + wide_I[LOGS] + j] = F[a + I[LOGS] + j]
+        s = 0.0
+        for m in range(M):
+            wide_F[b + m] = F[a + m]
+            s += F[a + m]
+        wide_F[b + M] = s / M
+        rebuild(wide_F, wide_I, b)
+        if rates[i] >= 0:
+            wide_F[rates[i]] *= s / total(wide_F, b, wide_I[TOP], wide_I[TOP_SIZE])
+
+
+@kernel
 def pick(F, I, b, u):
     """The arm at share u, 0 <= u < 1, of the block's total: a walk down the sum tree. O(log M)."""
     n = I[TOP_SIZE]

@@ -50,6 +50,11 @@ class Structure(ABC):
     def cost(self) -> Cost:
         """What a round costs at most."""
 
+    @property
+    def takes_stop(self) -> bool:
+        """Can a prior probability of stopping be set?"""
+        return False
+
     @abstractmethod
     def splits(self, regions: int, arms: int) -> int:
         """A_R: an upper bound on the splits needed for an optimal partition into that many regions."""
@@ -116,6 +121,13 @@ class Structure(ABC):
             "space": self.space.to_dict(),
             "features": list(self.features),
         }
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> Structure:
+        """The structure that `to_dict` described; the same as `hsb.structures.from_dict`."""
+        from . import from_dict
+
+        return from_dict(data)
 
     def to_json(self) -> str:
         """`to_dict` as text."""

@@ -11,7 +11,7 @@ from ..members import Member, make_intervals
 from ..spaces import Space
 from .base import Cost, Ints, Structure, check_cells, no_stop, plain_code, spelled, use_space, whole
 
-MOST_LEAVES = 1000
+MOST_LEAVES = 900  # with two arms w stays within a double for any rounds up to some 970
 
 
 class GroupedLexicographic(Structure):
@@ -19,7 +19,7 @@ class GroupedLexicographic(Structure):
 
     Psi = K, H_S = C(N-1, K-1), A_R = ceil((R-1)/(K-1)). An interval shorter than K splits into its single leaves: without that
     rule, which the paper leaves out, not every mapping could be modelled. Memory O(K N^2 + N^2 M); a round costs
-    O(K N^3) multiplications at most, by dynamic programming over the cuts. Needs leaves * ln(arms) <= 700, and at most 1000 leaves.
+    O(K N^3) multiplications at most, by dynamic programming over the cuts. Needs leaves * ln(arms) <= 700, and at most 900 leaves.
 
     >>> GroupedLexicographic(leaves=8, groups=3).max_groups
     21

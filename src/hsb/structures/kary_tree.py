@@ -13,6 +13,7 @@ from ..spaces import Cells, Space
 from .base import Cost, Floats, Ints, Structure, code, dyadic_box, use_space, whole
 
 MOST_CHILDREN = 4096
+MOST_DEPTH = 4000
 FEATURE_BITS = 52  # finer cells than 2^-52 cannot be told apart in a double
 
 
@@ -51,6 +52,15 @@ class KaryTree(Structure):
                 f"With {len(self.features)} feature{'s' * (len(self.features) > 1)} and k={self.k} depth may be "
                 f"at most {most * len(self.features)}."
             )
+        if self.depth > MOST_DEPTH:
+            raise BudgetError(
+                f"depth={self.depth}: a tree may have at most {MOST_DEPTH} levels. Look at fewer features, or less finely."
+            )
+
+    @property
+    def takes_stop(self) -> bool:
+        """Yes: every node but the leaves has one group."""
+        return True
 
     @property
     def cost(self) -> Cost:

@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import InputError
 from ..kernels.header import OPTION, PARENT
 from ..members import Member, make_one_of
-from .base import Cost, Floats, Ints, Structure, code
+from .base import Cost, Floats, Ints, Structure, code, no_stop
 
 
 class OneOf(Structure):
@@ -43,6 +43,11 @@ class OneOf(Structure):
         self.max_groups = max(len(structures), *(s.max_groups for s in structures))
 
     @property
+    def takes_stop(self) -> bool:
+        """If one of the structures does; the others keep their own prior."""
+        return any(s.takes_stop for s in self.structures)
+
+    @property
     def cost(self) -> Cost:
         """The sum of the structures' costs, and the root."""
         costs = [s.cost for s in self.structures]
@@ -55,10 +60,12 @@ class OneOf(Structure):
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
         """The root, then the members of each structure."""
+        if not self.takes_stop:
+            no_stop(self, stop)
         found = [make_one_of(len(self.structures) + 1, arms)]
         for option, structure in enumerate(self.structures, start=1):
             offset = len(found)
-            for member in structure.members(arms, stop):
+            for member in structure.members(arms, stop if structure.takes_stop else None):
                 if member.I[PARENT] < 0:
                     member.I[PARENT], member.I[OPTION] = 0, option
                 else:
