@@ -145,7 +145,12 @@ class HSB:
             self._ledger.close(int(decision.id))
 
     def probabilities(self, context: Any, *, available: Iterable[Hashable] | None = None) -> Floats:
-        """The distribution over arms for a context. Changes nothing."""
+        """The distribution over arms for a context. Changes nothing.
+
+        >>> import hsb
+        >>> hsb.HSB(hsb.BinaryTree(depth=4), arms=4, learning_rate=0.1).probabilities(0.3, available=[0, 2])
+        array([0.5, 0. , 0.5, 0. ])
+        """
         offered = self._all if available is None else self._mask(available)
         self._locate(context, count=False)
         p = np.empty(len(self.arms))
@@ -180,7 +185,14 @@ class HSB:
         self._refresh()
 
     def remove_arm(self, arm: Hashable) -> None:
-        """Never offer an arm again, until it is added back. What was learned of it is kept."""
+        """Never offer an arm again, until it is added back. What was learned of it is kept.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
+        >>> policy.remove_arm("b")
+        >>> policy.active_arms, policy.probabilities(0.3)
+        (['a', 'c'], array([0.5, 0. , 0.5]))
+        """
         if not is_hashable(arm) or arm not in self._index or arm in self._removed:
             raise InputError(f"There is no arm {arm!r} to remove. The arms are {shown(self.active_arms)}.")
         if len(self.active_arms) == 1:
@@ -196,13 +208,28 @@ class HSB:
     # -- the whole policy --------------------------------------------------------------------------------------------
 
     def explain(self) -> Explanation:
-        """The most probable mapping: regions, their arms, how sure."""
+        """The most probable mapping: regions, their arms, how sure. Data that prints as rules and can be drawn (`.plot()`).
+
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b"], learning_rate=1.0)
+        >>> for context, bad in ((0.2, "a"), (0.7, "b")):
+        ...     policy.learn(hsb.Decision(context=context, arm=bad, propensity=0.05), loss=1.0)
+        >>> print(policy.explain())
+        0 <= x < 0.5: play 'b' (sure 1.00)
+        0.5 <= x <= 1: play 'a' (sure 1.00)
+        """
         from .explain import explain
 
         return explain(self.structure, self._members, self.arms, self.stop)
 
     def copy(self) -> HSB:
-        """An independent policy in the same state, its random numbers included."""
+        """An independent policy in the same state, its random numbers included.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
+        >>> policy.copy().decide(0.3).arm == policy.decide(0.3).arm
+        True
+        """
         twin = copy.copy(self)
         twin.arms = list(self.arms)
         twin._rng = copy.deepcopy(self._rng)
@@ -214,7 +241,10 @@ class HSB:
         return twin
 
     def save(self, path: str | Path) -> None:
-        """Write the policy to a file: versioned, no code inside, written whole or not at all. `hsb.load` reads it back."""
+        """Write the policy to a file: versioned, no code inside, written whole or not at all. `hsb.load` reads it back.
+
+        Arms must be None, booleans, numbers, strings or tuples of these.
+        """
         from .storage import save
 
         save(self, path)

@@ -19,7 +19,12 @@ CHUNK = 1 << 14
 
 @dataclass(frozen=True)
 class Run:
-    """What happened: one entry per round."""
+    """What happened: one entry per round.
+
+    >>> run = Run(arms=np.array([0, 1]), losses=np.array([0.0, 1.0]), propensities=np.array([0.5, 0.5]))
+    >>> run.average_loss
+    0.5
+    """
 
     arms: NDArray[Any]
     """The arms played."""
