@@ -82,12 +82,31 @@ def propensity(Fs, Is, counts, arm):
 
 
 @kernel
+def _add(F, I, n, p):
+    """Add to p what a member just visited gives each arm: node by node, in the order of `_one`."""
+    w, bases, M = I[WEIGHT], I[BASES], len(p)
+    for i in range(n):
+        v, b = F[w + i], I[bases + i]
+        if v > 0.0:
+            share = F[b : b + M]
+            for m in range(M):
+                p[m] += v * share[m]
+    rest = F[REST] * (1.0 / M)
+    for m in range(M):
+        p[m] += rest
+
+
+@kernel
 def mix(Fs, Is, Ks, t, counts, offered, p):
     """Fill p with the probabilities of the offered arms, which add to 1; the others get 0. O(nodes * arms)."""
+    for m in range(len(p)):
+        p[m] = 0.0
+    for k in range(len(Fs)):
+        _add(Fs[k], Is[k], counts[k], p)
     total = 0.0
     masked = len(offered) > 0
     for m in range(len(p)):
-        p[m] = 0.0 if masked and offered[m] == 0 else min(propensity(Fs, Is, counts, m), 1.0)
+        p[m] = 0.0 if masked and offered[m] == 0 else min(p[m], 1.0)
         total += p[m]
     if not masked:
         return
