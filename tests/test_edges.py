@@ -67,6 +67,23 @@ def test_a_policy_can_be_pickled(words, monkeypatch):
     assert policy.rounds == 50
 
 
+def test_a_pickled_policy_remembers_what_was_learned_and_goes_its_own_way():
+    policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, learning_rate=0.3, seed=0)
+    before, pending = policy.decide(0.1), policy.decide(0.2)
+    policy.learn(before, loss=1.0)
+    twin = pickle.loads(pickle.dumps(policy))
+    with pytest.raises(hsb.InputError, match="learned from already"):
+        twin.learn(before, loss=1.0)
+    twin.learn(pending, loss=1.0)
+    policy.learn(pending, loss=1.0)  # each of them once
+    after = policy.decide(0.3)
+    policy.learn(after, loss=1.0)
+    twin.decide(0.4)  # has the same number as `after`, and is another decision
+    twin.learn(after, loss=1.0)
+    with pytest.raises(hsb.InputError, match="learned from already"):
+        twin.learn(after, loss=1.0)
+
+
 def test_a_copy_takes_no_more_memory_than_what_was_visited():
     policy = hsb.HSB(hsb.BinaryTree(depth=16), arms=3, learning_rate=0.3, seed=0)
     policy.learn(policy.decide(0.3), loss=1.0)

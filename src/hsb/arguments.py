@@ -8,9 +8,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from . import theory
 from .errors import InputError
-from .structures import Structure
 
 
 def arm_list(arms: int | Iterable[Hashable]) -> list[Hashable]:
@@ -36,26 +34,6 @@ def generator(seed: int | np.random.Generator | None) -> np.random.Generator:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"seed must be a whole number of at least 0, a numpy.random.Generator or None; given {seed!r}.")
     return np.random.default_rng([int(seed), 0x485342])
-
-
-def fixed_rate(
-    structure: Structure, arms: int, horizon: float | None, regions: int | None, learning_rate: float | None
-) -> float | None:
-    """The constant rate, given or of Corollary 1; None for anytime."""
-    if regions is not None:
-        theory.prior_bound(structure, arms=arms, regions=regions)
-    if learning_rate is None:
-        if horizon is None:
-            return None
-        # One arm on one leaf has nothing to learn, and rate 0 in Corollary 1; any other rate will do until an arm is added.
-        return theory.learning_rate(structure, arms=arms, horizon=horizon, regions=regions) or math.sqrt(
-            2.0 * math.log(2.0) / horizon
-        )
-    if horizon is not None:
-        raise InputError("Give horizon= or learning_rate=, not both: the horizon is only used to set the rate.")
-    if not is_number(learning_rate) or not 0.0 < learning_rate <= 1e300:
-        raise InputError(f"learning_rate must be a positive number; given {learning_rate!r}.")
-    return float(learning_rate)
 
 
 def stop_prior(stop: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""What a policy decided, and which decisions it has already learned from."""
+"""What a policy decided."""
 
 from __future__ import annotations
 
@@ -97,27 +97,3 @@ class Decision:
         more = "" if self.available is None else f", available={list(self.available)!r}"
         more += "" if self.id is None else f", id={self.id}"
         return f"Decision(context={self.context!r}, arm={self.arm!r}, propensity={self.propensity!r}{more})"
-
-
-class Ledger:
-    """Which of a policy's own decisions have been learned from: one bit each, so that nothing is learned twice, however late."""
-
-    def __init__(self, issued: int = 0, bits: bytes = b"") -> None:
-        self.issued = issued
-        self.bits = bytearray(bits)
-
-    def issue(self) -> int:
-        """A new number."""
-        number = self.issued
-        self.issued = number + 1
-        if number >> 3 >= len(self.bits):
-            self.bits.extend(bytes(64 + len(self.bits) // 4))
-        return number
-
-    def closed(self, number: int) -> bool:
-        """Has this decision been learned from?"""
-        return bool(self.bits[number >> 3] >> (number & 7) & 1)
-
-    def close(self, number: int) -> None:
-        """It has."""
-        self.bits[number >> 3] |= 1 << (number & 7)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-import uuid
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import theory
-from .arguments import arm_list, fixed_rate, generator, is_hashable, is_number, loss_bounds, shown, stop_prior
-from .decision import Decision, Ledger
+from .arguments import arm_list, generator, is_hashable, is_number, loss_bounds, shown, stop_prior
+from .decision import Decision
 from .errors import InputError
+from .ledger import Ledger
 from .members import Member, add_arm, duplicate, in_use, room
 from .spaces import numbers
 from .structures import Structure
@@ -64,7 +64,7 @@ class HSB:
             raise InputError(f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")
         self.structure = structure
         self.arms = arm_list(arms)
-        self.learning_rate = fixed_rate(structure, len(self.arms), horizon, regions, learning_rate)
+        self.learning_rate = theory.constant_rate(structure, len(self.arms), horizon, regions, learning_rate)
         self.horizon = None if horizon is None else float(horizon)
         self.regions = None if regions is None else int(regions)
         self.stop = stop_prior(stop)
@@ -73,8 +73,6 @@ class HSB:
         self.clipped = 0  # contexts that lay outside the space and were clipped
         self._rng = generator(seed)
         self._ledger = Ledger()
-        self._stream = uuid.uuid4().hex  # names this policy; decisions carry it
-        self._past: dict[str, tuple[int, int]] = {}  # the policies this one was copied from: their rounds and decisions then
         self._removed: set[Hashable] = set()
         self._set_members(structure.members(len(self.arms), self.stop))
         self._refresh()
@@ -102,7 +100,7 @@ class HSB:
         decision = Decision(context=context, arm=self.arms[index], propensity=propensity, id=self._ledger.issue())
         if len(offered):
             decision.available = self._offered_now(offered)
-        decision._stream = self._stream
+        decision._stream = self._ledger.stream
         decision._policy = self
         decision._version = self._version
         decision._offered = len(self.arms)
@@ -129,7 +127,7 @@ class HSB:
             raise InputError(
                 f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}."
             )
-        own = self._check_new(decision)
+        own = self._ledger.check(decision)
         offered = self._offered_then(decision, own)
         if len(offered) and not offered[index]:
             raise InputError(f"Arm {decision.arm!r} was not among the available {shown(decision.available or ())}.")
@@ -140,9 +138,7 @@ class HSB:
             self._set_members([room(member) for member in self._members])
         self.rounds += 1
         self._version += 1
-        decision._taught += ((self._stream, self.rounds),)
-        if own and decision.id is not None:
-            self._ledger.close(int(decision.id))
+        self._ledger.close(decision, self.rounds, own=own)
 
     def probabilities(self, context: Any, *, available: Iterable[Hashable] | None = None) -> Floats:
         """The distribution over arms for a context. Changes nothing.
@@ -181,7 +177,7 @@ class HSB:
         self._set_members([add_arm(member) for member in self._members])
         self.arms.append(arm)
         if self.horizon is not None:
-            self.learning_rate = fixed_rate(self.structure, len(self.arms), self.horizon, self.regions, None)
+            self.learning_rate = theory.constant_rate(self.structure, len(self.arms), self.horizon, self.regions, None)
         self._refresh()
 
     def remove_arm(self, arm: Hashable) -> None:
@@ -233,8 +229,7 @@ class HSB:
         twin = copy.copy(self)
         twin.arms = list(self.arms)
         twin._rng = copy.deepcopy(self._rng)
-        twin._ledger = Ledger(self._ledger.issued, bytes(self._ledger.bits))
-        twin._fork()
+        twin._ledger = self._ledger.fork(self.rounds)
         twin._removed = set(self._removed)
         twin._set_members([duplicate(member) for member in self._members])
         twin._refresh()
@@ -254,6 +249,7 @@ class HSB:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._ledger = self._ledger.fork(self.rounds)
         self._set_members(self._members)
         self._refresh()
 
@@ -366,11 +362,6 @@ class HSB:
             return (np.arange(len(self.arms)) < decision._offered).astype(np.uint8)
         return self._everything
 
-    def _fork(self) -> None:
-        """Become another policy, with the same past."""
-        self._past = {**self._past, self._stream: (self.rounds, self._ledger.issued)}
-        self._stream = uuid.uuid4().hex
-
     def _offered_now(self, offered: Masks) -> tuple[Hashable, ...]:
         return tuple(arm for i, arm in enumerate(self.arms) if not len(offered) or offered[i])
 
@@ -395,24 +386,3 @@ class HSB:
             )
         value = float(value)
         return (value - low) / (high - low) if reward is None else (high - value) / (high - low)
-
-    def _check_new(self, decision: Decision) -> bool:
-        """Refuse what was learned before; tell whether the decision is this policy's own, known by its number."""
-        number, source = decision.id, decision._stream
-        own = number is not None and (source is None or source == self._stream)
-        if number is not None and source in self._past:
-            own = number < self._past[source][1]  # issued before the copy was made
-        if own:
-            if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < self._ledger.issued:
-                raise InputError(
-                    f"Decision {number!r} was never issued by this policy, which has issued {self._ledger.issued}. "
-                    "Leave id out for decisions from elsewhere."
-                )
-            twice = self._ledger.closed(int(number))
-        else:
-            twice = any(who == self._stream or when <= self._past.get(who, (-1, 0))[0] for who, when in decision._taught)
-        if twice:
-            raise InputError(
-                f"{decision!r} was learned from already. Each decision counts once; the second feedback was not used."
-            )
-        return own

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from .decision import Ledger
 from .errors import FileError, InputError
 from .kernels import header as h
+from .ledger import Ledger
 from .members import Member, aligned_zeros, scratch
 from .policy import HSB
 from .structures import from_dict
@@ -110,8 +110,8 @@ def _pack(policy: HSB) -> bytes:
         "rounds": policy.rounds,
         "clipped": policy.clipped,
         "issued": policy._ledger.issued,
-        "stream": policy._stream,
-        "past": policy._past,
+        "stream": policy._ledger.stream,
+        "past": policy._ledger.past,
         "generator": _plain(policy._rng.bit_generator.state),
         "members": len(policy._members),
     }
@@ -157,17 +157,16 @@ def _unpack(data: bytes) -> HSB:
             F = np.frombuffer(archive.read(f"{k}.floats"), dtype="<f8").astype(np.float64)
             I = np.frombuffer(archive.read(f"{k}.ints"), dtype="<i8").astype(np.int64)
             members.append(_checked(F, I, fresh[k]))
-        policy._ledger = Ledger(int(header["issued"]), archive.read("ledger"))
-        if len(policy._ledger.bits) * 8 < policy._ledger.issued:
+        past = {str(who): (int(rounds), int(issued)) for who, (rounds, issued) in header["past"].items()}
+        ledger = Ledger(int(header["issued"]), archive.read("ledger"), str(header["stream"]), past)
+        if len(ledger.bits) * 8 < ledger.issued:
             raise FileError("its ledger of decisions is too short.")
         policy._set_members(members)
         policy._removed = {_decode_arm(arm) for arm in header["removed"]}
         if not policy._removed < set(policy.arms):
             raise FileError("its removed arms are not some of its arms.")
         policy.rounds, policy.clipped = int(header["rounds"]), int(header["clipped"])
-        policy._stream = str(header["stream"])
-        policy._past = {str(who): (int(rounds), int(issued)) for who, (rounds, issued) in header["past"].items()}
-        policy._fork()
+        policy._ledger = ledger.fork(policy.rounds)
         policy._refresh()
         return policy
 

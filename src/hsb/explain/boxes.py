@@ -10,22 +10,6 @@ Box = tuple[tuple[float, float], ...]  # (low, high) per feature
 Boxes = tuple[Box, ...]
 
 
-def tree_box(number: int, level: int, k: int, features: int) -> Box:
-    """The box of node `number` of a level of a k-ary tree that divides its features in turn.
-
-    Fractions come from one division of whole numbers each, so that neighbours of any levels share their bounds exactly.
-
-    >>> tree_box(5, 3, 2, 1), tree_box(5, 3, 2, 2)
-    (((0.625, 0.75),), ((0.75, 1.0), (0.0, 0.5)))
-    """
-    index, parts = [0] * features, [1] * features
-    for turn in range(level):
-        j = turn % features
-        index[j] = index[j] * k + number // k ** (level - 1 - turn) % k
-        parts[j] *= k
-    return tuple((i / n, (i + 1) / n) for i, n in zip(index, parts, strict=True))
-
-
 def cover(structure: Structure, leaves: Iterable[int]) -> Boxes:
     """Boxes that make up a set of leaves: in one dimension its intervals, in several a division into few boxes."""
     return merge(tuple(structure.region(leaf)) for leaf in leaves)

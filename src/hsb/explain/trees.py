@@ -17,7 +17,8 @@ import numpy as np
 from ..kernels import header as h
 from ..members import Floats, Ints, Member, blocks
 from ..structures import Structure
-from .boxes import Box, tree_box
+from ..structures.base import tree_box
+from .boxes import Box
 from .pieces import Best, Piece, unseen
 from .weights import TIE, Arms, best_arms, log_of
 

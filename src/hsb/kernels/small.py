@@ -29,11 +29,17 @@ def play(F, I, keys, losses, us, rates, played, chances, suffered, start):
     n = np.uint64(len(us))
     while t < n:
         leaf = np.uint64((keys[t, U0] >> shift) + leaves)
-        new = F[before + leaf * stride] == 0.0
-        if new:
-            p0, p1, p2, p3 = _mix_new(F, before, stride, leaf, depth, M)
-        else:
-            p0, p1, p2, p3 = _mix(F, before, stride, leaf, depth)
+        bottom = U0
+        while bottom <= depth and _never(F, before + (leaf >> bottom) * stride):
+            bottom += U1
+        p0, p1, p2, p3, reach = _mix(F, before, stride, leaf, depth, bottom)
+        new = bottom > U0
+        if new:  # the rest lies on nodes at their prior
+            rest = reach * (1.0 / M)
+            p0 += rest
+            p1 += rest if M > 1 else 0.0
+            p2 += rest if M > 2 else 0.0
+            p3 += rest if M > 3 else 0.0
         arm, chance = _draw(F, scratch, p0, p1, p2, p3, us[t], last)
         loss = losses[t, arm]
         if loss > 0.0:
@@ -75,46 +81,27 @@ def play(F, I, keys, losses, us, rates, played, chances, suffered, start):
 
 
 @kernel
-def _mix(F, before, stride, leaf, depth):
-    """Probabilities of four arms, every node of the path having been visited."""
-    p0 = p1 = p2 = p3 = 0.0
-    reach = 1.0
-    up = depth + U1
-    while up > U0:
-        up -= U1
-        row = before + (leaf >> up) * stride
-        here = reach * F[row]
-        p0 += here * F[row + U2]
-        p1 += here * F[row + U3]
-        p2 += here * F[row + U4]
-        p3 += here * F[row + U5]
-        reach *= F[row + U1]
-    return p0, p1, p2, p3
+def _never(F, row):
+    """Was the node never visited?"""
+    return F[row] + F[row + U1] == 0.0
 
 
 @kernel
-def _mix_new(F, before, stride, leaf, depth, M):
-    """The same where the path ends in nodes at their prior."""
+def _mix(F, before, stride, leaf, depth, bottom):
+    """Probabilities of four arms over the path from the root down to `bottom` levels above the leaf, and what reaches below it."""
     p0 = p1 = p2 = p3 = 0.0
     reach = 1.0
     up = depth + U1
-    while up > U0:
+    while up > bottom:
         up -= U1
         row = before + (leaf >> up) * stride
-        if F[row] + F[row + U1] == 0.0:
-            break
         here = reach * F[row]
         p0 += here * F[row + U2]
         p1 += here * F[row + U3]
         p2 += here * F[row + U4]
         p3 += here * F[row + U5]
         reach *= F[row + U1]
-    share = 1.0 / M
-    p0 += reach * share
-    p1 += reach * share if M > 1 else 0.0
-    p2 += reach * share if M > 2 else 0.0
-    p3 += reach * share if M > 3 else 0.0
-    return p0, p1, p2, p3
+    return p0, p1, p2, p3, reach
 
 
 @kernel

@@ -111,7 +111,7 @@ class Structure(ABC):
         """Bounds of a leaf as fractions of the features it looks at: [(start, end), ...]."""
         if len(self.features) == 1:
             return [(leaf / self.leaves, (leaf + 1) / self.leaves)]
-        return dyadic_box(leaf, self.leaves.bit_length() - 1, len(self.features), 2)
+        return list(tree_box(leaf, self.leaves.bit_length() - 1, 2, len(self.features)))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that `hsb.structures.from_dict` reads back."""
@@ -148,15 +148,20 @@ class Structure(ABC):
         return f"{type(self).__name__}({inside})"
 
 
-def dyadic_box(leaf: int, depth: int, features: int, k: int) -> list[tuple[float, float]]:
-    """Bounds, as fractions, of a node at `depth` of a k-ary tree that divides its features in turn."""
-    bounds = [(0.0, 1.0)] * features
-    for level in range(depth):
-        digit = leaf // k ** (depth - 1 - level) % k
-        start, end = bounds[level % features]
-        width = (end - start) / k
-        bounds[level % features] = (start + digit * width, start + (digit + 1) * width)
-    return bounds
+def tree_box(number: int, level: int, k: int, features: int) -> tuple[tuple[float, float], ...]:
+    """The box of node `number` of a level of a k-ary tree that divides its features in turn.
+
+    Fractions come from one division of whole numbers each, so that neighbours of any levels share their bounds exactly.
+
+    >>> tree_box(5, 3, 2, 1), tree_box(5, 3, 2, 2)
+    (((0.625, 0.75),), ((0.75, 1.0), (0.0, 0.5)))
+    """
+    index, parts = [0] * features, [1] * features
+    for turn in range(level):
+        j = turn % features
+        index[j] = index[j] * k + number // k ** (level - 1 - turn) % k
+        parts[j] *= k
+    return tuple((i / n, (i + 1) / n) for i, n in zip(index, parts, strict=True))
 
 
 def use_space(space: Space | None, features: Sequence[int] | None, default: int = 1) -> tuple[Space, tuple[int, ...]]:

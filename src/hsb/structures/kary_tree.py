@@ -10,7 +10,7 @@ from ..errors import BudgetError, InputError
 from ..members import Member, make_tree
 from ..quantise import WORD, digit_bits, halvings, key_words, leaf_numbers
 from ..spaces import Cells, Space
-from .base import Cost, Floats, Ints, Structure, code, dyadic_box, use_space, whole
+from .base import Cost, Floats, Ints, Structure, code, tree_box, use_space, whole
 
 MOST_CHILDREN = 4096
 MOST_DEPTH = 4000
@@ -100,7 +100,7 @@ class KaryTree(Structure):
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
         """Bounds of a leaf."""
-        return dyadic_box(leaf, self.depth, len(self.features), self.k)
+        return list(tree_box(leaf, self.depth, self.k, len(self.features)))
 
     def parameters(self) -> dict[str, Any]:
         """k and depth."""

@@ -7,8 +7,10 @@ from .bounds import hierarchy_bound, learning_rate, mixture_bound, mixture_rate,
 from .cost import prior_cost
 from .examples import example_bound
 from .quantisation import policy_bound, quantisation_gap
+from .rate import constant_rate
 
 __all__ = [
+    "constant_rate",
     "example_bound",
     "exp3_bound",
     "exp3_rate",

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
-
+from ..arguments import is_number
 from ..errors import InputError
 from ..structures import Structure
 from ..structures.base import whole
@@ -20,33 +18,23 @@ def check_structure(structure: Structure) -> None:
 
 def check_horizon(horizon: float) -> None:
     """A number of rounds."""
-    if not _is_number(horizon) or not 1 <= horizon < math.inf:
+    if not is_number(horizon) or not 1 <= horizon < math.inf:
         raise InputError(f"horizon must be a number of rounds, at least 1; given {horizon!r}.")
 
 
 def check_rate(learning_rate: float) -> None:
     """A rate above 0."""
-    if not _is_number(learning_rate) or not 0 < learning_rate < math.inf:
+    if not is_number(learning_rate) or not 0 < learning_rate < math.inf:
         raise InputError(f"learning_rate must be a positive number; given {learning_rate!r}.")
 
 
 def check_at_least_zero(name: str, value: float) -> None:
     """A number of at least 0; infinity may be."""
-    if not _is_number(value) or not value >= 0:
+    if not is_number(value) or not value >= 0:
         raise InputError(f"{name} must be a number of at least 0; given {value!r}.")
-
-
-def check_stop(stop: float | None) -> None:
-    """A prior probability of stopping, or None."""
-    if stop is not None and not (_is_number(stop) and 0 <= stop < 1):
-        raise InputError(f"stop must be in [0, 1), the prior probability of stopping at a node; given {stop!r}.")
 
 
 def counted(arms: int, regions: int | None) -> tuple[int, int]:
     """Arms and regions as ints; as many regions as arms where none are given."""
     arms = whole("arms", arms, 1)
     return arms, whole("regions", arms if regions is None else regions, 1)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

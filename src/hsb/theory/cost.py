@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import stop_prior
 from ..errors import InputError
 from ..structures import ArbitrarySplits, GroupedLexicographic, Hierarchy, KaryTree, OneOf, PositionSplits, Structure
 from ..structures.base import no_stop, spelled, whole
-from .checks import check_stop, check_structure
+from .checks import check_structure
 from .cost_boxes import boxes
 from .cost_graphs import hierarchy, subsets
 from .cost_intervals import intervals
@@ -43,7 +44,7 @@ def prior_cost(structure: Structure, mapping: Sequence[int] | Ints, *, arms: int
     (20.71, 75.25)
     """
     check_structure(structure)
-    check_stop(stop)
+    stop = stop_prior(stop)
     arms = whole("arms", arms, 1)
     leaves = _checked(structure, mapping, arms)
     return max(0.0, -_log_prior(structure, leaves, structure, arms, stop))
