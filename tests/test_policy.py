@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hsb
-from hsb.storage import _trimmed
+from hsb.stored import trimmed
 
 quick = settings(deadline=None, derandomize=True, max_examples=30)
 TREE = hsb.BinaryTree(depth=4)
@@ -21,7 +21,7 @@ TWICE = r"learned from already.*counts once"
 def state(policy: hsb.HSB) -> dict[str, Any]:
     """All that a policy is, byte for byte; only rows that are not in use are left out."""
     return {
-        "arrays": [array.tobytes() for member in policy._members for array in _trimmed(member)],
+        "arrays": [array.tobytes() for member in policy._members for array in trimmed(member)],
         "ledger": (policy._ledger.issued, bytes(policy._ledger.bits).rstrip(b"\0")),
         "counters": (policy.rounds, policy.clipped),
         "settings": (policy.structure, policy.learning_rate, policy.horizon, policy.regions, policy.stop, policy.loss_range),

@@ -6,7 +6,7 @@ The mixture over every mapping from the regions of a hierarchical structure to a
 from . import structures, theory
 from .decision import Decision
 from .errors import BudgetError, FileError, InputError, StaleDecision
-from .policy import HSB
+from .policies import HSB, Certificate, Exp3, Policy, SExp3, Uniform
 from .simulate import Run, simulate
 from .spaces import Box, Cells
 from .storage import load
@@ -31,7 +31,9 @@ __all__ = [
     "Box",
     "BudgetError",
     "Cells",
+    "Certificate",
     "Decision",
+    "Exp3",
     "FileError",
     "GroupedLexicographic",
     "Hierarchy",
@@ -39,10 +41,13 @@ __all__ = [
     "KaryTree",
     "Lexicographic",
     "OneOf",
+    "Policy",
     "PositionSplits",
     "Run",
+    "SExp3",
     "StaleDecision",
     "Structure",
+    "Uniform",
     "load",
     "simulate",
     "structures",

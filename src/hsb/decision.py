@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .errors import InputError, StaleDecision
 
 if TYPE_CHECKING:
-    from .policy import HSB
+    from .policy import Policy
 
 
 class Decision:
@@ -59,7 +59,7 @@ class Decision:
         self._stream: str | None = None  # which policy issued it
         self._taught: tuple[tuple[str, int], ...] = ()  # which policies have learned from it, and their round
         self._offered = 0  # how many arms there were, if it was made here
-        self._policy: HSB | None = None
+        self._policy: Policy | None = None
         self._version = -1
         self._probabilities: NDArray[np.float64] | None = None
 

@@ -144,19 +144,27 @@ def make_tree(k: int, depth: int, arms: int, stop: float) -> Member:
     return _tree(k, depth, arms, go, stay, dense=2 * nodes * _row_words(arms, dense=True) <= DENSE_WORDS)
 
 
+def make_cells(cells: int, arms: int) -> Member:
+    """Trees of depth 0 side by side, one for each cell: the key is the cell's number."""
+    ones = np.ones(1)
+    member = _tree(2, 0, arms, ones, ones - 1.0, dense=True, roots=cells)
+    member.I[h.ROOTS], member.I[h.PER_WORD] = cells, 0
+    return member
+
+
 def _row_words(arms: int, *, dense: bool) -> int:
     if dense:  # whole cache lines, the hidden part elsewhere
         return -(-(2 + max(arm_block(arms)[2], 4)) // 8) * 8
     return 4 + arm_block(arms)[2] + arms
 
 
-def _tree(k: int, depth: int, arms: int, go: Floats, stay: Floats, *, dense: bool) -> Member:
+def _tree(k: int, depth: int, arms: int, go: Floats, stay: Floats, *, dense: bool, roots: int = 0) -> Member:
     layout = _Layout(h.DENSE if dense else h.COMPRESSED, arms, max(depth + 1, 4), scratch=1)
     layout.floats(h.GO, depth + 1)
     layout.floats(h.STAY, depth + 1)
     layout.ints(h.PATH, depth + 1)
     bits = digit_bits(k)
-    rows = sum(k**level for level in range(depth + 1)) if dense else 0
+    rows = roots or (sum(k**level for level in range(depth + 1)) if dense else 0)
     layout.header |= {
         h.DEPTH: depth,
         h.FANOUT: k,
@@ -341,6 +349,10 @@ def _widened(member: Member) -> Member:
     F, I = member
     arms = int(I[h.ARMS]) + 1
     if I[h.KIND] in (h.DENSE, h.COMPRESSED):
+        if I[h.ROOTS] > 0:
+            wider = make_cells(int(I[h.ROOTS]), arms)
+            wider.I[h.ROWS] = I[h.ROWS]
+            return wider
         k, depth = int(I[h.FANOUT]), int(I[h.DEPTH])
         go, stay = (F[I[at] : I[at] + depth + 1] for at in (h.GO, h.STAY))
         tree = _tree(k, depth, arms, go, stay, dense=bool(I[h.KIND] == h.DENSE))

@@ -1,81 +1,57 @@
-"""HSB, Algorithm 1: one round at a time."""
+"""What every policy is: it decides, learns from late or logged feedback, and its arms may come and go."""
 
 from __future__ import annotations
 
 import copy
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from . import theory
-from .arguments import arm_list, generator, is_hashable, is_number, loss_bounds, shown, stop_prior
+from .arguments import arm_list, generator, is_hashable, is_number, loss_bounds, shown
 from .decision import Decision
 from .errors import InputError
 from .ledger import Ledger
-from .members import Member, add_arm, duplicate, in_use, room
-from .spaces import numbers
-from .structures import Structure
-
-if TYPE_CHECKING:
-    from .explain import Explanation
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.uint8]
+Arrays = dict[str, NDArray[Any]]
 
 
-_NOWHERE = object()  # no context is this object
+class Policy(ABC):
+    """The interface that all policies share, and what they need in common: arms, losses, a ledger of decisions, random numbers.
 
-
-class HSB:
-    """Hierarchical Structure based Bandits: the mixture of every mapping that the structure can express, exactly (Algorithm 1).
-
-    - `arms`: a number, or the arms themselves (any hashables).
-    - `horizon`: the number of rounds to come, if known: Corollary 1's constant rate, for an optimal partition into `regions` regions
-      (by default as many as arms). Or `learning_rate` itself. With neither, the rate falls as sqrt(A / (M t)) (anytime).
-    - `stop`: a tree's prior probability of stopping at a node; the paper's is one half. 0 gives S-EXP3.
-    - `loss_range`: losses (and rewards) lie in it; they are scaled to [0, 1].
-    - `seed`: an int, a `numpy.random.Generator`, or None. Same seed, same run.
-
-    >>> import hsb
-    >>> policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=3, horizon=1000, seed=0)
-    >>> decision = policy.decide(0.37)
-    >>> policy.learn(decision, loss=1.0)
-    >>> policy.probabilities(0.37).sum().round(12)
-    np.float64(1.0)
+    A policy of its own kind fills in the methods under "what a policy fills in". `_locate` keeps the context; `_choose`, `_fill` and `_update`
+    then speak of it. A decision is a pure function of state, context and one number u.
     """
+
+    kinds: ClassVar[dict[str, type[Policy]]] = {}  # filled as classes are defined; `hsb.load` looks here
+
+    guarantee: ClassVar[str] = "none"
+    """What is proved of it, in one sentence."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        Policy.kinds[cls.__name__] = cls
 
     def __init__(
         self,
-        structure: Structure,
         *,
         arms: int | Iterable[Hashable],
-        horizon: float | None = None,
-        regions: int | None = None,
-        learning_rate: float | None = None,
-        stop: float | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        if not isinstance(structure, Structure):
-            raise InputError(f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")
-        self.structure = structure
         self.arms = arm_list(arms)
-        self.learning_rate = theory.constant_rate(structure, len(self.arms), horizon, regions, learning_rate)
-        self.horizon = None if horizon is None else float(horizon)
-        self.regions = None if regions is None else int(regions)
-        self.stop = stop_prior(stop)
         self.loss_range = loss_bounds(loss_range)
         self.rounds = 0  # rounds learned from
         self.clipped = 0  # contexts that lay outside the space and were clipped
         self._rng = generator(seed)
         self._ledger = Ledger()
         self._removed: set[Hashable] = set()
-        self._set_members(structure.members(len(self.arms), self.stop))
-        self._refresh()
 
     # -- one round ---------------------------------------------------------------------------------------------------
 
@@ -94,7 +70,7 @@ class HSB:
             raise InputError(f"u must be in [0, 1), a number; given {u!r}.")
         self._locate(context, count=True)
         u = self._rng.random() if u is None else float(u)
-        index, propensity = self._kernels.decide(self._Fs, self._Is, self._keys, self._counts, offered, self._p, u)
+        index, propensity = self._choose(offered, u)
         if type(context) is not float and isinstance(context, list | np.ndarray):
             context = context.copy()  # the caller may use it again
         decision = Decision(context=context, arm=self.arms[index], propensity=propensity, id=self._ledger.issue())
@@ -109,7 +85,7 @@ class HSB:
     def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the loss (or the reward) of a decision: this policy's, now or later, or one from a log.
 
-        Learning twice from one decision is refused. The rate is that of the round in which the feedback comes.
+        Learning twice from one decision is refused.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
@@ -132,10 +108,7 @@ class HSB:
         if len(offered) and not offered[index]:
             raise InputError(f"Arm {decision.arm!r} was not among the available {shown(decision.available or ())}.")
         self._locate(decision.context, count=not own)
-        rate = self.learning_rate if self.learning_rate is not None else float(self._anytime(self.rounds + 1.0))
-        x = rate * scaled / float(propensity)
-        while not self._kernels.update(self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x, False):
-            self._set_members([room(member) for member in self._members])
+        self._update(offered, index, scaled, float(propensity))
         self.rounds += 1
         self._version += 1
         self._ledger.close(decision, self.rounds, own=own)
@@ -150,15 +123,16 @@ class HSB:
         offered = self._all if available is None else self._mask(available)
         self._locate(context, count=False)
         p = np.empty(len(self.arms))
-        self._kernels.probabilities(self._Fs, self._Is, self._keys, self._counts, offered, p)
+        self._fill(offered, p)
         return p
 
     # -- arms --------------------------------------------------------------------------------------------------------
 
     def add_arm(self, arm: Hashable) -> None:
-        """Add an arm while running: in every node it gets the share 1/(M+1), the others are scaled by M/(M+1).
+        """Add an arm while running, or bring a removed one back.
 
-        A rate that came from `horizon` is set anew for M+1 arms; one given as `learning_rate` stays.
+        Where a policy keeps weights over arms, the new arm gets the share 1/(M+1) and the others are scaled by M/(M+1). A rate that came
+        from `horizon` is set anew for M+1 arms; one given as `learning_rate` stays.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
@@ -174,10 +148,8 @@ class HSB:
                 self._refresh()
                 return
             raise InputError(f"There is an arm {arm!r} already. Arms must differ.")
-        self._set_members([add_arm(member) for member in self._members])
+        self._widen()
         self.arms.append(arm)
-        if self.horizon is not None:
-            self.learning_rate = theory.constant_rate(self.structure, len(self.arms), self.horizon, self.regions, None)
         self._refresh()
 
     def remove_arm(self, arm: Hashable) -> None:
@@ -203,22 +175,16 @@ class HSB:
 
     # -- the whole policy --------------------------------------------------------------------------------------------
 
-    def explain(self) -> Explanation:
-        """The most probable mapping: regions, their arms, how sure. Data that prints as rules and can be drawn (`.plot()`).
+    def regret_bound(self, horizon: float | None = None) -> float:
+        """What is proved of its expected regret over so many rounds (by default those it was made for): infinite where nothing is.
 
         >>> import hsb
-        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b"], learning_rate=1.0)
-        >>> for context, bad in ((0.2, "a"), (0.7, "b")):
-        ...     policy.learn(hsb.Decision(context=context, arm=bad, propensity=0.05), loss=1.0)
-        >>> print(policy.explain())
-        0 <= x < 0.5: play 'b' (sure 1.00)
-        0.5 <= x <= 1: play 'a' (sure 1.00)
+        >>> hsb.Uniform(arms=3).regret_bound(1000)
+        inf
         """
-        from .explain import explain
+        return math.inf
 
-        return explain(self.structure, self._members, self.arms, self.stop)
-
-    def copy(self) -> HSB:
+    def copy(self) -> Self:
         """An independent policy in the same state, its random numbers included.
 
         >>> import hsb
@@ -231,7 +197,7 @@ class HSB:
         twin._rng = copy.deepcopy(self._rng)
         twin._ledger = self._ledger.fork(self.rounds)
         twin._removed = set(self._removed)
-        twin._set_members([duplicate(member) for member in self._members])
+        twin._detach()
         twin._refresh()
         return twin
 
@@ -244,93 +210,94 @@ class HSB:
 
         save(self, path)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_kernels", "_find", "_located")}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._ledger = self._ledger.fork(self.rounds)
-        self._set_members(self._members)
         self._refresh()
 
     @property
     def nbytes(self) -> int:
-        """Memory that the state takes, rows not yet used apart."""
-        return sum(in_use(member) for member in self._members)
+        """Memory that the state takes."""
+        return sum(array.nbytes for array in self._arrays().values())
 
     def __repr__(self) -> str:
-        return f"HSB({self.structure!r}, arms={shown(self.arms)}, learning_rate={self.learning_rate!r}, rounds={self.rounds})"
+        inside = [f"{name}={value!r}" for name, value in self._shown().items()]
+        return f"{type(self).__name__}({', '.join([*inside, f'arms={shown(self.arms)}', f'rounds={self.rounds}'])})"
 
-    # -- inside ------------------------------------------------------------------------------------------------------
+    # -- what a policy fills in --------------------------------------------------------------------------------------
 
-    def _set_members(self, members: list[Member]) -> None:
-        from .kernels import keys, rounds
+    @abstractmethod
+    def _locate(self, context: Any, *, count: bool) -> None:
+        """Check a context and keep what the next call of `_choose`, `_fill` or `_update` needs; count it in `clipped` if clipped."""
 
-        self._kernels, self._find = rounds, keys.locate
-        self._members = members
-        self._Fs = tuple(member.F for member in members)
-        self._Is = tuple(member.I for member in members)
+    @abstractmethod
+    def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
+        """The arm for the located context and its propensity; `offered` is empty where every arm is. Changes nothing."""
+
+    @abstractmethod
+    def _fill(self, offered: Masks, p: Floats) -> None:
+        """The distribution over arms for the located context, into p. Changes nothing."""
+
+    @abstractmethod
+    def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
+        """Learn the scaled loss of an arm at the located context. `rounds` counts it only afterwards."""
+
+    @abstractmethod
+    def _check_contexts(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
+        """A whole table of contexts, checked, one row each, and how many were clipped."""
+
+    @abstractmethod
+    def _play(
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+    ) -> None:
+        """`_choose` and `_update` for each row of a part of a table; fill played and chances. `masks` may have no columns: all offered."""
+
+    @abstractmethod
+    def _settings(self) -> dict[str, Any]:
+        """The constructor's other arguments as plain data; `_from_settings` reads them."""
+
+    @classmethod
+    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        """A fresh policy; `common` holds arms, loss_range and seed."""
+        return cls(**settings, **common)
+
+    @abstractmethod
+    def _arrays(self) -> Arrays:
+        """All that it learned, by name. Empty before the first `_refresh`."""
+
+    def _set_arrays(self, arrays: Arrays) -> None:
+        """Take over what `_arrays` gave, in a fresh policy; ValueError where it does not fit."""
+        for name, fresh in self._arrays().items():
+            given = arrays[name]
+            if given.shape != fresh.shape or given.dtype != fresh.dtype:
+                raise ValueError(f"its {name} does not fit its settings")
+            if given.dtype.kind == "f" and not np.isfinite(given).all():
+                raise ValueError("its state holds numbers that are not finite")
+            fresh[...] = given
+
+    def _widen(self) -> None:
+        """Make room for one more arm; `arms` does not have it yet."""
+        raise InputError(f"{type(self).__name__} cannot take another arm while running. Make a new one with all the arms.")
+
+    @abstractmethod
+    def _detach(self) -> None:
+        """Copy the state, in a policy that still shares it with another."""
+
+    def _shown(self) -> dict[str, Any]:
+        """What `repr` says of it."""
+        return self._settings()
 
     def _refresh(self) -> None:
         """Scratch and look-up tables, after the arms or the arrays changed."""
         self._index = {arm: i for i, arm in enumerate(self.arms)}
         self._p = np.empty(len(self.arms))
-        self._counts = np.zeros(len(self._members), dtype=np.int64)
-        self._keys = tuple(np.zeros((1, words), dtype=np.int64) for words in self.structure.key_words())
-        self._codes = self.structure.codes()
-        self._point = np.zeros((1, self.structure.space.features))
-        self._located: Any = _NOWHERE
         self._everything = np.zeros(0, dtype=np.uint8)
         self._all = self._everything
         if self._removed:
             self._all = np.array([arm not in self._removed for arm in self.arms], dtype=np.uint8)
         self._version = getattr(self, "_version", 0) + 1
-        arms = len(self.arms)
-        regions = arms if self.regions is None else self.regions
-        self._cost = theory.prior_bound(self.structure, arms=arms, regions=regions) / arms
 
-    def _locate(self, context: Any, *, count: bool) -> None:
-        """Put the context's keys where the kernels read them; a number just located is there already."""
-        if context is self._located:
-            return
-        self._located = _NOWHERE
-        space, structure = self.structure.space, self.structure
-        if space.features == 1:
-            if is_number(context):
-                try:
-                    point = space.unit_point(float(context))
-                except OverflowError:
-                    point = math.nan
-                keys = structure.scalar_keys(point) if point == point else None
-                if keys is not None:
-                    for k in range(len(keys)):
-                        self._keys[k][0, 0] = keys[k]
-                    self._located = context
-                    return
-        elif self._several(context):
-            return
-        row = numbers("Contexts", context)
-        points, clipped = space.check(row.reshape(1, -1) if row.ndim <= 1 else row)
-        if len(points) != 1:
-            raise InputError(f"One context at a time here; given {len(points)}. hsb.simulate takes whole tables.")
-        if count:
-            self.clipped += clipped
-        self._keys = tuple(structure.keys(points))
-
-    def _several(self, context: Any) -> bool:
-        """The quick way for several features; False where the slow one is needed, to clip or to explain what is wrong."""
-        point = self._point
-        if isinstance(context, np.ndarray):
-            if context.shape != (point.shape[1],) or context.dtype.kind not in "iuf":
-                return False
-        elif not isinstance(context, list | tuple) or len(context) != point.shape[1] or not all(map(is_number, context)):
-            return False
-        try:
-            point[0] = context
-        except OverflowError:
-            return False
-        ends = self.structure.space.ends()
-        return all(self._find(code, *ends, point, key) for code, key in zip(self._codes, self._keys, strict=True))
+    # -- inside ------------------------------------------------------------------------------------------------------
 
     def _mask(self, available: Iterable[Hashable], *, past: bool = False) -> Masks:
         """One byte per arm; empty where every arm is offered. A removed arm may have been available in the past."""
@@ -365,10 +332,6 @@ class HSB:
     def _offered_now(self, offered: Masks) -> tuple[Hashable, ...]:
         return tuple(arm for i, arm in enumerate(self.arms) if not len(offered) or offered[i])
 
-    def _anytime(self, t: Any) -> Any:
-        """The rate of round t, or of an array of rounds: sqrt(A / (M t)), with A of Theorem 2."""
-        return np.sqrt(self._cost / t)
-
     def _scaled_loss(self, loss: float | None, reward: float | None) -> float:
         if reward is None and type(loss) is float and self.loss_range == (0.0, 1.0) and 0.0 <= loss <= 1.0:
             return loss
@@ -382,7 +345,7 @@ class HSB:
         if not is_number(value) or not low <= value <= high:
             name = "loss" if reward is None else "reward"
             raise InputError(
-                f"{name} must be a number in [{low}, {high}]; given {value!r}. Declare another range with HSB(..., loss_range=(low, high))."
+                f"{name} must be a number in [{low}, {high}]; given {value!r}. Declare another range with loss_range=(low, high)."
             )
         value = float(value)
         return (value - low) / (high - low) if reward is None else (high - value) / (high - low)

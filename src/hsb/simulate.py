@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
-from .members import room
-from .policy import HSB
+from .policies import Policy
 from .spaces import numbers
 
 CHUNK = 1 << 14
@@ -46,7 +45,7 @@ class Run:
 
 
 def simulate(
-    policy: HSB,
+    policy: Policy,
     contexts: ArrayLike,
     losses: ArrayLike | None = None,
     *,
@@ -67,52 +66,33 @@ def simulate(
     >>> run.average_loss < 0.2
     True
     """
-    if not isinstance(policy, HSB):
+    if not isinstance(policy, Policy):
         raise InputError(f"simulate needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {policy!r}.")
-    points, clipped = policy.structure.space.check(contexts)
+    points, clipped = policy._check_contexts(contexts)
     table = _table(policy, losses, rewards, len(points))
     masks = _masks(policy, available, len(points))
     low, high = policy.loss_range
     total = len(points)
     played = np.empty(total, dtype=np.int64)
     chances = np.empty(total)
-    suffered = np.empty(total)
     policy.clipped += clipped
     for begin in range(0, total, CHUNK):  # a chunk fits the cache, and Ctrl-C is heard between chunks
         part = slice(begin, min(begin + CHUNK, total))
-        keys = tuple(np.ascontiguousarray(key) for key in policy.structure.keys(points[part]))
         scaled = table[part] if rewards is None else high - table[part]
         if (low, high) != (0.0, 1.0):
             scaled = (scaled - low if rewards is None else scaled) / (high - low)
-        _play(policy, total - begin, keys, masks[part], scaled, played[part], chances[part], suffered[part])
+        us = policy._rng.random(part.stop - begin)
+        policy._play(points[part], masks[part], scaled, us, played[part], chances[part], total - begin)
+        policy.rounds += part.stop - begin
+        policy._version += 1
         if progress is not None:
             progress(part.stop, total)
-    if (low, high) != (0.0, 1.0):
-        suffered = table[np.arange(total), played]
-        suffered = suffered if rewards is None else low + high - suffered
+    suffered = table[np.arange(total), played]
+    if rewards is not None:
+        suffered = low + high - suffered
     labels = policy.arms
     arms = played if all(type(a) is int and a == i for i, a in enumerate(labels)) else _labels(labels)[played]
     return Run(arms=arms, losses=suffered, propensities=chances)
-
-
-def _play(policy: HSB, to_come: int, keys: Any, masks: Any, losses: Any, played: Any, chances: Any, suffered: Any) -> None:
-    n = len(losses)
-    us = policy._rng.random(n)
-    first = policy.rounds + 1
-    if policy.learning_rate is not None:
-        rates = np.full(n, policy.learning_rate)
-    else:
-        rates = policy._anytime(np.arange(first, first + n, dtype=np.float64))
-    done = 0
-    while True:
-        done = policy._kernels.simulate(
-            policy._Fs, policy._Is, keys, policy._counts, masks, policy._p, losses, us, rates, played, chances, suffered, done
-        )
-        if done == n:
-            break
-        policy._set_members([room(member, to_come - done) for member in policy._members])
-    policy.rounds += n
-    policy._version += 1
 
 
 def _labels(arms: list[Any]) -> NDArray[Any]:
@@ -121,7 +101,7 @@ def _labels(arms: list[Any]) -> NDArray[Any]:
     return labels
 
 
-def _table(policy: HSB, losses: ArrayLike | None, rewards: ArrayLike | None, rounds: int) -> NDArray[np.float64]:
+def _table(policy: Policy, losses: ArrayLike | None, rewards: ArrayLike | None, rounds: int) -> NDArray[np.float64]:
     if (losses is None) == (rewards is None):
         raise InputError(f"simulate needs losses or rewards=, exactly one; given {'neither' if losses is None else 'both'}.")
     name = "losses" if rewards is None else "rewards"
@@ -133,12 +113,12 @@ def _table(policy: HSB, losses: ArrayLike | None, rewards: ArrayLike | None, rou
     if table.size and not (table.min() >= low and table.max() <= high):  # also where there is a NaN
         t, m = np.argwhere(~((table >= low) & (table <= high)))[0]
         raise InputError(
-            f"{name}[{t}, {m}] is {table[t, m]}, outside [{low}, {high}]. Declare another range with HSB(..., loss_range=(low, high))."
+            f"{name}[{t}, {m}] is {table[t, m]}, outside [{low}, {high}]. Declare another range with loss_range=(low, high)."
         )
     return table
 
 
-def _masks(policy: HSB, available: ArrayLike | None, rounds: int) -> NDArray[np.uint8]:
+def _masks(policy: Policy, available: ArrayLike | None, rounds: int) -> NDArray[np.uint8]:
     if available is None:
         if not policy._removed:
             return np.zeros((rounds, 0), dtype=np.uint8)

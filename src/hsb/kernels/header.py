@@ -32,6 +32,7 @@ LOGS = 11  # how far behind an arm block its logarithms stand; for trees, how fa
 # Trees (DENSE, COMPRESSED).
 DEPTH = 12
 FANOUT = 25
+ROOTS = 27  # trees of depth 0 side by side, by cell; 0: one tree
 BITS = 13  # bits of a digit in a key
 PER_WORD = 14  # digits in a word of a key
 WORDS = 15  # words of a key

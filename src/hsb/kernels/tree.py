@@ -21,6 +21,7 @@ from .header import (
     OPTION_TINY,
     PATH,
     REST,
+    ROOTS,
     ROW0,
     ROWS,
     STAY,
@@ -80,7 +81,7 @@ def visit(F, I, key, reach):
 
 @kernel
 def _visit_dense(F, I, key, reach):
-    heap = 0
+    heap = key[0] if I[ROOTS] > 0 else 0
     k = I[FANOUT]
     depth, stride, row0 = I[DEPTH], I[STRIDE], I[ROW0]
     path, weight, bases = I[PATH], I[WEIGHT], I[BASES]
@@ -152,7 +153,7 @@ def extend(F, I, key, n):
 def _extend_dense(F, I, key, n):
     depth = I[DEPTH]
     stay, go = F[I[STAY] + 1], F[I[GO] + 1]
-    heap = 0
+    heap = key[0] if I[ROOTS] > 0 else 0
     for level in range(depth + 1):
         if level >= n:
             row = I[ROW0] + heap * I[STRIDE]

@@ -41,9 +41,10 @@ class Structure(ABC):
     max_group: int  # Psi, the most children in a group
     max_groups: int  # H_S, the most groups of a node
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
-        Structure.kinds[cls.__name__] = cls
+        if listed:
+            Structure.kinds[cls.__name__] = cls
 
     @property
     @abstractmethod
@@ -85,6 +86,10 @@ class Structure(ABC):
             encode(code, *self.space.ends(), contexts, key)
             found.append(key)
         return found
+
+    def leaf_code(self) -> Ints:
+        """How a context becomes the number of its leaf (`kernels/keys.py`)."""
+        return plain_code(self.leaves, self.features)
 
     def scalar_keys(self, point: float) -> list[int] | None:
         """The keys of one point of the unit interval, quickly; None where only `keys` can tell."""

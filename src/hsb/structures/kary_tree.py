@@ -86,6 +86,14 @@ class KaryTree(Structure):
         """As many as the path needs."""
         return [key_words(self.k, self.depth)]
 
+    def leaf_code(self) -> Ints:
+        """The path as a number."""
+        from ..kernels.keys import CELLS, NUMBER
+
+        if len(self.features) == 1:
+            return code(CELLS, self.features, self.leaves)
+        return code(NUMBER, self.features, self.k, self.depth)
+
     def scalar_keys(self, point: float) -> list[int] | None:
         """One shift, for a binary tree on one feature."""
         if self.k != 2 or self.space.features != 1:

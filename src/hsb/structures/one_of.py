@@ -83,6 +83,10 @@ class OneOf(Structure):
         """Likewise."""
         return [1] + [words for s in self.structures for words in s.key_words()]
 
+    def leaf_code(self) -> Ints:
+        """That of the finest structure."""
+        return self._finest.leaf_code()
+
     def scalar_keys(self, point: float) -> list[int] | None:
         """The root needs none; then each structure's."""
         found = [0]

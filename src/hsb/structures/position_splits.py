@@ -77,6 +77,10 @@ class PositionSplits(Structure):
 
         return [code(GRID, self.features, *self.bits)]
 
+    def leaf_code(self) -> Ints:
+        """The key is the leaf's number."""
+        return self.codes()[0]
+
     def leaf(self, points: Floats) -> Ints:
         """Row-major cell numbers."""
         counts = np.array([2**b for b in self.bits])

@@ -1,0 +1,168 @@
+"""Exponential weights over every mapping of a structure, exactly: the engine behind HSB, S-EXP3 and EXP3."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import theory
+from ..errors import InputError
+from ..members import Member, add_arm, duplicate, in_use, room
+from ..policy import Arrays, Floats, Masks
+from ..stored import checked, trimmed
+from ..structures import Structure
+from .certificate import Certificate
+from .located import Located
+
+
+class Mixture(Located):
+    """A state (the members of a structure) that kernels update, at a rate that is constant or falls with the rounds."""
+
+    def __init__(
+        self,
+        structure: Structure,
+        *,
+        arms: int | Iterable[Hashable],
+        horizon: float | None,
+        learning_rate: float | None,
+        loss_range: tuple[float, float],
+        seed: int | np.random.Generator | None,
+    ) -> None:
+        super().__init__(structure, arms=arms, loss_range=loss_range, seed=seed)
+        self.learning_rate = theory.constant_rate(
+            self._prior_bound(), arms=len(self.arms), horizon=horizon, learning_rate=learning_rate
+        )
+        self.horizon = None if horizon is None else float(horizon)
+        self.weight = 0.0  # the sum of the rates of all rounds learned from
+        self.variance = 0.0  # the sum of rate^2 loss^2 / (2 propensity)
+        self._set_members(self._fresh())
+        self._refresh()
+
+    # -- what the three differ in -----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _fresh(self) -> list[Member]:
+        """A state at its prior."""
+
+    @abstractmethod
+    def _prior_bound(self) -> float:
+        """A, an upper bound on ln(1/beta) of the mappings that the rate is meant for."""
+
+    def _anytime(self, t: Any) -> Any:
+        """The rate of round t, or of an array of rounds: sqrt(A / (M t))."""
+        return np.sqrt(self._cost / t)
+
+    # -- a round -----------------------------------------------------------------------------------------------------
+
+    def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
+        found: tuple[int, float] = self._kernels.decide(self._Fs, self._Is, self._keys, self._counts, offered, self._p, u)
+        return found
+
+    def _fill(self, offered: Masks, p: Floats) -> None:
+        self._kernels.probabilities(self._Fs, self._Is, self._keys, self._counts, offered, p)
+
+    def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
+        rate = self.learning_rate if self.learning_rate is not None else float(self._anytime(self.rounds + 1.0))
+        x = rate * loss / propensity
+        while not self._kernels.update(self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x, False):
+            self._set_members([room(member) for member in self._members])
+        self.weight += rate
+        self.variance += rate * loss * x / 2.0
+
+    def _play(
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+    ) -> None:
+        n, first = len(us), self.rounds + 1
+        if self.learning_rate is not None:
+            rates = np.full(n, self.learning_rate)
+        else:
+            rates = self._anytime(np.arange(first, first + n, dtype=np.float64))
+        keys, suffered = self._table_keys(points), np.empty(n)
+        done = 0
+        while True:
+            done = self._kernels.simulate(
+                self._Fs, self._Is, keys, self._counts, masks, self._p, losses, us, rates, played, chances, suffered, done
+            )
+            if done == n:
+                break
+            self._set_members([room(member, to_come - done) for member in self._members])
+        self.weight = _added(self.weight, rates)
+        self.variance = _added(self.variance, rates * suffered * (rates * suffered / chances) / 2.0)
+
+    # -- the whole policy --------------------------------------------------------------------------------------------
+
+    def certificate(self) -> Certificate:
+        """What the rounds played so far prove about the regret: Theorem 1's bound with the observed second-order term.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
+        >>> for t in range(100):
+        ...     decision = policy.decide(t % 2 / 2)
+        ...     policy.learn(decision, loss=float(decision.arm == t % 2))
+        >>> policy.certificate().average < 0.5
+        True
+        """
+        return Certificate.of(self)
+
+    def _horizon(self, horizon: float | None) -> float:
+        """The rounds that a bound is asked for."""
+        found = self.horizon if horizon is None else horizon
+        if found is None:
+            raise InputError("Over how many rounds? Give regret_bound(horizon): this policy was made without one.")
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the state takes, rows not yet used apart."""
+        return sum(in_use(member) for member in self._members)
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _set_members(self, members: list[Member]) -> None:
+        from ..kernels import rounds
+
+        self._kernels = rounds
+        self._members = members
+        self._Fs = tuple(member.F for member in members)
+        self._Is = tuple(member.I for member in members)
+
+    def _refresh(self) -> None:
+        super()._refresh()
+        if not hasattr(self, "_kernels"):
+            self._set_members(self._members)
+        self._counts = np.zeros(len(self._members), dtype=np.int64)
+        cost, arms = self._prior_bound(), len(self.arms)
+        self._cost = cost / arms
+        if self.horizon is not None:
+            self.learning_rate = theory.constant_rate(cost, arms=arms, horizon=self.horizon, learning_rate=None)
+
+    def _widen(self) -> None:
+        self._set_members([add_arm(member) for member in self._members])
+
+    def _detach(self) -> None:
+        self._set_members([duplicate(member) for member in self._members])
+
+    def _arrays(self) -> Arrays:
+        arrays: Arrays = {"sums": np.array([self.weight, self.variance])}
+        for k, member in enumerate(self._members):
+            arrays[f"{k}.floats"], arrays[f"{k}.ints"] = trimmed(member)
+        return arrays
+
+    def _set_arrays(self, arrays: Arrays) -> None:
+        fresh = self._members
+        if len([name for name in arrays if name != "sums"]) != 2 * len(fresh):
+            raise ValueError(f"its arrays are not those of a structure with {len(fresh)} members")
+        self.weight, self.variance = map(float, arrays.get("sums", (0.0, 0.0)))  # the first files had none
+        self._set_members([checked(arrays[f"{k}.floats"], arrays[f"{k}.ints"], member) for k, member in enumerate(fresh)])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_kernels", "_Fs", "_Is")}
+
+
+def _added(total: float, terms: Floats) -> float:
+    """One after the other, so that a table gives what its rounds one by one give."""
+    return float(np.add.accumulate(np.concatenate(([total], terms)))[-1])

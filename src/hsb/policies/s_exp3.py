@@ -1,0 +1,82 @@
+"""S-EXP3: an EXP3 of its own in every cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from .. import theory
+from ..members import Member
+from ..spaces import Cells
+from ..structures import Structure
+from ..structures.leaves import Leaves
+from .mixture import Mixture
+
+
+class SExp3(Mixture):
+    """An EXP3 in every leaf of a structure, or in so many equal cells: all M^N mappings, with equal prior weight (Section I-A).
+
+    Exactly `HSB(tree, stop=0)`, the tree that never stops above its leaves, only faster. With a `horizon` T the rate is
+    sqrt(2 N ln M / (T M)); with neither a horizon nor a `learning_rate` it falls as sqrt(N ln M / (M t)).
+
+    >>> import hsb
+    >>> policy = hsb.SExp3(32, arms=3, horizon=10_000, seed=0)
+    >>> policy.learn(policy.decide(0.37), loss=1.0)
+    >>> round(policy.regret_bound())
+    1452
+    """
+
+    structure: Leaves
+    guarantee: ClassVar[str] = (
+        "Against every mapping of the cells, whatever the contexts and losses: sqrt(2 N M T ln M), with a horizon."
+    )
+
+    def __init__(
+        self,
+        structure: Structure | Cells | int,
+        *,
+        arms: int | Iterable[Hashable],
+        horizon: float | None = None,
+        learning_rate: float | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(
+            Leaves(structure), arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed
+        )
+
+    def regret_bound(self, horizon: float | None = None) -> float:
+        """N ln M / rate + M T rate / 2; at the theory's rate, sqrt(2 N M T ln M). Infinite for a falling rate.
+
+        >>> import hsb
+        >>> round(hsb.SExp3(1024, arms=3, horizon=100_000).regret_bound())
+        25981
+        """
+        if self.learning_rate is None:
+            return super().regret_bound(horizon)
+        return theory.mixture_bound(
+            self._prior_bound(), learning_rate=self.learning_rate, arms=len(self.arms), horizon=self._horizon(horizon)
+        )
+
+    def _fresh(self) -> list[Member]:
+        return self.structure.members(len(self.arms), None)
+
+    def _prior_bound(self) -> float:
+        return self.structure.leaves * math.log(len(self.arms))
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "structure": self.structure.plain(),
+            "horizon": self.horizon,
+            "learning_rate": self.learning_rate if self.horizon is None else None,
+        }
+
+    @classmethod
+    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        return cls(Leaves.from_plain(settings.pop("structure")), **settings, **common)
+
+    def _shown(self) -> dict[str, Any]:
+        return {"structure": self.structure, "learning_rate": self.learning_rate}

@@ -1,0 +1,71 @@
+"""Uniform play: to collect data, and as a yardstick."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..policy import Arrays, Floats, Masks, Policy
+from .exp3 import rows_of
+
+
+class Uniform(Policy):
+    """Every offered arm with the same probability, always. It learns nothing, and its logs are the best ones to evaluate others on.
+
+    >>> import hsb
+    >>> hsb.Uniform(arms=4).probabilities("any context", available=[0, 2])
+    array([0.5, 0. , 0.5, 0. ])
+    """
+
+    guarantee: ClassVar[str] = "None: it does not learn."
+
+    def __init__(
+        self,
+        *,
+        arms: int | Iterable[Hashable],
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(arms=arms, loss_range=loss_range, seed=seed)
+        self._refresh()
+
+    def _locate(self, context: Any, *, count: bool) -> None:
+        pass
+
+    def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
+        choices = np.flatnonzero(offered) if len(offered) else np.arange(len(self.arms))
+        return int(choices[min(int(u * len(choices)), len(choices) - 1)]), 1.0 / len(choices)
+
+    def _fill(self, offered: Masks, p: Floats) -> None:
+        p[:] = 1.0 if not len(offered) else offered
+        p /= p.sum()
+
+    def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
+        pass
+
+    def _check_contexts(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
+        return np.zeros((rows_of(contexts), 1)), 0
+
+    def _play(
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+    ) -> None:
+        offered = np.ones((len(us), len(self.arms)), dtype=np.uint8) if masks.shape[1] == 0 else masks
+        counts = offered.sum(axis=1, dtype=np.int64)
+        nth = np.minimum((us * counts).astype(np.int64), counts - 1)
+        played[:] = np.argmax(np.cumsum(offered, axis=1, dtype=np.int64) > nth[:, None], axis=1)
+        chances[:] = 1.0 / counts
+
+    def _settings(self) -> dict[str, Any]:
+        return {}
+
+    def _arrays(self) -> Arrays:
+        return {}
+
+    def _widen(self) -> None:
+        pass
+
+    def _detach(self) -> None:
+        pass

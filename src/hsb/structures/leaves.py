@@ -1,0 +1,101 @@
+"""The leaves of a structure, without its hierarchy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..members import Member, make_cells
+from ..spaces import Box, Cells, space_from_dict
+from .base import Cost, Floats, Ints, Structure, no_stop, spelled
+
+MOST_LEAVES = 1 << 26
+
+
+class Leaves(Structure, listed=False):
+    """The cells of a structure, each by itself: what S-EXP3 and every policy with a table per cell look at.
+
+    Every mapping of the N leaves to arms has the same prior weight M^-N. It is no structure of Section IV, and is not among `Structure.kinds`.
+
+    >>> from hsb import BinaryTree
+    >>> Leaves(BinaryTree(depth=3)).leaf_of(0.3), Leaves(5).leaf_of(0.3)
+    (2, 1)
+    """
+
+    def __init__(self, structure: Structure | Cells | int) -> None:
+        self.of: Structure | None = None
+        if isinstance(structure, Structure):
+            self.of = structure.of if isinstance(structure, Leaves) else structure
+            self.space, self.features, self.leaves = structure.space, structure.features, structure.leaves
+        elif isinstance(structure, Cells):
+            self.space, self.features, self.leaves = structure, (0,), structure.n
+        elif isinstance(structure, int | np.integer) and not isinstance(structure, bool) and structure >= 1:
+            self.space, self.features, self.leaves = Box.unit(), (0,), int(structure)
+        else:
+            raise InputError(
+                f"A structure is needed, e.g. hsb.BinaryTree(depth=10), or a number of equal cells; given {structure!r}."
+            )
+        self.max_group, self.max_groups = self.leaves, 1
+        if self.leaves > MOST_LEAVES:
+            raise InputError(
+                f"{spelled(self.leaves)} leaves, and one table for each; the limit is {MOST_LEAVES:,}. Use a coarser structure, or hsb.HSB."
+            )
+
+    @property
+    def cost(self) -> Cost:
+        """One node."""
+        return Cost(1, 0)
+
+    def splits(self, regions: int, arms: int) -> int:
+        """One: into all leaves at once."""
+        return 1
+
+    def members(self, arms: int, stop: float | None) -> list[Member]:
+        """A node for each leaf."""
+        no_stop(self, stop)
+        return [make_cells(self.leaves, arms)]
+
+    def codes(self) -> list[Ints]:
+        """The leaf's number."""
+        return [self.leaf_code()]
+
+    def leaf_code(self) -> Ints:
+        """That of the structure."""
+        return super().leaf_code() if self.of is None else self.of.leaf_code()
+
+    def scalar_keys(self, point: float) -> list[int] | None:
+        """As for equal cells, where they are."""
+        return [min(int(point * self.leaves), self.leaves - 1)] if self.features == (0,) and self.space.features == 1 else None
+
+    def leaf(self, points: Floats) -> Ints:
+        """Leaf numbers of the structure."""
+        return super().leaf(points) if self.of is None else self.of.leaf(points)
+
+    def region(self, leaf: int) -> list[tuple[float, float]]:
+        """Bounds of a leaf of the structure."""
+        return super().region(leaf) if self.of is None else self.of.region(leaf)
+
+    def parameters(self) -> dict[str, Any]:
+        """How many."""
+        return {"leaves": self.leaves}
+
+    def plain(self) -> dict[str, Any]:
+        """Plain data that `from_plain` reads."""
+        if self.of is not None:
+            return {"structure": self.of.to_dict()}
+        return {"cells": self.leaves, "space": self.space.to_dict()}
+
+    @staticmethod
+    def from_plain(data: dict[str, Any]) -> Leaves:
+        """The inverse of `plain`."""
+        from . import from_dict
+
+        if "structure" in data:
+            return Leaves(from_dict(data["structure"]))
+        space = space_from_dict(data["space"])
+        return Leaves(space if isinstance(space, Cells) else int(data["cells"]))
+
+    def __repr__(self) -> str:
+        return repr(self.leaves if self.of is None else self.of)
