@@ -391,7 +391,7 @@ def test_clipped_contexts_are_counted():
 
 def test_what_is_printed():
     policy = make(arms=["a", "b"])
-    assert repr(policy) == "HSB(BinaryTree(depth=4), arms=['a', 'b'], learning_rate=0.3, rounds=0)"
+    assert repr(policy) == "HSB(structure=BinaryTree(depth=4), learning_rate=0.3, arms=['a', 'b'], rounds=0)"
     assert "... 500 in all]" in repr(make(arms=500)) and len(repr(make(arms=500))) < 200
     assert repr(policy.decide(0.5, available=["a"])) == "Decision(context=0.5, arm='a', propensity=1.0, available=['a'], id=0)"
     assert repr(hsb.simulate(policy, [0.5], [[1.0, 1.0]])) == "Run(rounds=1, average_loss=1.0000)"

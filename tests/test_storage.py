@@ -175,9 +175,9 @@ def test_arms_that_cannot_be_stored(arm, tmp_path):
 def test_nothing_in_a_file_is_code(tmp_path):
     small().save(tmp_path / "policy.hsb")
     with zipfile.ZipFile(tmp_path / "policy.hsb") as archive:
-        assert archive.namelist() == ["header.json", "ledger", "0.floats", "0.ints"]
+        assert archive.namelist() == ["header.json", "ledger", "sums", "0.floats", "0.ints"]
         header = json.loads(archive.read("header.json"))
-        assert (header["format"], header["version"]) == ("hsb-policy", 1)
+        assert (header["format"], header["version"]) == ("hsb-policy", 2)
 
 
 # -- damage ----------------------------------------------------------------------------------------------------------
@@ -270,11 +270,12 @@ def forged(policy: hsb.HSB, folder: Path, change) -> hsb.HSB | None:
 
 PCG = {"bit_generator": "PCG64", "has_uint32": 0, "uinteger": 0}
 HEADERS: dict[str, list[Any]] = {
-    "version": [2, 10**30, None, "1"],
+    "version": [3, 10**30, None, "1"],
     "structure": [{"structure": "Exec"}, TREE.to_dict() | {"depth": 10**18}, *(EXAMPLES[n].to_dict() for n in OTHERS)],
     "arms": [[], ["a", "b"], ["a", "b", "c", "d"], ["a", "b", "b"], ["a", "b", ["c"]], 3],
     "removed": [["a", "b", "c"], ["z"], [["a"]], None],
-    "members": [0, 2, None],
+    "policy": ["Policy", "Exec", None, "Uniform", "Exp3"],
+    "arrays": [{}, None, {"0.floats": ["f", -1]}, {"0.floats": ["O", -1], "0.ints": ["i", -1]}],
     "learning_rate": [-1.0, 0.0, 0, float("nan"), "fast", True, 10**400],
     "stop": [1.5, -0.1, "half", 0.9],  # 0.9 is not the prior in the arrays
     "loss_range": [[1, 0], [1], 5, ["a", "b"]],
@@ -287,18 +288,35 @@ HEADERS: dict[str, list[Any]] = {
 }
 
 
+def put(header: dict[str, Any], name: str, value: Any) -> None:
+    """Change an entry of the header, or one of the policy's settings in it."""
+    (header["settings"] if name in header["settings"] else header)[name] = value
+
+
 @pytest.mark.parametrize("horizon", [None, 1000])
 @pytest.mark.parametrize(("name", "values"), HEADERS.items(), ids=HEADERS)
 def test_forged_headers(name, values, horizon, tmp_path):
     policy = small(horizon=horizon, learning_rate=0.3 if horizon is None else None)
     assert forged(policy, tmp_path, lambda header, F, I: None) is not None
     for value in values:
-        assert forged(policy, tmp_path, lambda header, F, I: header.update({name: value})) is None, value  # noqa: B023
+        assert forged(policy, tmp_path, lambda header, F, I: put(header, name, value)) is None, value  # noqa: B023
+
+
+def test_the_first_format_is_still_read(tmp_path):
+    policy = small()
+
+    def older(header, F, I):
+        header |= header.pop("settings") | {"version": 1, "members": 1}
+        del header["policy"], header["arrays"]
+
+    twin = forged(policy, tmp_path, older)
+    assert twin is not None
+    assert play(policy, 40, seed=9) == play(twin, 40, seed=9)
 
 
 def test_a_newer_file_says_what_to_do(tmp_path):
-    assert forged(small(), tmp_path, lambda header, F, I: header.update(version=2)) is None
-    with pytest.raises(hsb.FileError, match=r"format 2.*reads up to 1.*newer hsb"):
+    assert forged(small(), tmp_path, lambda header, F, I: header.update(version=3)) is None
+    with pytest.raises(hsb.FileError, match=r"format 3.*reads up to 2.*newer hsb"):
         hsb.load(tmp_path / "damaged.hsb")
 
 

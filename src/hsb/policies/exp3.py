@@ -67,6 +67,9 @@ class Exp3(Mixture):
     def _prior_bound(self) -> float:
         return math.log(len(self.arms))
 
+    def _best_cost(self) -> float:
+        return self._prior_bound()  # that of every mapping
+
     def _settings(self) -> dict[str, Any]:
         return {"horizon": self.horizon, "learning_rate": self.learning_rate if self.horizon is None else None}
 

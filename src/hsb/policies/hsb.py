@@ -99,6 +99,11 @@ class HSB(Mixture):
         arms = len(self.arms)
         return theory.prior_bound(self.structure, arms=arms, regions=arms if self.regions is None else self.regions)
 
+    def _best_cost(self) -> float:
+        from ..explain.price import price
+
+        return price(self.explain(), stop=self.stop)
+
     def _settings(self) -> dict[str, Any]:
         return {
             "structure": self.structure.to_dict(),

@@ -52,6 +52,10 @@ class Mixture(Located):
     def _prior_bound(self) -> float:
         """A, an upper bound on ln(1/beta) of the mappings that the rate is meant for."""
 
+    @abstractmethod
+    def _best_cost(self) -> float:
+        """ln(1/beta) of the best mapping in hindsight."""
+
     def _anytime(self, t: Any) -> Any:
         """The rate of round t, or of an array of rounds: sqrt(A / (M t))."""
         return np.sqrt(self._cost / t)
@@ -106,7 +110,13 @@ class Mixture(Located):
         >>> policy.certificate().average < 0.5
         True
         """
-        return Certificate.of(self)
+        return Certificate(
+            rounds=self.rounds,
+            prior_cost=self._best_cost(),
+            second_order=self.variance,
+            weight=self.weight,
+            constant=self.learning_rate is not None,
+        )
 
     def _horizon(self, horizon: float | None) -> float:
         """The rounds that a bound is asked for."""

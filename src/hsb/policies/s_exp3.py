@@ -67,6 +67,9 @@ class SExp3(Mixture):
     def _prior_bound(self) -> float:
         return self.structure.leaves * math.log(len(self.arms))
 
+    def _best_cost(self) -> float:
+        return self._prior_bound()  # that of every mapping
+
     def _settings(self) -> dict[str, Any]:
         return {
             "structure": self.structure.plain(),
