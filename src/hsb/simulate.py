@@ -75,6 +75,8 @@ def simulate(
     total = len(points)
     played = np.empty(total, dtype=np.int64)
     chances = np.empty(total)
+    suffered = np.empty(total)
+    rows = np.arange(min(CHUNK, total)) * len(policy.arms)
     policy.clipped += clipped
     for begin in range(0, total, CHUNK):  # a chunk fits the cache, and Ctrl-C is heard between chunks
         part = slice(begin, min(begin + CHUNK, total))
@@ -83,11 +85,11 @@ def simulate(
             scaled = (scaled - low if rewards is None else scaled) / (high - low)
         us = policy._rng.random(part.stop - begin)
         policy._play(points[part], masks[part], scaled, us, played[part], chances[part], total - begin)
+        table[part].ravel().take(rows[: part.stop - begin] + played[part], out=suffered[part], mode="clip")
         policy.rounds += part.stop - begin
         policy._version += 1
         if progress is not None:
             progress(part.stop, total)
-    suffered = table[np.arange(total), played]
     if rewards is not None:
         suffered = low + high - suffered
     labels = policy.arms

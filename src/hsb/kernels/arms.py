@@ -169,6 +169,20 @@ def shrink_masked(F, I, b, arm, x, f, offered, g):
 
 
 @kernel
+def share(F, I, b, drift):
+    """Fixed share: every arm gives the part `drift` of its weight, which all then share equally. The total stays. O(M).
+
+    Nothing is hidden afterwards: each weight is at least drift/M of the total.
+    """
+    M = I[ARMS]
+    gift = drift * total(F, b, I[TOP], I[TOP_SIZE]) / M
+    keep = 1.0 - drift
+    for m in range(M):
+        F[b + m] = F[b + m] * keep + gift
+    rebuild(F, I, b)
+
+
+@kernel
 def log_total(F, I, b):
     """Logarithm of the sum of the weights, right at any scale. O(M)."""
     top = log_weight(F, I, b, 0)

@@ -13,7 +13,7 @@ Numbers that may become very small are never lost and never floored:
 import math
 
 # Kinds of members.
-DENSE, COMPRESSED, INTERVALS, GRAPH, ONE_OF = 1, 2, 3, 4, 5
+DENSE, COMPRESSED, INTERVALS, GRAPH, ONE_OF, ADVISOR = 1, 2, 3, 4, 5, 6
 
 # Common to all members.
 KIND = 0

@@ -5,7 +5,7 @@
 
 import math
 
-from . import arms, graph, intervals, one_of, small, tree, unseen
+from . import arms, graph, intervals, one_of, rows, small, tree, unseen
 from .header import (
     ARMS,
     BASES,
@@ -19,6 +19,7 @@ from .header import (
     KIND,
     OPTION,
     PARENT,
+    PATH,
     REST,
     STEP,
     TOP,
@@ -98,7 +99,10 @@ def _add(F, I, n, p):
 
 @kernel
 def mix(Fs, Is, Ks, t, counts, offered, p):
-    """Fill p with the probabilities of the offered arms, which add to 1; the others get 0. O(nodes * arms)."""
+    """Fill p with the probabilities of the offered arms, which add to 1; the others get 0. Return their share of all weight.
+
+    O(nodes * arms).
+    """
     for m in range(len(p)):
         p[m] = 0.0
     for k in range(len(Fs)):
@@ -109,17 +113,18 @@ def mix(Fs, Is, Ks, t, counts, offered, p):
         p[m] = 0.0 if masked and offered[m] == 0 else min(p[m], 1.0)
         total += p[m]
     if not masked:
-        return
+        return 1.0
     if total < UNSEEN:
         unseen.log_probabilities(Fs, Is, Ks, t, counts, offered, p)
         unseen.normalise(p)
-        return
+        return total
     for m in range(len(p)):
         p[m] /= total
+    return total
 
 
 @kernel
-def _walk(Fs, Is, counts, u):
+def walk(Fs, Is, counts, u):
     """Draw an arm: first a node, by its mass, then an arm of it. O(nodes + log M)."""
     left = u
     last_k, last_i = 0, -1
@@ -150,9 +155,16 @@ def draw(Fs, Is, Ks, t, counts, offered, p, u):
     """The arm that the number u in [0, 1) selects, and its probability, after `visit`. A pure function of state, key and u."""
     M = len(p)
     if M > FEW and len(offered) == 0:
-        arm = _walk(Fs, Is, counts, u)
+        arm = walk(Fs, Is, counts, u)
         return arm, min(propensity(Fs, Is, counts, arm), 1.0)
     mix(Fs, Is, Ks, t, counts, offered, p)
+    return pick(p, u)
+
+
+@kernel
+def pick(p, u):
+    """The arm that u selects from a distribution, and its probability."""
+    M = len(p)
     total = 0.0
     for m in range(M):
         total += p[m]
@@ -197,7 +209,7 @@ def _others_remain(Fs, Is, counts, arm):
 
 
 @kernel
-def _sole(offered):
+def sole(offered):
     n = 0
     for m in range(len(offered)):
         n += offered[m] != 0
@@ -205,8 +217,11 @@ def _sole(offered):
 
 
 @kernel
-def _log_g(Fs, Is, Ks, t, counts, offered, p, arm, x):
-    """ln of the factor g, which is what the offered arms keep of their total."""
+def _log_g(Fs, Is, Ks, t, counts, offered, p, arm, x, here, beside, same):
+    """ln of the factor g, which is what the offered arms keep of their total.
+
+    This mixture weighs `here`; `beside` it stands one arm with its own weight, the played one if `same`.
+    """
     total = 0.0
     for m in range(len(p)):
         p[m] = 0.0 if offered[m] == 0 else propensity(Fs, Is, counts, m)
@@ -214,37 +229,58 @@ def _log_g(Fs, Is, Ks, t, counts, offered, p, arm, x):
     kept = 0.0
     for m in range(len(p)):
         kept += 0.0 if m == arm else p[m]
+    f = math.exp(-x)
+    if beside > 0.0:
+        return math.log((here * (kept + p[arm] * f) + beside * (f if same else 1.0)) / (here * total + beside))
     if kept >= UNSEEN:
-        return math.log((kept + p[arm] * math.exp(-x)) / total)
+        return math.log((kept + p[arm] * f) / total)
     unseen.log_probabilities(Fs, Is, Ks, t, counts, offered, p)
     return unseen.log_kept(p, arm, x)
 
 
 @kernel
-def update(Fs, Is, Ks, t, counts, offered, p, arm, x, visited):
+def update(Fs, Is, Ks, t, counts, offered, p, arm, x, drift, visited):
     """Learn that `arm` had estimated loss x (rate * loss / propensity). False, and nothing changed, where a tree is short of rows.
 
     `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not offered, those
-    are multiplied by g, so that the offered arms keep their total.
+    are multiplied by g, so that the offered arms keep their total. Every node learned from then shares `drift` of its arms' weights.
+    """
+    return not math.isnan(update_beside(Fs, Is, Ks, t, counts, offered, p, arm, x, drift, visited, 1.0, 0.0, False))
+
+
+@kernel
+def _share(F, I, n, drift):
+    """Fixed share in the n nodes just learned from."""
+    for i in range(n):
+        b = I[I[PATH] + i] + rows.ARMS_AT if _is_tree(I) else I[I[BASES] + i]
+        arms.share(F, I, b, drift)
+
+
+@kernel
+def update_beside(Fs, Is, Ks, t, counts, offered, p, arm, x, drift, visited, here, beside, same):
+    """`update` for a mixture that has only the weight `here`, `beside` an arm that has the rest (`_log_g`).
+
+    Return by what the whole mixture's weight was multiplied; NaN where a tree is short of rows.
     """
     if x <= 0.0 or len(p) == 1:
-        return True
+        return 1.0
     x = min(x, MOST)
     for k in range(len(Fs)):
         if _is_tree(Is[k]) and tree.is_full(Is[k]):
-            return False
+            return math.nan
     if not visited or len(offered) > 0:
         visit(Fs, Is, Ks, t, counts)
     log_g = 0.0
     if len(offered) > 0:
-        if _sole(offered):
-            return True  # nothing else was offered: nothing to learn
-        log_g = _log_g(Fs, Is, Ks, t, counts, offered, p, arm, x)
+        if sole(offered):
+            return 1.0  # nothing else was offered: nothing to learn
+        log_g = _log_g(Fs, Is, Ks, t, counts, offered, p, arm, x, here, beside, same)
     fast = (x <= STEP and log_g >= -STEP) or (len(offered) == 0 and _others_remain(Fs, Is, counts, arm))
     for k in range(len(Fs)):
         if _is_tree(Is[k]):
             counts[k] = tree.extend(Fs[k], Is[k], Ks[k][t], counts[k])
     f, g = math.exp(-x), math.exp(log_g)
+    r = 1.0
     for k in range(len(Fs) - 1, -1, -1):
         F, I, n, key = Fs[k], Is[k], counts[k], Ks[k][t]
         kind = I[KIND]
@@ -264,11 +300,13 @@ def update(Fs, Is, Ks, t, counts, offered, p, arm, x, visited):
         parent = I[PARENT]
         if parent >= 0:
             Fs[parent][Is[parent][CHILD_RATIO] + I[OPTION]] = r
-    return True
+        if drift > 0.0:
+            _share(F, I, n, drift)
+    return r if fast else math.exp(r)
 
 
 @kernel
-def _full(mask):
+def full(mask):
     for m in range(len(mask)):
         if mask[m] == 0:
             return False
@@ -276,7 +314,7 @@ def _full(mask):
 
 
 @kernel
-def simulate(Fs, Is, Ks, counts, masks, p, losses, us, rates, played, chances, suffered, start):
+def simulate(Fs, Is, Ks, counts, masks, p, losses, us, rates, drift, played, chances, suffered, start):
     """Play rounds start, start+1, ... of a table; return the first round not played (a tree may be short of rows)."""
     none = masks[0][:0]
     masked = masks.shape[1] > 0
@@ -285,17 +323,34 @@ def simulate(Fs, Is, Ks, counts, masks, p, losses, us, rates, played, chances, s
     t = start
     while t < len(us):
         if is_small:
-            t = small.play(Fs[0], I, Ks[0], losses, us, rates, played, chances, suffered, t)
+            t = small.play(Fs[0], I, Ks[0], losses, us, rates, drift, played, chances, suffered, t)
             if t == len(us):
                 break
-        offered = masks[t] if masked and not _full(masks[t]) else none
+        offered = masks[t] if masked and not full(masks[t]) else none
         visit(Fs, Is, Ks, t, counts)
         arm, chance = draw(Fs, Is, Ks, t, counts, offered, p, us[t])
         loss = losses[t, arm]
-        if not update(Fs, Is, Ks, t, counts, offered, p, arm, rates[t] * loss / chance, True):
+        if not update(Fs, Is, Ks, t, counts, offered, p, arm, rates[t] * loss / chance, drift, True):
             return t
         played[t] = arm
         chances[t] = chance
         suffered[t] = loss
         t += 1
     return t
+
+
+@kernel
+def add(sums, rate, loss, chance):
+    """Add a round to what a certificate needs: the rates, rate^2 loss^2 / (2 chance), and rate loss^2 / (2 chance)."""
+    sums[0] += rate
+    if loss > 0.0:
+        second = rate * loss * (loss / chance) / 2.0
+        sums[1] += rate * second
+        sums[2] += second
+
+
+@kernel
+def add_all(sums, rates, losses, chances):
+    """The same for many rounds, one after the other."""
+    for t in range(len(rates)):
+        add(sums, rates[t], losses[t], chances[t])

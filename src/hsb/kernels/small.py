@@ -16,7 +16,7 @@ U0, U1, U2, U3, U4, U5 = (np.uint64(i) for i in range(6))
 
 
 @kernel
-def play(F, I, keys, losses, us, rates, played, chances, suffered, start):
+def play(F, I, keys, losses, us, rates, drift, played, chances, suffered, start):
     """Play rounds start, start+1, ...; return the first that needs the general way: a loss in a new leaf, or a huge step."""
     M = I[ARMS]
     depth, stride = np.uint64(I[DEPTH]), np.uint64(I[STRIDE])
@@ -73,6 +73,11 @@ def play(F, I, keys, losses, us, rates, played, chances, suffered, start):
                     rows.rare_turn(F, I, np.int64(row), now, below, s)
                 below = s
                 up += U1
+            if drift > 0.0:
+                up = U0
+                while up <= depth:
+                    arms.share(F, I, np.int64(before + (leaf >> up) * stride) + 2, drift)
+                    up += U1
         played[t] = arm
         chances[t] = chance
         suffered[t] = loss

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -37,8 +38,8 @@ class Mixture(Located):
             self._prior_bound(), arms=len(self.arms), horizon=horizon, learning_rate=learning_rate
         )
         self.horizon = None if horizon is None else float(horizon)
-        self.weight = 0.0  # the sum of the rates of all rounds learned from
-        self.variance = 0.0  # the sum of rate^2 loss^2 / (2 propensity)
+        self._drift = 0.0  # share of an arm's weight that it gives to all, in each node learned from
+        self._sums = np.zeros(3)  # over the rounds learned from: rate; rate^2 loss^2 / (2 propensity); rate loss^2 / (2 propensity)
         self._set_members(self._fresh())
         self._refresh()
 
@@ -72,10 +73,9 @@ class Mixture(Located):
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         rate = self.learning_rate if self.learning_rate is not None else float(self._anytime(self.rounds + 1.0))
         x = rate * loss / propensity
-        while not self._kernels.update(self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x, False):
+        while not self._kernels.update(self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x, self._drift, False):
             self._set_members([room(member) for member in self._members])
-        self.weight += rate
-        self.variance += rate * loss * x / 2.0
+        self._kernels.add(self._sums, rate, loss, propensity)
 
     def _play(
         self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
@@ -89,13 +89,12 @@ class Mixture(Located):
         done = 0
         while True:
             done = self._kernels.simulate(
-                self._Fs, self._Is, keys, self._counts, masks, self._p, losses, us, rates, played, chances, suffered, done
+                self._Fs, self._Is, keys, self._counts, masks, self._p, losses, us, rates, self._drift, played, chances, suffered, done
             )
             if done == n:
                 break
             self._set_members([room(member, to_come - done) for member in self._members])
-        self.weight = _added(self.weight, rates)
-        self.variance = _added(self.variance, rates * suffered * (rates * suffered / chances) / 2.0)
+        self._kernels.add_all(self._sums, rates, suffered, chances)
 
     # -- the whole policy --------------------------------------------------------------------------------------------
 
@@ -110,13 +109,18 @@ class Mixture(Located):
         >>> policy.certificate().average < 0.5
         True
         """
-        return Certificate(
-            rounds=self.rounds,
-            prior_cost=self._best_cost(),
-            second_order=self.variance,
-            weight=self.weight,
-            constant=self.learning_rate is not None,
-        )
+        weight, falling, second = self._sums.tolist()
+        cost = self._best_cost()
+        if not self.rounds:
+            return Certificate(0, cost, 0.0, math.inf)
+        price = self._certified(cost)
+        if price is None:  # a falling rate: rounds weighed by their rates
+            return Certificate(self.rounds, cost, falling * self.rounds / weight, (cost + falling) * self.rounds / weight)
+        return Certificate(self.rounds, cost, second, price + second)
+
+    def _certified(self, cost: float) -> float | None:
+        """What Theorem 1 charges in all for a mapping with ln(1/beta) = cost; None for a rate that falls from round to round."""
+        return None if self.learning_rate is None else cost / self.learning_rate
 
     def _horizon(self, horizon: float | None) -> float:
         """The rounds that a bound is asked for."""
@@ -155,9 +159,10 @@ class Mixture(Located):
 
     def _detach(self) -> None:
         self._set_members([duplicate(member) for member in self._members])
+        self._sums = self._sums.copy()
 
     def _arrays(self) -> Arrays:
-        arrays: Arrays = {"sums": np.array([self.weight, self.variance])}
+        arrays: Arrays = {"sums": self._sums}
         for k, member in enumerate(self._members):
             arrays[f"{k}.floats"], arrays[f"{k}.ints"] = trimmed(member)
         return arrays
@@ -166,13 +171,11 @@ class Mixture(Located):
         fresh = self._members
         if len([name for name in arrays if name != "sums"]) != 2 * len(fresh):
             raise ValueError(f"its arrays are not those of a structure with {len(fresh)} members")
-        self.weight, self.variance = map(float, arrays.get("sums", (0.0, 0.0)))  # the first files had none
+        self._sums = arrays.get("sums", np.zeros(3))  # the first files had none
+        if self._sums.shape != (3,) or not np.isfinite(self._sums).all():
+            raise ValueError("its sums must be three finite numbers")
         self._set_members([checked(arrays[f"{k}.floats"], arrays[f"{k}.ints"], member) for k, member in enumerate(fresh)])
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name not in ("_kernels", "_Fs", "_Is")}
 
-
-def _added(total: float, terms: Floats) -> float:
-    """One after the other, so that a table gives what its rounds one by one give."""
-    return float(np.add.accumulate(np.concatenate(([total], terms)))[-1])

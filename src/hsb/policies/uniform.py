@@ -52,10 +52,13 @@ class Uniform(Policy):
     def _play(
         self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
     ) -> None:
-        offered = np.ones((len(us), len(self.arms)), dtype=np.uint8) if masks.shape[1] == 0 else masks
-        counts = offered.sum(axis=1, dtype=np.int64)
+        if masks.shape[1] == 0:
+            played[:] = np.minimum((us * len(self.arms)).astype(np.int64), len(self.arms) - 1)
+            chances[:] = 1.0 / len(self.arms)
+            return
+        counts = masks.sum(axis=1, dtype=np.int64)
         nth = np.minimum((us * counts).astype(np.int64), counts - 1)
-        played[:] = np.argmax(np.cumsum(offered, axis=1, dtype=np.int64) > nth[:, None], axis=1)
+        played[:] = np.argmax(np.cumsum(masks, axis=1, dtype=np.int64) > nth[:, None], axis=1)
         chances[:] = 1.0 / counts
 
     def _settings(self) -> dict[str, Any]:

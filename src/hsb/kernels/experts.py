@@ -1,0 +1,215 @@
+"""Exponential weights over a list of experts: EXP4, and Section III's mixture of mappings.
+
+An expert's weight is kept twice. `logs` is the truth; `weights` is its exponential, for speed, or 0 where that is below `TINY`. Factors are
+never above 1, so weights only fall; before their total leaves the double range all of them are computed anew from the logarithms,
+whose largest is then 0. So no weight is lost, however long the run, and nothing is floored.
+
+`advice[row, k]` is the arm of expert k, or `advice[row, k, m]` what it gives arm m: Numba compiles one or the other. An expert sleeps where
+nothing it advises is offered. `offered` is empty where every arm is, else one byte per arm.
+"""
+
+import math
+
+from .jit import kernel
+
+TINY = 1e-300  # smaller weights are 0 until the next rescaling
+LOW = 1e-100  # the total that calls for one: weights left out are then less than 1e-200 of it
+UNSEEN = 1e-200  # experts awake that weigh less than this together are summed in logarithms
+MOST = 1e15  # a step beyond this counts as this, as in `rounds.py`
+
+
+@kernel
+def _awake(advice, row, k, offered):
+    """How much of an expert's advice is offered; 0 where it sleeps."""
+    if advice.ndim == 2:
+        return 1.0 if len(offered) == 0 or offered[advice[row, k]] != 0 else 0.0
+    a = 0.0
+    for m in range(advice.shape[2]):
+        if len(offered) == 0 or offered[m] != 0:
+            a += advice[row, k, m]
+    return a
+
+
+@kernel
+def _share(advice, row, k, m, a):
+    """What an expert awake gives an offered arm, its advice renormalised over the offered ones."""
+    if advice.ndim == 2:
+        return 1.0 if advice[row, k] == m else 0.0
+    return advice[row, k, m] / a
+
+
+@kernel
+def _add(advice, row, k, offered, a, w, p):
+    """Add what an expert of weight w, awake, gives each arm."""
+    if advice.ndim == 2:
+        p[advice[row, k]] += w
+    else:
+        for m in range(advice.shape[2]):
+            if len(offered) == 0 or offered[m] != 0:
+                p[m] += w * (advice[row, k, m] / a)
+
+
+@kernel
+def _factor(advice, step, x, f):
+    """exp(-step), where f = exp(-x) is known: one exponential a round where each expert advises one arm."""
+    if advice.ndim == 2:
+        return f if step > 0.0 else 1.0
+    if step == x:
+        return f
+    return 1.0 if step == 0.0 else math.exp(-step)
+
+
+@kernel
+def _top(logs, advice, row, offered):
+    """The largest logarithm among the experts awake; minus infinity where all sleep."""
+    top = -math.inf
+    for k in range(len(logs)):
+        if _awake(advice, row, k, offered) > 0.0:
+            top = max(top, logs[k])
+    return top
+
+
+@kernel
+def _weigh_logs(logs, advice, row, offered, p):
+    """`p`, up to its scale, where the experts awake weigh too little for plain numbers; equal shares where all sleep."""
+    top = _top(logs, advice, row, offered)
+    for m in range(len(p)):
+        p[m] = 1.0 if top == -math.inf and (len(offered) == 0 or offered[m] != 0) else 0.0
+    if top > -math.inf:
+        for k in range(len(logs)):
+            a = _awake(advice, row, k, offered)
+            if a > 0.0:
+                _add(advice, row, k, offered, a, math.exp(logs[k] - top), p)
+
+
+@kernel
+def mix(logs, weights, advice, row, offered, p):
+    """Fill p with the probabilities of the arms, which add to 1; those not offered get 0. O(experts)."""
+    for m in range(len(p)):
+        p[m] = 0.0
+    for k in range(len(weights)):
+        a = _awake(advice, row, k, offered)
+        if a > 0.0:
+            _add(advice, row, k, offered, a, weights[k], p)
+    total = _sum(p)
+    if total < UNSEEN:
+        _weigh_logs(logs, advice, row, offered, p)
+        total = _sum(p)
+    for m in range(len(p)):
+        p[m] /= total
+
+
+@kernel
+def _sum(p):
+    s = 0.0
+    for m in range(len(p)):
+        s += p[m]
+    return s
+
+
+@kernel
+def decide(logs, weights, advice, row, offered, p, u):
+    """The arm that the number u in [0, 1) selects, and its probability. Changes nothing but the scratch p."""
+    mix(logs, weights, advice, row, offered, p)
+    total = _sum(p)
+    arm = 0
+    cumulative = 0.0
+    for m in range(len(p) - 1):
+        cumulative += p[m]
+        if cumulative <= u * total:
+            arm = m + 1
+    if p[arm] == 0.0:  # u so close to 1 that rounding went past the last arm that has any probability
+        for m in range(len(p)):
+            if p[m] > p[arm]:
+                arm = m
+    return arm, min(p[arm], 1.0)
+
+
+@kernel
+def _log_kept(logs, weights, advice, row, offered, arm, x, f):
+    """ln of what the experts awake keep of their total weight. O(experts)."""
+    before, after = 0.0, 0.0
+    for k in range(len(weights)):
+        a = _awake(advice, row, k, offered)
+        if a > 0.0:
+            before += weights[k]
+            after += weights[k] * _factor(advice, x * _share(advice, row, k, arm, a), x, f)
+    if after >= UNSEEN:
+        return math.log(after / before)
+    top = _top(logs, advice, row, offered)
+    if top == -math.inf:
+        return 0.0
+    top_after = -math.inf
+    for k in range(len(logs)):
+        a = _awake(advice, row, k, offered)
+        if a > 0.0:
+            top_after = max(top_after, logs[k] - x * _share(advice, row, k, arm, a))
+    before, after = 0.0, 0.0
+    for k in range(len(logs)):
+        a = _awake(advice, row, k, offered)
+        if a > 0.0:
+            before += math.exp(logs[k] - top)
+            after += math.exp(logs[k] - x * _share(advice, row, k, arm, a) - top_after)
+    return min(0.0, top_after - top + math.log(after / before))
+
+
+@kernel
+def _sole(offered):
+    n = 0
+    for m in range(len(offered)):
+        n += offered[m] != 0
+    return n == 1
+
+
+@kernel
+def learn(logs, weights, advice, row, offered, arm, x):
+    """Multiply each expert's weight by exp(-x advice[arm]), x = rate * loss / propensity. O(experts).
+
+    Sleeping experts are multiplied by what those awake keep of their total: up to a common scale, the experts awake keep their total.
+    """
+    if x <= 0.0 or _sole(offered):  # a single arm offered is advised by every expert awake: nothing to learn
+        return
+    x = min(x, MOST)
+    f = math.exp(-x)
+    log_g = 0.0
+    if len(offered) > 0:
+        log_g = _log_kept(logs, weights, advice, row, offered, arm, x, f)
+    g = math.exp(log_g)
+    total = 0.0
+    for k in range(len(weights)):
+        a = _awake(advice, row, k, offered)
+        if a > 0.0:
+            step = x * _share(advice, row, k, arm, a)  # no branch: half of the experts that advise one arm would mispredict it
+            logs[k] -= step
+            w = weights[k] * _factor(advice, step, x, f)
+            weights[k] = w if w >= TINY else 0.0
+        elif log_g < 0.0:
+            logs[k] += log_g
+            w = weights[k] * g
+            weights[k] = w if w >= TINY else 0.0
+        total += weights[k]
+    if total < LOW:
+        rescale(logs, weights)
+
+
+@kernel
+def rescale(logs, weights):
+    """Make the largest logarithm 0 and compute every weight anew. O(experts), once in a long while."""
+    top = -math.inf
+    for k in range(len(logs)):
+        top = max(top, logs[k])
+    for k in range(len(logs)):
+        logs[k] -= top
+        w = math.exp(logs[k])
+        weights[k] = w if w >= TINY else 0.0
+
+
+@kernel
+def play(logs, weights, advice, which, masks, p, losses, us, rates, played, chances):
+    """Decide and learn in every round of a table; round t has row which[t] of the advice. `masks` may have no columns."""
+    for t in range(len(us)):
+        row, offered = which[t], masks[t]
+        arm, chance = decide(logs, weights, advice, row, offered, p, us[t])
+        learn(logs, weights, advice, row, offered, arm, rates[t] * losses[t, arm] / chance)
+        played[t] = arm
+        chances[t] = chance

@@ -1,0 +1,168 @@
+"""Rounds of the policies that follow a best mapping: of perturbed totals (CSB-FTPL), of explored rounds (Epoch-Greedy), or a known one.
+
+Nothing is drawn from outside: the noise of a decision comes from the 53 bits of its u, by number (splitmix64), so that a decision is a pure
+function of state, context and u. `offered` and the rows of `masks` are empty where every arm is offered; `work` (`oracle.Work`) is empty where
+each leaf is by itself.
+"""
+
+import math
+
+import numpy as np
+
+from . import oracle
+from .jit import kernel
+
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+MIX1, MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+S1, S11, S27, S30, S31 = (np.uint64(k) for k in (1, 11, 27, 30, 31))
+HALF, UNIT = 2.0**-54, 2.0**-53
+MOST = 1e280  # the most that one loss may count: a propensity next to 0 must not make a total infinite
+
+
+@kernel
+def mix(word):
+    """Scramble 64 bits: the output function of splitmix64."""
+    word = (word ^ (word >> S30)) * MIX1
+    word = (word ^ (word >> S27)) * MIX2
+    return word ^ (word >> S31)
+
+
+@kernel
+def key_of(u):
+    """The key of all the noise of a decision."""
+    return mix(np.uint64(u * 9007199254740992.0) + GAMMA)
+
+
+@kernel
+def laplace(key, number):
+    """The Laplace number of mean size 1 with that number: the sign from the lowest bit, the size from the highest 53."""
+    word = mix(key + np.uint64(number) * GAMMA)
+    size = -math.log(np.float64(word >> S11) * UNIT + HALF)
+    return size if word & S1 else -size
+
+
+# -- CSB-FTPL ---------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def draw(totals, leaf, offered, noise, key, number, work):
+    """The arm that the best mapping of freshly perturbed totals plays; if it is not offered, the best offered by those totals there.
+
+    `number` counts the draws of a decision. Where each leaf is by itself, only its own row need be perturbed.
+    """
+    N, M = totals.shape
+    if len(work.lows) == 0:
+        best, least = -1, np.inf
+        for m in range(M):
+            if len(offered) == 0 or offered[m]:
+                value = totals[leaf, m] + noise * laplace(key, number * M + m)
+                if best < 0 or value < least:
+                    best, least = m, value
+        return best
+    noisy = work.noisy
+    at = number * N * M
+    for i in range(N):
+        for m in range(M):
+            noisy[i, m] = totals[i, m] + noise * laplace(key, at + i * M + m)
+    oracle.best_regions(noisy, work, work.mapping)
+    return play(work.mapping, noisy, leaf, offered)
+
+
+@kernel
+def perturbed(totals, leaf, offered, noise, most, work, u):
+    """CSB-FTPL's arm, and how many more draws it took until it came again, at most `most`: an estimate of 1 / its probability."""
+    key = key_of(u)
+    arm = draw(totals, leaf, offered, noise, key, 0, work)
+    count = 1
+    while count < most and draw(totals, leaf, offered, noise, key, count, work) != arm:
+        count += 1
+    return arm, count
+
+
+@kernel
+def play_perturbed(totals, leaves, masks, losses, us, noises, mosts, work, played, chances):
+    """Whole rounds of CSB-FTPL."""
+    for t in range(len(us)):
+        leaf = leaves[t, 0]
+        arm, count = perturbed(totals, leaf, masks[t], noises[t], mosts[t], work, us[t])
+        played[t] = arm
+        chances[t] = 1.0 / count
+        totals[leaf, arm] += min(losses[t, arm] / chances[t], MOST)
+
+
+@kernel
+def count_draws(totals, leaf, offered, noise, draws, work, p):
+    """How often each arm comes in so many draws, always the same ones, as a share."""
+    for m in range(len(p)):
+        p[m] = 0.0
+    key = key_of(0.0)
+    for k in range(draws):
+        p[draw(totals, leaf, offered, noise, key, k, work)] += 1.0
+    for m in range(len(p)):
+        p[m] /= draws
+
+
+# -- a known mapping --------------------------------------------------------------------------------------------------
+
+
+@kernel
+def play(mapping, totals, leaf, offered):
+    """The mapping's arm; if it is not offered, the best offered by the leaf's totals."""
+    arm = mapping[leaf]
+    if len(offered) and not offered[arm]:
+        arm = oracle.best_offered(totals[leaf], offered)
+    return arm
+
+
+@kernel
+def play_known(mapping, totals, leaves, masks, played):
+    """Whole rounds of a fixed mapping."""
+    for t in range(len(played)):
+        played[t] = play(mapping, totals, leaves[t, 0], masks[t])
+
+
+# -- Epoch-Greedy: counts is [explored rounds, exploiting rounds still to come] ---------------------------------------
+
+
+@kernel
+def explore_or_exploit(mapping, totals, counts, leaf, offered, u):
+    """The arm and its probability."""
+    if counts[1] > 0:
+        return play(mapping, totals, leaf, offered), 1.0
+    M = totals.shape[1]
+    choices = 0
+    for m in range(M):
+        choices += len(offered) == 0 or offered[m] != 0
+    nth = min(int(u * choices), choices - 1)
+    for m in range(M):
+        if len(offered) == 0 or offered[m]:
+            if nth == 0:
+                return m, 1.0 / choices
+            nth -= 1
+    return M - 1, 1.0  # not reached
+
+
+@kernel
+def learn_epoch(mapping, totals, counts, leaf, arm, loss, propensity, price, work):
+    """A probability below 1 means explored: learn, and earn sqrt(n / price) rounds to exploit. One exploiting round is over otherwise."""
+    if propensity == 1.0:
+        counts[1] = max(counts[1] - 1, 0)
+        return
+    totals[leaf, arm] += min(loss / propensity, MOST)
+    counts[0] += 1
+    counts[1] += int(math.sqrt(counts[0] / price))
+    if len(work.lows) == 0:
+        mapping[leaf] = oracle.best_offered(totals[leaf], counts[:0])
+    elif loss > 0.0:  # else the totals are what they were
+        oracle.best_regions(totals, work, mapping)
+
+
+@kernel
+def play_epochs(mapping, totals, counts, leaves, masks, losses, us, price, work, played, chances):
+    """Whole rounds of Epoch-Greedy."""
+    for t in range(len(us)):
+        leaf = leaves[t, 0]
+        arm, chance = explore_or_exploit(mapping, totals, counts, leaf, masks[t], us[t])
+        played[t] = arm
+        chances[t] = chance
+        learn_epoch(mapping, totals, counts, leaf, arm, losses[t, arm], chance, price, work)

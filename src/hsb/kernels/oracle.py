@@ -1,0 +1,115 @@
+"""The best mapping of a table of total losses, N leaves by M arms: each leaf by itself, in at most R regions, or one arm for all.
+
+A region is a run of neighbouring leaves, by number, with the same arm. Among mappings that lose the same, the first in the order of their
+arms, leaf by leaf: ties go to the lowest arm number.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .jit import kernel
+
+
+class Work(NamedTuple):
+    """Room for `best_regions`, and for a perturbed table. Without regions there is nothing in it: each leaf is by itself.
+
+    The best loss of leaves i, i+1, ... with the arm m at i and r changes left is values[r, m]; lows[r] is its least over m, first reached at
+    leads[r]. after[i, r, m] is the arm of leaf i+1: m itself, or another for one change.
+    """
+
+    noisy: Any  # (N, M) floats
+    values: Any  # (R, M) floats
+    lows: Any  # (R,) floats
+    leads: Any  # (R,) ints
+    after: Any  # (N, R, M) int32
+    mapping: Any  # (N,) ints
+
+
+def workspace(leaves: int, arms: int, regions: int) -> Work:
+    """Room for tables of that shape; none for 0 regions.
+
+    >>> workspace(4, 3, 2).after.shape, workspace(4, 3, 0).after.size
+    ((4, 2, 3), 0)
+    """
+    n = leaves if regions else 0
+    return Work(
+        np.zeros((n, arms)),
+        np.zeros((regions, arms)),
+        np.zeros(regions),
+        np.zeros(regions, dtype=np.int64),
+        np.zeros((n, regions, arms), dtype=np.int32),
+        np.zeros(n, dtype=np.int64),
+    )
+
+
+@kernel
+def best_offered(row, offered):
+    """The first arm of the least loss among those offered; `offered` is empty where every arm is."""
+    best = -1
+    for m in range(len(row)):
+        if (len(offered) == 0 or offered[m]) and (best < 0 or row[m] < row[best]):
+            best = m
+    return best
+
+
+@kernel
+def best_arm(table):
+    """The best arm for all leaves, and what it loses."""
+    best, least = 0, np.inf
+    for m in range(table.shape[1]):
+        total = 0.0
+        for i in range(table.shape[0]):
+            total += table[i, m]
+        if total < least:
+            best, least = m, total
+    return best, least
+
+
+@kernel
+def best_arms(table, mapping):
+    """The best arm of each leaf into `mapping`; what they lose together."""
+    total = 0.0
+    for i in range(table.shape[0]):
+        best = 0
+        for m in range(1, table.shape[1]):
+            if table[i, m] < table[i, best]:
+                best = m
+        mapping[i] = best
+        total += table[i, best]
+    return total
+
+
+@kernel
+def best_regions(table, work, mapping):
+    """The best mapping with at most R regions into `mapping`, and what it loses: O(N M R) time.
+
+    From the last leaf to the first, since then the arms can be read off in the order of the leaves, the lowest first. With the least over all
+    arms at hand, changing arms costs one comparison and not M.
+    """
+    values, lows, leads, after = work.values, work.lows, work.leads, work.after
+    N, M = table.shape
+    R = len(lows)
+    for i in range(N - 1, -1, -1):
+        for r in range(R - 1, -1, -1):  # so that lows[r - 1] still is the next leaf's
+            lead, low = 0, np.inf
+            for m in range(M):
+                rest = values[r, m] if i < N - 1 else 0.0
+                if i < N - 1:
+                    after[i, r, m] = m
+                    if r > 0 and (lows[r - 1] < rest or (lows[r - 1] == rest and leads[r - 1] < m)):
+                        rest = lows[r - 1]
+                        after[i, r, m] = leads[r - 1]
+                values[r, m] = table[i, m] + rest
+                if values[r, m] < low:
+                    lead, low = m, values[r, m]
+            lows[r] = low
+            leads[r] = lead
+    r = R - 1
+    loss = lows[r]
+    mapping[0] = leads[r]
+    for i in range(N - 1):
+        mapping[i + 1] = after[i, r, mapping[i]]
+        if mapping[i + 1] != mapping[i]:
+            r -= 1
+    return loss

@@ -1,0 +1,258 @@
+"""One round of a context tree with Beta counts: the nodes that contain a context are a path of rows, as in `chains.py`.
+
+A row of F holds x, then for each arm what was added to its prior counts: good (1 - loss) and bad (loss). x = P / S is the evidence of
+what hangs below the row's chain over the evidence of the chain's own counts: 1 at the prior, and 1 for ever in a leaf. A chain of k
+links stops with odds STAY[k] : GO[k] x. Nothing is subtracted. x is kept within FLOOR .. 1 / FLOOR, which no run of luck can cross.
+The header and the links in I are those of a compressed tree (`header.py`, `chains.py`).
+"""
+
+import math
+
+import numpy as np
+
+from . import beta
+from .chains import agree, digit, leaves_at
+from .header import CAPACITY, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, PATH, REST, ROW0, ROWS, STAY, STRIDE, WEIGHT, WHOLE, WORDS
+from .jit import kernel
+
+FLOOR = 1e-280
+IDLE = 0.1  # how much of the forgetting an arm that was not played undergoes
+COUNTS = 1  # where a row's counts begin
+SEEN = 1e-10  # a node that plays with less probability than this is left out of the propensity
+
+
+@kernel
+def visit(F, I, key):
+    """Reach pass: the probability of stopping at each row on the path, and the row; return how many. F[REST] is left for the prior."""
+    weight, path, depth = I[WEIGHT], I[PATH], I[DEPTH]
+    I[WHOLE] = 0
+    reach = 1.0
+    n = 0
+    at = 0 if I[ROWS] > 0 else -1
+    while at >= 0:
+        link = I[LINKS] + at * I[LINK_STRIDE]
+        row = I[ROW0] + at * I[STRIDE]
+        bottom, top = I[link] & 4095, I[link] >> 12
+        x, links = F[row], bottom - top + 1
+        I[path + n] = row
+        leaves = not agree(I, link, key, bottom)
+        if leaves:  # only the links above were passed
+            above = leaves_at(I, link, key) - top + 1
+            x, links = below_split(F, I, x, links - above), above
+        elif bottom == depth:
+            I[WHOLE] = 1
+            F[weight + n] = reach
+            reach = 0.0
+            n += 1
+            break
+        stay, go = F[I[STAY] + links], F[I[GO] + links] * x
+        share = reach / (stay + go)
+        F[weight + n] = share * stay
+        reach = share * go
+        n += 1
+        at = -1 if leaves else I[link + 1 + digit(I, key, bottom)]
+    F[REST] = reach
+    return n
+
+
+@kernel
+def below_split(F, I, x, below):
+    """x of the upper part of a chain whose lower part gets `below` links; the lower part keeps its own."""
+    return F[I[STAY] + below] + F[I[GO] + below] * x
+
+
+@kernel
+def draw(F, I, n, offered, good, bad, arms, u):
+    """The arm that u selects after a visit: a walk down to the row where it stops, then the least of one draw for each offered arm."""
+    state = beta.seeded(u)
+    left, state = beta.uniform(state)
+    row = np.int64(-1)
+    for i in range(n):
+        mass = F[I[WEIGHT] + i]
+        row = I[I[PATH] + i]
+        if left < mass:
+            break
+        left -= mass
+        if i == n - 1 and F[REST] > 0.0:  # a node at its prior
+            row = np.int64(-1)
+    masked = len(offered) > 0
+    best, least = np.int64(-1), math.inf
+    for m in range(arms):
+        if not masked or offered[m]:
+            if row < 0:
+                y, state = beta.uniform(state)  # all arms alike: any order is as probable
+            else:
+                at = row + COUNTS + 2 * m
+                y, state = beta.draw(good + F[at], bad + F[at + 1], state)
+            if best < 0 or y < least:
+                best, least = np.int64(m), y
+    return best
+
+
+@kernel
+def mix(F, I, n, offered, good, bad, p, work):
+    """After a visit, every arm's probability into p."""
+    masked = len(offered) > 0
+    choices = 0
+    for m in range(len(p)):
+        choices += 1 if not masked or offered[m] else 0
+    rest = F[REST] / choices
+    for m in range(len(p)):
+        p[m] = rest if not masked or offered[m] else 0.0
+    for i in range(n):
+        mass = F[I[WEIGHT] + i]
+        if mass >= SEEN:
+            row = I[I[PATH] + i] + COUNTS
+            if choices == 1:
+                for m in range(len(p)):
+                    p[m] += mass if not masked or offered[m] else 0.0
+            else:
+                beta.add_least(F[row : row + 2 * len(p)], offered, good, bad, mass, p, work)
+    total = 0.0
+    for m in range(len(p)):
+        total += p[m]
+    for m in range(len(p)):
+        p[m] /= total
+
+
+@kernel
+def new_leaf(F, I, key, top):
+    at = I[ROWS]
+    I[ROWS] += 1
+    row = I[ROW0] + at * I[STRIDE]
+    F[row] = 1.0
+    for i in range(COUNTS, I[STRIDE]):
+        F[row + i] = 0.0
+    link = I[LINKS] + at * I[LINK_STRIDE]
+    k = I[FANOUT]
+    I[link] = I[DEPTH] + (top << 12)
+    for c in range(k):
+        I[link + 1 + c] = -1
+    for w in range(I[WORDS]):
+        I[link + 1 + k + w] = key[w]
+    return at
+
+
+@kernel
+def branch(F, I, at, key):
+    """The key leaves the chain of row `at`: the row keeps the links above, a new one gets those below, a second, returned, the key."""
+    k = I[FANOUT]
+    link = I[LINKS] + at * I[LINK_STRIDE]
+    row = I[ROW0] + at * I[STRIDE]
+    bottom, top = I[link] & 4095, I[link] >> 12
+    level = leaves_at(I, link, key)
+    low = I[ROWS]
+    I[ROWS] += 1
+    low_row = I[ROW0] + low * I[STRIDE]
+    low_link = I[LINKS] + low * I[LINK_STRIDE]
+    for i in range(I[STRIDE]):
+        F[low_row + i] = F[row + i]
+    for i in range(I[LINK_STRIDE]):
+        I[low_link + i] = I[link + i]
+    F[row] = below_split(F, I, F[row], bottom - level)
+    I[low_link] = bottom + ((level + 1) << 12)
+    I[link] = level + (top << 12)
+    for c in range(k):
+        I[link + 1 + c] = -1
+    I[link + 1 + digit(I, I[link + 1 + k : link + 1 + k + I[WORDS]], level)] = low
+    leaf = new_leaf(F, I, key, level + 1)
+    I[link + 1 + digit(I, key, level)] = leaf
+    return leaf
+
+
+@kernel
+def extend(F, I, key, n):
+    """After a visit of n rows, give the rest of the path a row too; return how many there are now."""
+    if I[WHOLE] == 1:
+        return n
+    path = I[PATH]
+    if n == 0:
+        leaf = new_leaf(F, I, key, 0)
+    else:
+        at = (I[path + n - 1] - I[ROW0]) // I[STRIDE]
+        link = I[LINKS] + at * I[LINK_STRIDE]
+        bottom = I[link] & 4095
+        if agree(I, link, key, bottom):
+            leaf = new_leaf(F, I, key, bottom + 1)
+            I[link + 1 + digit(I, key, bottom)] = leaf
+        else:
+            leaf = branch(F, I, at, key)
+    I[path + n] = I[ROW0] + leaf * I[STRIDE]
+    return n + 1
+
+
+@kernel
+def _fade(F, counts, arm, arms, keep):
+    """What was counted counts less: of the arm played by the factor `keep`, of the others by a tenth of that."""
+    others = 1.0 - IDLE * (1.0 - keep)
+    for m in range(arms):
+        f = keep if m == arm else others
+        F[counts + 2 * m] *= f
+        F[counts + 2 * m + 1] *= f
+
+
+@kernel
+def learn(F, I, n, arm, loss, good, bad, keep, arms):
+    """Ratio pass over the n rows of a whole path; return the root's ratio, the probability that the tree gave this loss."""
+    sure = loss == 0.0 or loss == 1.0
+    below = 1.0
+    for i in range(n - 1, -1, -1):
+        row = I[I[PATH] + i]
+        at = row + COUNTS + 2 * arm
+        a, b = good + F[at], bad + F[at + 1]
+        if sure:
+            q = (b if loss == 1.0 else a) / (a + b)
+        else:
+            q = math.exp(loss * math.log(b) + (1.0 - loss) * math.log(a)) / (a + b)
+        if keep < 1.0:
+            _fade(F, row + COUNTS, arm, arms, keep)
+        F[at] += 1.0 - loss
+        F[at + 1] += loss
+        if i == n - 1:
+            below = q
+        else:
+            link = I[LINKS] + (row - I[ROW0]) // I[STRIDE] * I[LINK_STRIDE]
+            links = (I[link] & 4095) - (I[link] >> 12) + 1
+            x = F[row]
+            stay, go = F[I[STAY] + links], F[I[GO] + links] * x
+            x = (x if keep == 1.0 else x**keep) * (below / q)
+            below = (stay * q + go * below) / (stay + go)
+            F[row] = min(max(x, FLOOR), 1.0 / FLOOR)
+    return below
+
+
+@kernel
+def choose(F, I, key, offered, good, bad, arms, u):
+    """One decision. Changes nothing but scratch."""
+    return draw(F, I, visit(F, I, key), offered, good, bad, arms, u)
+
+
+@kernel
+def probabilities(F, I, key, offered, good, bad, p, work):
+    """The distribution over arms into p. Changes nothing but scratch."""
+    mix(F, I, visit(F, I, key), offered, good, bad, p, work)
+
+
+@kernel
+def update(F, I, key, arm, loss, good, bad, keep, arms):
+    """Learn a loss. False, and nothing changed, where the tree is short of rows."""
+    if I[ROWS] + 2 > I[CAPACITY]:
+        return False
+    n = extend(F, I, key, visit(F, I, key))
+    learn(F, I, n, arm, loss, good, bad, keep, arms)
+    return True
+
+
+@kernel
+def play(F, I, keys, masks, losses, us, good, bad, keep, played, start):
+    """Play rounds start, start+1, ... of a table; return the first round not played (the tree may be short of rows)."""
+    arms = losses.shape[1]
+    for t in range(start, len(us)):
+        if I[ROWS] + 2 > I[CAPACITY]:
+            return t
+        n = visit(F, I, keys[t])
+        arm = draw(F, I, n, masks[t], good, bad, arms, us[t])
+        n = extend(F, I, keys[t], n)
+        learn(F, I, n, arm, losses[t, arm], good, bad, keep, arms)
+        played[t] = arm
+    return len(us)
