@@ -155,7 +155,7 @@ class Cells:
 
     def bounds(self, feature: int, start: float, end: float) -> tuple[float, float]:
         """First cell and one past the last."""
-        return float(round(start * self.n)), float(round(end * self.n))
+        return float(math.ceil(start * self.n - 0.5)), float(math.ceil(end * self.n - 0.5))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `space_from_dict` reads it."""

@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from ..members import Member
-from ..structures import Structure
+from ..structures import OneOf, Structure
+from .advisor import solve as advisor_solve
 from .boxes import in_users_units
+from .pieces import Piece
 from .result import Explanation, Region
 from .solve import solve
 
-__all__ = ["Explanation", "Region", "explain"]
+__all__ = ["Explanation", "Region", "explain", "explain_advisor"]
 
 
 def explain(structure: Structure, members: Sequence[Member], labels: Sequence[Hashable], stop: float | None) -> Explanation:
@@ -33,19 +35,40 @@ def explain(structure: Structure, members: Sequence[Member], labels: Sequence[Ha
     everywhere: never seen
     """
     best = solve(structure, members, stop)
+    return _result(structure, best.structure, best.value, best.pieces, labels)
+
+
+def explain_advisor(structure: Structure, advisor: Member, labels: Sequence[Hashable]) -> Explanation:
+    """What the advisor beside a mixture would have played: node by node the more probable of splitting and not, and the best arm of each part.
+
+    >>> from hsb import BinaryTree
+    >>> from hsb.advisors import make_advisor
+    >>> print(explain_advisor(BinaryTree(depth=4), make_advisor(4, 2), ["a", "b"]))
+    everywhere: never seen
+    """
+    chosen = structure
+    while isinstance(chosen, OneOf):
+        chosen = max(chosen.structures, key=lambda part: part.leaves)
+    value, pieces = advisor_solve(advisor, len(chosen.features))
+    return _result(structure, chosen, value, pieces, labels)
+
+
+def _result(
+    structure: Structure, chosen: Structure, value: float, pieces: Sequence[Piece], labels: Sequence[Hashable]
+) -> Explanation:
     regions = (
-        Region(
-            boxes=in_users_units(best.structure, piece.boxes),
-            arm=labels[piece.arm],
-            probability=piece.share,
-            seen=piece.seen,
-        )
-        for piece in best.pieces
+        Region(boxes=in_users_units(chosen, piece.boxes), arm=labels[piece.arm], probability=piece.share, seen=piece.seen)
+        for piece in pieces
     )
     return Explanation(
-        regions=tuple(sorted(regions, key=lambda region: region.boxes)),
-        log_probability=best.value,
+        regions=tuple(
+            sorted(
+                (region for region in regions if all(low < high for box in region.boxes for low, high in box)),
+                key=lambda region: region.boxes,
+            )
+        ),
+        log_probability=value,
         arms=tuple(labels),
         structure=structure,
-        chosen=best.structure,
+        chosen=chosen,
     )

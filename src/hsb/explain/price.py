@@ -17,8 +17,7 @@ MOST_INTERVALS = 200  # the exact recursion takes O(N^3)
 def price(found: Explanation, *, stop: float | None) -> float:
     """ln(1/beta) of the mapping: exact where its leaves can be written out in reasonable time, otherwise an upper bound on it.
 
-    A deep tree is charged for the one way of splitting that the explanation shows; long lexicographic structures are charged Theorem 2's
-    bound for as many regions; under `OneOf` the chosen structure pays ln(K+1) for being chosen.
+    Long lexicographic structures, and trees split very deep, are charged Theorem 2's bound for as many regions; under `OneOf` the chosen structure pays ln(K+1) for being chosen.
 
     >>> import hsb
     >>> tree = hsb.BinaryTree(depth=2)
@@ -32,7 +31,7 @@ def price(found: Explanation, *, stop: float | None) -> float:
         return ahead + math.log(len(chosen.structures) + 1) + math.log(arms)
     stop = stop if chosen.takes_stop else None
     if isinstance(chosen, KaryTree) and chosen.leaves > MOST_LEAVES:
-        return ahead + _one_way(found, chosen, 0.5 if stop is None else stop)
+        return ahead + _deep(found, chosen, 0.5 if stop is None else stop)
     mapping = _leaves(found, chosen)
     if isinstance(chosen, GroupedLexicographic) and chosen.leaves > MOST_INTERVALS:
         runs = 1 + int(np.count_nonzero(np.diff(mapping)))
@@ -54,17 +53,27 @@ def _holds(structure: Structure, chosen: Structure) -> bool:
     return isinstance(structure, OneOf) and any(_holds(part, chosen) for part in structure.structures)
 
 
-def _one_way(found: Explanation, tree: KaryTree, q: float) -> float:
-    """The way of splitting that the regions show: each is a node of the tree, a leaf where its box is as small as a leaf's."""
-    splits = (len(found.regions) - 1) // (tree.k - 1)
-    smallest = math.prod(high - low for low, high in tree.region(0))
-    cost = -splits * math.log1p(-q)
-    for region in found.regions:
-        size = math.prod(_fractions(tree, region.bounds))
-        if size > smallest * 1.5:
-            cost += math.inf if q == 0.0 else -math.log(q)
-        cost += math.log(len(found.arms))
-    return cost
+def _deep(found: Explanation, tree: KaryTree, q: float) -> float:
+    """A tree with too many leaves to write out: only down to the smallest region. What lies below it has one arm."""
+    smallest = min(math.prod(_fractions(tree, region.bounds)) for region in found.regions)
+    depth = min(tree.depth, math.ceil(-math.log(smallest) / math.log(tree.k) - 1e-6))
+    if tree.k**depth > MOST_LEAVES:
+        return theory.prior_bound(tree, arms=len(found.arms), regions=len(found.regions))
+    constant = -math.log(len(found.arms))
+    log_q = math.log(q) if q > 0.0 else -math.inf
+    bottom = constant  # ln beta of one arm on a node: at a leaf, then level by level up to the smallest region
+    for _ in range(tree.depth - depth):
+        bottom = float(np.logaddexp(log_q + constant, math.log1p(-q) + tree.k * bottom))
+    arm = _leaves(found, KaryTree(k=tree.k, depth=depth, space=tree.space, features=tree.features))
+    log_beta = np.full(len(arm), bottom)
+    same = np.ones(len(arm), dtype=bool)
+    for _ in range(depth):
+        arms = arm.reshape(-1, tree.k)
+        same = same.reshape(-1, tree.k).all(axis=1) & (arms == arms[:, :1]).all(axis=1)
+        stay = np.where(same, log_q + constant, -math.inf)
+        log_beta = np.logaddexp(stay, math.log1p(-q) + log_beta.reshape(-1, tree.k).sum(axis=1))
+        arm = arms[:, 0]
+    return -float(log_beta[0])
 
 
 def _fractions(structure: Structure, bounds: tuple[tuple[float, float], ...]) -> list[float]:

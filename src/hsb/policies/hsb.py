@@ -28,7 +28,7 @@ class HSB(Mixture):
     """Hierarchical Structure based Bandits: the mixture of every mapping that the structure can express, exactly (Algorithm 1).
 
     `HSB(structure, arms=M)` needs nothing else: no horizon, no rate, no drift. Beside the mixture it keeps an advisor, which learns quickly and
-    notices changes; the guarantee stays, and holds at any time (`docs/proofs.md`). With `horizon` or `learning_rate` it is the paper's algorithm.
+    notices changes; the guarantee stays and holds at any time (`docs/proofs.md`). With a `horizon` or `learning_rate` it is the paper's.
 
     - `arms`: a number, or the arms themselves (any hashables).
     - `horizon`: the number of rounds to come, if known: Corollary 1's constant rate, for an optimal partition into `regions` regions
@@ -69,9 +69,7 @@ class HSB(Mixture):
         self.stop = stop_prior(stop)
         self.drift = _checked_drift(drift, default="auto" if horizon is None and learning_rate is None else None)
         self._advisor: Member | None = None
-        super().__init__(
-            structure, arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed
-        )
+        super().__init__(structure, arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed)
         self.regions = None if regions is None else int(regions)
         if self.drift == "auto":
             self._advisor = make_advisor(depth_for(structure, len(self.arms)), len(self.arms))
@@ -104,7 +102,7 @@ class HSB(Mixture):
     def explain(self) -> Explanation:
         """The most probable mapping: regions, their arms, how sure. Data that prints as rules and can be drawn (`.plot()`).
 
-        Of a policy with an advisor: where it most likely plays which arm.
+        Of a policy with an advisor: how the advisor splits the space, and the best arm of each part.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b"], learning_rate=1.0)
@@ -114,10 +112,10 @@ class HSB(Mixture):
         0 <= x < 0.5: play 'b' (sure 1.00)
         0.5 <= x <= 1: play 'a' (sure 1.00)
         """
-        from ..explain import explain, explain_play
+        from ..explain import explain, explain_advisor
 
         if self._advisor is not None:
-            return explain_play(self.structure, self._advisor, self._cell_probabilities(), self.arms)
+            return explain_advisor(self.structure, self._advisor, self.arms)
         return explain(self.structure, self._members, self.arms, self.stop)
 
     def _extra_cost(self, rounds: float) -> float:
@@ -202,11 +200,11 @@ class HSB(Mixture):
                 self._restart()
         return None
 
-    def _epoch(self, rounds: int | None = None) -> tuple[float, float, float]:
+    def _epoch(self, rounds: int | None = None) -> tuple[int, float, float]:
         """Where the present epoch ends, its rate, and how much is shared in its rounds. A constant rate has one epoch."""
         start, length = theory.epoch(self.rounds if rounds is None else rounds)
         if self.learning_rate is not None:
-            return np.inf, self.learning_rate, 1.0 / length
+            return 1 << 62, self.learning_rate, 1.0 / length
         return start + length, theory.epoch_rate(length, arms=len(self.arms)), 1.0 / length
 
     def _restart(self) -> None:
@@ -214,10 +212,6 @@ class HSB(Mixture):
         assert self._advisor is not None
         self._set_members(self._fresh())
         self._advised.restart(self._advisor.F)
-
-    def _cell_probabilities(self) -> Floats:
-        """For every cell that the advisor tells apart, the distribution over arms at its middle."""
-        raise NotImplementedError
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
