@@ -101,7 +101,7 @@ def learn(
         offered = np.zeros(0, dtype=np.uint8) if masks is None else np.asarray(masks, dtype=np.uint8)[t]
         while True:
             Fs, Is = tuple(m.F for m in members), tuple(m.I for m in members)
-            if kernels.update(Fs, Is, keys, t, counts, offered, p, int(arm), float(x), False):
+            if kernels.update(Fs, Is, keys, t, counts, offered, p, int(arm), float(x), 0.0, False):
                 break
             members = [state.room(member, 4096) for member in members]
     return members

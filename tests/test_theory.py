@@ -96,7 +96,7 @@ def test_a_policy_uses_these_rates(structure, closed):
 @pytest.mark.parametrize("structure", [hsb.BinaryTree(depth=0), hsb.Lexicographic(leaves=1)])
 def test_without_a_horizon_the_rate_falls_with_the_rounds(structure, regions):
     """sqrt(A / (M t)) in round t, counted by the feedback that has come. On one leaf the log odds of two arms show the rate."""
-    policy = hsb.HSB(structure, arms=2, regions=regions, seed=0)
+    policy = hsb.HSB(structure, arms=2, regions=regions, drift=None, seed=0)
     A = theory.prior_bound(structure, arms=2, regions=2 if regions is None else regions)
     odds = 0.0
     for t in range(1, 30):

@@ -6,7 +6,20 @@ The mixture over every mapping from the regions of a hierarchical structure to a
 from . import structures, theory
 from .decision import Decision
 from .errors import BudgetError, FileError, InputError, StaleDecision
-from .policies import HSB, Certificate, Exp3, Policy, SExp3, Uniform
+from .mappings import Mappings, mappings
+from .policies import (
+    HSB,
+    BestFixed,
+    Certificate,
+    CsbFtpl,
+    EpochGreedy,
+    Exp3,
+    Exp4,
+    MixtureOfMappings,
+    Policy,
+    SExp3,
+    Uniform,
+)
 from .simulate import Run, simulate
 from .spaces import Box, Cells
 from .storage import load
@@ -27,19 +40,25 @@ __version__ = "0.1.0"
 __all__ = [
     "HSB",
     "ArbitrarySplits",
+    "BestFixed",
     "BinaryTree",
     "Box",
     "BudgetError",
     "Cells",
     "Certificate",
+    "CsbFtpl",
     "Decision",
+    "EpochGreedy",
     "Exp3",
+    "Exp4",
     "FileError",
     "GroupedLexicographic",
     "Hierarchy",
     "InputError",
     "KaryTree",
     "Lexicographic",
+    "Mappings",
+    "MixtureOfMappings",
     "OneOf",
     "Policy",
     "PositionSplits",
@@ -49,6 +68,7 @@ __all__ = [
     "Structure",
     "Uniform",
     "load",
+    "mappings",
     "simulate",
     "structures",
     "theory",

@@ -34,9 +34,13 @@ class Policy(ABC):
     guarantee: ClassVar[str] = "none"
     """What is proved of it, in one sentence."""
 
-    def __init_subclass__(cls) -> None:
+    asked_again: ClassVar[tuple[str, ...]] = ()
+    """What a file cannot hold and `hsb.load` must be given."""
+
+    def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
-        Policy.kinds[cls.__name__] = cls
+        if listed:
+            Policy.kinds[cls.__name__] = cls
 
     def __init__(
         self,

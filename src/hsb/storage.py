@@ -134,7 +134,10 @@ def _unpack(data: bytes, given: dict[str, Any]) -> Policy:
             _upgrade(header)
         if header["policy"] not in Policy.kinds:
             raise FileError(f"it holds a {header['policy']!r}, which this version does not know. Install a newer hsb.")
-        policy = Policy.kinds[header["policy"]]._from_settings(
+        kind = Policy.kinds[header["policy"]]
+        if unwanted := set(given) - set(kind.asked_again):
+            raise FileError(f"it holds a {header['policy']}, which takes no {', '.join(sorted(unwanted))}. Leave that out.")
+        policy = kind._from_settings(
             {**header["settings"], **given},
             {
                 "arms": [_decode_arm(arm) for arm in header["arms"]],

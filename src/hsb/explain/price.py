@@ -17,7 +17,8 @@ MOST_INTERVALS = 200  # the exact recursion takes O(N^3)
 def price(found: Explanation, *, stop: float | None) -> float:
     """ln(1/beta) of the mapping: exact where its leaves can be written out in reasonable time, otherwise an upper bound on it.
 
-    Long lexicographic structures, and trees split very deep, are charged Theorem 2's bound for as many regions; under `OneOf` the chosen structure pays ln(K+1) for being chosen.
+    Long lexicographic structures, and trees split very deep, are charged Theorem 2's bound for as many regions; under `OneOf` the
+    chosen structure pays ln(K+1) for being chosen.
 
     >>> import hsb
     >>> tree = hsb.BinaryTree(depth=2)

@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 from ..policy import Policy
+from .best_fixed import BestFixed
 from .certificate import Certificate
+from .csb_ftpl import CsbFtpl
+from .epoch_greedy import EpochGreedy
 from .exp3 import Exp3
+from .exp4 import Exp4
 from .hsb import HSB
+from .mixture_of_mappings import MixtureOfMappings
 from .s_exp3 import SExp3
 from .uniform import Uniform
 
-__all__ = ["HSB", "Certificate", "Exp3", "Policy", "SExp3", "Uniform"]
+__all__ = [
+    "HSB",
+    "BestFixed",
+    "Certificate",
+    "CsbFtpl",
+    "EpochGreedy",
+    "Exp3",
+    "Exp4",
+    "MixtureOfMappings",
+    "Policy",
+    "SExp3",
+    "Uniform",
+]

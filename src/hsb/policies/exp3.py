@@ -83,6 +83,6 @@ def rows_of(contexts: Any) -> int:
     >>> rows_of([None, "anything"])
     2
     """
-    if not isinstance(contexts, Sized) or isinstance(contexts, str | bytes):
+    if not isinstance(contexts, Sized) or isinstance(contexts, str | bytes) or getattr(contexts, "shape", None) == ():
         raise InputError(f"A table of contexts is needed, one row a round; given {contexts!r}.")
     return len(contexts)

@@ -90,7 +90,7 @@ class HSB(Mixture):
         """
         arms = len(self.arms)
         regions = (self.regions or arms) if regions is None else regions
-        cost = theory.prior_bound(self.structure, arms=arms, regions=regions)
+        cost = theory.prior_bound(self.structure, arms=arms, regions=regions, stop=self.stop)
         if self.learning_rate is None:
             if self.drift != "auto":
                 return super().regret_bound(horizon)
@@ -123,7 +123,9 @@ class HSB(Mixture):
         if self.drift is None:
             return 0.0
         if self.drift == "auto":
-            return theory.advisor_cost()
+            return theory.advisor_cost(
+                1 if self.learning_rate is None else len(theory.epoch_rates(rounds, arms=len(self.arms)))
+            )
         return -rounds * float(np.log1p(-self.drift))
 
     def _best_cost(self) -> float:

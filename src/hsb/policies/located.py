@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 _NOWHERE = object()  # no context is this object
 
 
-class Located(Policy):
+class Located(Policy, listed=False):
     """A policy over a structure. `self._keys` holds the key of the located context, one array per member of the structure."""
 
     def __init__(

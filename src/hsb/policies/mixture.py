@@ -20,7 +20,7 @@ from .certificate import Certificate
 from .located import Located
 
 
-class Mixture(Located):
+class Mixture(Located, listed=False):
     """A state (the members of a structure) that kernels update, at a rate that is constant or falls with the rounds."""
 
     def __init__(
@@ -39,7 +39,9 @@ class Mixture(Located):
         )
         self.horizon = None if horizon is None else float(horizon)
         self._drift = 0.0  # share of an arm's weight that it gives to all, in each node learned from
-        self._sums = np.zeros(3)  # over the rounds learned from: rate; rate^2 loss^2 / (2 propensity); rate loss^2 / (2 propensity)
+        self._sums = np.zeros(
+            3
+        )  # over the rounds learned from: rate; rate^2 loss^2 / (2 propensity); rate loss^2 / (2 propensity)
         self._set_members(self._fresh())
         self._refresh()
 
@@ -73,7 +75,9 @@ class Mixture(Located):
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         rate = self.learning_rate if self.learning_rate is not None else float(self._anytime(self.rounds + 1.0))
         x = rate * loss / propensity
-        while not self._kernels.update(self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x, self._drift, False):
+        while not self._kernels.update(
+            self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x, self._drift, False
+        ):
             self._set_members([room(member) for member in self._members])
         self._kernels.add(self._sums, rate, loss, propensity)
 
@@ -89,7 +93,20 @@ class Mixture(Located):
         done = 0
         while True:
             done = self._kernels.simulate(
-                self._Fs, self._Is, keys, self._counts, masks, self._p, losses, us, rates, self._drift, played, chances, suffered, done
+                self._Fs,
+                self._Is,
+                keys,
+                self._counts,
+                masks,
+                self._p,
+                losses,
+                us,
+                rates,
+                self._drift,
+                played,
+                chances,
+                suffered,
+                done,
             )
             if done == n:
                 break
@@ -178,4 +195,3 @@ class Mixture(Located):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name not in ("_kernels", "_Fs", "_Is")}
-

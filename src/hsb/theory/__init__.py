@@ -7,15 +7,20 @@ from .baselines import exp3_bound, exp3_rate, exp4_bound, exp4_rate, s_exp3_boun
 from .bounds import hierarchy_bound, learning_rate, mixture_bound, mixture_rate, prior_bound, regret_bound
 from .cost import prior_cost
 from .examples import example_bound
+from .leaders import csb_ftpl_anytime_bound, csb_ftpl_bound, epoch_greedy_bound, log_mappings, noise_cost
 from .quantisation import policy_bound, quantisation_gap
 from .rate import constant_rate
+from .tracking import tracking_cost
 
 __all__ = [
     "advisor_cost",
     "anytime_bound",
     "anytime_mixture_bound",
     "constant_rate",
+    "csb_ftpl_anytime_bound",
+    "csb_ftpl_bound",
     "epoch",
+    "epoch_greedy_bound",
     "epoch_rate",
     "epoch_rates",
     "example_bound",
@@ -25,8 +30,10 @@ __all__ = [
     "exp4_rate",
     "hierarchy_bound",
     "learning_rate",
+    "log_mappings",
     "mixture_bound",
     "mixture_rate",
+    "noise_cost",
     "policy_bound",
     "prior_bound",
     "prior_cost",
@@ -34,4 +41,5 @@ __all__ = [
     "regret_bound",
     "s_exp3_bound",
     "s_exp3_rate",
+    "tracking_cost",
 ]

@@ -12,6 +12,7 @@ from .checks import check_at_least_zero, check_horizon, counted
 FIRST = 1024  # rounds of the first epoch; after each, four times as many have been played
 SPLITS = 3.0  # the rate of an epoch is the best one against a mapping of prior cost 3 ln(2M)
 ADVISOR_COST = math.log(50.0)  # ln(1/prior weight) of the mixture beside its advisor
+SHARING_COST = 2.02  # 2 n ln(1/(1 - 1/n)), which is at most 2.001 for epochs of n >= 1024 rounds
 
 
 def epoch(rounds: int) -> tuple[int, int]:
@@ -30,17 +31,17 @@ def epoch_rate(length: int, *, arms: int) -> float:
     """The rate of an epoch.
 
     >>> round(epoch_rate(1024, arms=3), 4)
-    0.0285
+    0.0592
     """
     arms = whole("arms", arms, 1)
     return mixture_rate(SPLITS * math.log(2.0 * arms), arms=arms, horizon=length)
 
 
-def epoch_rates(rounds: int, *, arms: int) -> list[float]:
+def epoch_rates(rounds: float, *, arms: int) -> list[float]:
     """The rates of all epochs that have begun after so many rounds.
 
-    >>> len(epoch_rates(1000, arms=3))
-    5
+    >>> len(epoch_rates(1024, arms=3)), len(epoch_rates(100_000, arms=3))
+    (1, 5)
     """
     found, done = [], 0
     while done < rounds:
@@ -50,13 +51,16 @@ def epoch_rates(rounds: int, *, arms: int) -> list[float]:
     return found
 
 
-def advisor_cost() -> float:
+def advisor_cost(epochs: int = 1) -> float:
     """What an advisor beside a mixture adds to ln(1/beta): its prior weight, and sharing 1/n of the weights in n rounds at two places.
 
-    >>> round(advisor_cost(), 2)
-    5.93
+    In the default each epoch starts at the prior and pays this once. With a constant rate nothing starts anew: the prior weight is paid
+    once, and sharing in each of the `epochs`.
+
+    >>> round(advisor_cost(), 2), round(advisor_cost(epochs=5), 2)
+    (5.93, 14.01)
     """
-    return ADVISOR_COST + 2.02
+    return ADVISOR_COST + SHARING_COST * epochs
 
 
 def anytime_bound(structure: Structure, *, arms: int, horizon: float, regions: int | None = None) -> float:
@@ -66,7 +70,7 @@ def anytime_bound(structure: Structure, *, arms: int, horizon: float, regions: i
 
     >>> from hsb import BinaryTree
     >>> round(anytime_bound(BinaryTree(depth=10), arms=3, horizon=100_000))
-    94003
+    38441
     """
     arms, regions = counted(arms, regions)
     return anytime_mixture_bound(prior_bound(structure, arms=arms, regions=regions), arms=arms, horizon=horizon)
@@ -75,11 +79,12 @@ def anytime_bound(structure: Structure, *, arms: int, horizon: float, regions: i
 def anytime_mixture_bound(prior_cost: float, *, arms: int, horizon: float) -> float:
     """The same against a mapping of prior weight beta, `prior_cost` = ln(1/beta): the sum over epochs of C/rate + M n rate/2.
 
-    n counts the rounds of the epoch up to the horizon, and C = ln(1/beta) + ln 50 + 2.02: the advisor's prior weight is 0.98, and sharing 1/n of the
-    weights costs 1.01 at each of two places.
+    n counts the rounds of the epoch up to the horizon, and C = ln(1/beta) + ln 50 + 2.02: the mixture's prior weight is 0.02, and sharing
+    1/n of the weights costs at most 1.01 at each of two places. From 1024 rounds on it is at most
+    sqrt(6 M T) (C/sqrt(B) + sqrt(B)/2), B = 3 ln(2M).
 
     >>> round(anytime_mixture_bound(20.7, arms=3, horizon=100_000))
-    32606
+    13560
     """
     check_at_least_zero("prior_cost", prior_cost)
     check_horizon(horizon)

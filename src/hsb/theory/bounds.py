@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 
-from ..structures import Structure
-from ..structures.base import whole
+from ..arguments import stop_prior
+from ..structures import KaryTree, OneOf, Structure
+from ..structures.base import no_stop, whole
 from .checks import check_at_least_zero, check_horizon, check_rate, check_structure, counted
+from .grid import finest
+from .logs import log
 
 
 def mixture_bound(prior_cost: float, *, learning_rate: float, arms: int, horizon: float) -> float:
@@ -37,21 +40,46 @@ def mixture_rate(prior_cost: float, *, arms: int, horizon: float) -> float:
     return math.sqrt(2.0 * prior_cost / (whole("arms", arms, 1) * horizon))
 
 
-def prior_bound(structure: Structure, *, arms: int, regions: int) -> float:
+def prior_bound(structure: Structure, *, arms: int, regions: int, stop: float | None = None) -> float:
     """Theorem 2's upper bound on ln(1/beta): Psi (A_R + 1) ln((H_S + 1) M).
 
     Regions are counted along the numbered leaves: one more than the places where the arm changes from one leaf to the next. In
     several dimensions a region of the space may be many of these (`docs/errata.md`). For a OneOf only its
     finest structures count: a coarser one cannot represent every mapping of their leaves.
 
+    Theorem 2 is for the uniform prior. With a tree's `stop` prior q, A splits into K parts cost A ln(1/(1-q)) + (A(K-1)+1) ln(M/q), and
+    splitting everywhere costs N ln M + (N-1)/(K-1) ln(1/(1-q)); the smaller of the two.
+
     >>> from hsb import BinaryTree
     >>> round(prior_bound(BinaryTree(depth=10), arms=3, regions=3), 3)
     75.254
+    >>> round(prior_bound(BinaryTree(depth=10), arms=3, regions=3, stop=0.9), 3)
+    73.546
     """
     check_structure(structure)
-    arms, regions = whole("arms", arms, 1), whole("regions", regions, 1)
+    arms, regions, stop = whole("arms", arms, 1), whole("regions", regions, 1), stop_prior(stop)
+    if stop is not None:
+        return _stop_bound(structure, arms, regions, stop)
     splits = structure.splits(regions, arms)
     return structure.max_group * (splits + 1) * math.log((structure.max_groups + 1) * arms)
+
+
+def _stop_bound(structure: Structure, arms: int, regions: int, stop: float) -> float:
+    """The same with a stop prior in the trees."""
+    if isinstance(structure, OneOf):
+        options = math.log(len(structure.structures) + 1)
+        if regions == 1:
+            return options + math.log(arms)
+        leaves, features = structure.leaves, finest(structure).features
+        fine = [s for s in structure.structures if s.leaves == leaves and finest(s).features == features]
+        return options + min(prior_bound(s, arms=arms, regions=regions, stop=stop if s.takes_stop else None) for s in fine)
+    if not isinstance(structure, KaryTree):
+        no_stop(structure, stop)
+    assert isinstance(structure, KaryTree)
+    log_go, splits, k = math.log1p(-stop), structure.splits(regions, arms), structure.k
+    whole_tree = structure.leaves * math.log(arms) - (structure.leaves - 1) // (k - 1) * log_go
+    few = (splits * (k - 1) + 1) * (math.log(arms) - log(stop)) - splits * log_go
+    return min(few, whole_tree)
 
 
 def hierarchy_bound(

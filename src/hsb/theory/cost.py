@@ -17,7 +17,7 @@ from .cost_graphs import hierarchy, subsets
 from .cost_intervals import intervals
 from .cost_trees import tree
 from .grid import carried, finest
-from .logs import NEVER, log, log_sum
+from .logs import NEVER, Floats, log, log_sum
 
 Ints = NDArray[np.int64]
 
@@ -46,11 +46,12 @@ def prior_cost(structure: Structure, mapping: Sequence[int] | Ints, *, arms: int
     check_structure(structure)
     stop = stop_prior(stop)
     arms = whole("arms", arms, 1)
-    leaves = _checked(structure, mapping, arms)
-    return max(0.0, -_log_prior(structure, leaves, structure, arms, stop))
+    leaves = checked_mapping(structure, mapping, arms)
+    return max(0.0, -log_prior(structure, leaves, structure, np.full(arms, -log(arms)), stop))
 
 
-def _checked(structure: Structure, mapping: Sequence[int] | Ints, arms: int) -> Ints:
+def checked_mapping(structure: Structure, mapping: Sequence[int] | Ints, arms: int) -> Ints:
+    """The arm of each leaf, as an array."""
     try:
         found = np.asarray(mapping)
     except ValueError:
@@ -63,26 +64,30 @@ def _checked(structure: Structure, mapping: Sequence[int] | Ints, arms: int) -> 
     return found.astype(np.int64)
 
 
-def _log_prior(structure: Structure, mapping: Ints, source: Structure, arms: int, stop: float | None) -> float:
-    """ln beta at the root of `structure`; the mapping is written on the leaves of `source`."""
+def log_prior(structure: Structure, symbols: Ints, source: Structure, values: Floats, stop: float | None) -> float:
+    """ln beta at the root of `structure`, where each leaf of `source` has a symbol, a number in 0 .. len(values)-1.
+
+    A node all of whose leaves have symbol k may stop there, and `values[k]` is the ln of what that weighs, its stop prior apart. For a
+    mapping the symbols are arms, and each has the value -ln M; `tracking.py` has others.
+    """
     if isinstance(structure, OneOf):
-        terms = [_log_prior(member, mapping, source, arms, stop) for member in structure.structures]
-        terms.append(-log(arms) if (mapping == mapping[0]).all() else NEVER)
+        terms = [log_prior(member, symbols, source, values, stop) for member in structure.structures]
+        terms.append(float(values[symbols[0]]) if (symbols == symbols[0]).all() else NEVER)
         return float(log_sum(np.array(terms))) - log(len(terms))
     if not isinstance(structure, KaryTree):
         no_stop(structure, stop)
-    own = mapping if structure is finest(source) else carried(mapping, source, structure)
+    own = symbols if structure is finest(source) else carried(symbols, source, structure)
     if own is None:
         return NEVER
     match structure:
         case KaryTree():
-            return tree(own, structure.k, structure.depth, arms, 0.5 if stop is None else float(stop))
+            return tree(own, structure.k, structure.depth, values, 0.5 if stop is None else float(stop))
         case GroupedLexicographic():
-            return intervals(own, structure.groups, arms)
+            return intervals(own, structure.groups, values)
         case PositionSplits():
-            return boxes(own, structure.bits, arms)
+            return boxes(own, structure.bits, values)
         case ArbitrarySplits():
-            return subsets(own, arms)
+            return subsets(own, values)
         case Hierarchy():
-            return hierarchy(own, structure.nodes, structure.root, arms)
+            return hierarchy(own, structure.nodes, structure.root, values)
     raise InputError(f"The prior cost of a {type(structure).__name__} is not known; write it as an hsb.Hierarchy.")

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .logs import NEVER, log, log_sum
+from .logs import NEVER, Floats, log, log_sum
 
 
-def boxes(mapping: NDArray[np.int64], bits: Sequence[int], arms: int) -> float:
-    """ln beta of the whole box; `one` is the arm of a box where it is constant, -1 elsewhere."""
+def boxes(mapping: NDArray[np.int64], bits: Sequence[int], values: Floats) -> float:
+    """ln beta of the whole box; `one` is the symbol of a box where it is constant, -1 elsewhere."""
     bits = [b for b in bits if b]
     finest = tuple(bits)
     shape = [2**b for b in bits]
     one = {finest: mapping.reshape(shape)}
-    weight = {finest: np.full(shape, -log(arms))}
+    weight = {finest: values[one[finest]]}
     for levels in product(*(range(b, -1, -1) for b in bits)):
         if levels == finest:
             continue
@@ -26,7 +26,7 @@ def boxes(mapping: NDArray[np.int64], bits: Sequence[int], arms: int) -> float:
         splits = [np.add(*_halves(weight[finer], j)) for j, finer in below.items()]
         left, right = next(_halves(one[finer], j) for j, finer in below.items())
         one[levels] = np.where(left == right, left, -1)
-        here = np.where(one[levels] >= 0, -log(arms), NEVER)
+        here = np.where(one[levels] >= 0, values[one[levels]], NEVER)
         weight[levels] = log_sum(np.stack([here, *splits], axis=-1)) - log(len(splits) + 1)
     return float(weight[(0,) * len(bits)].ravel()[0])
 

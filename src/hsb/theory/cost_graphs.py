@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .logs import NEVER, log, log_sum
+from .logs import NEVER, Floats, log, log_sum
 
 
-def subsets(mapping: NDArray[np.int64], arms: int) -> float:
+def subsets(mapping: NDArray[np.int64], values: Floats) -> float:
     """ln beta of the set of all leaves. Sets are bit masks; a part is smaller as a number than the whole, so comes first."""
     n = len(mapping)
     weight = np.full(1 << n, NEVER)
@@ -21,12 +21,12 @@ def subsets(mapping: NDArray[np.int64], arms: int) -> float:
         for leaf in members[1:]:
             parts = np.concatenate([parts, parts | 1 << leaf])
         constant = (mapping[members] == mapping[members[0]]).all()
-        terms = np.append(weight[parts[:-1]] + weight[whole ^ parts[:-1]], -log(arms) if constant else NEVER)
+        terms = np.append(weight[parts[:-1]] + weight[whole ^ parts[:-1]], values[mapping[members[0]]] if constant else NEVER)
         weight[whole] = log_sum(terms) - log(len(terms))
     return float(weight[-1])
 
 
-def hierarchy(mapping: NDArray[np.int64], nodes: Mapping[str, Mapping[str, Any]], root: str, arms: int) -> float:
+def hierarchy(mapping: NDArray[np.int64], nodes: Mapping[str, Mapping[str, Any]], root: str, values: Floats) -> float:
     """ln beta of the root, children first."""
     weight: dict[str, float] = {}
     waiting = [root]
@@ -41,7 +41,7 @@ def hierarchy(mapping: NDArray[np.int64], nodes: Mapping[str, Mapping[str, Any]]
         if name in weight:
             continue
         own = mapping[nodes[name]["leaves"]]
-        terms = [-log(arms) if (own == own[0]).all() else NEVER]
+        terms = [float(values[own[0]]) if (own == own[0]).all() else NEVER]
         terms += [sum(weight[child] for child in group) for group in groups]
         weight[name] = float(log_sum(np.array(terms))) - log(len(terms))
     return weight[root]

@@ -1,0 +1,194 @@
+"""The best mapping in hindsight: what regret is measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+from ..policy import Arrays, Floats, Masks
+from ..spaces import Cells, numbers
+from ..structures import Structure
+from ..structures.base import whole
+from ..structures.leaves import Leaves
+from .exp3 import rows_of
+from .leader import Leader, best_mapping, check_budget
+from .located import Ints
+
+Where = Structure | Cells | int | None
+
+
+class BestFixed(Leader):
+    """One mapping from the leaves of a structure to arms, played for ever; it learns nothing. `BestFixed.of` finds the best one for a table.
+
+    `mapping` has the number of an arm (in `arms`) for each leaf, or one number for all. Without a structure it is one arm, and contexts are
+    not looked at. Where its arm is not offered, it plays the best offered one by that leaf's totals in the table it was fitted to; if it
+    never was fitted, the first one offered.
+
+    >>> import hsb
+    >>> policy = BestFixed(hsb.BinaryTree(depth=1), arms=["a", "b"], mapping=[1, 0])
+    >>> policy.decide(0.2).arm, policy.decide(0.8).arm
+    ('b', 'a')
+    """
+
+    guarantee: ClassVar[str] = "None: it does not learn, it knows the answer."
+
+    def __init__(
+        self,
+        structure: Where,
+        *,
+        arms: int | Iterable[Hashable],
+        mapping: ArrayLike,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(1 if structure is None else structure, arms=arms, regions=None, loss_range=loss_range, seed=seed)
+        self.average_loss = float("nan")
+        """Its mean loss a round on the table that it was fitted to; NaN if it was given its mapping."""
+        self._blind = structure is None
+        leaves, most = self.structure.leaves, len(self.arms)
+        given = numbers("mapping", mapping)
+        given = np.full(leaves, given) if given.ndim == 0 else given
+        if given.shape != (leaves,) or not ((given >= 0) & (given < most) & (given == np.floor(given))).all():
+            raise InputError(
+                f"mapping needs an arm number in 0 .. {most - 1} for each leaf, shape ({leaves},), or one for all; "
+                f"given shape {given.shape}: {shortened(mapping)}."
+            )
+        self._mapping: Ints = given.astype(np.int64)
+        self._refresh()
+
+    @classmethod
+    def of(
+        cls,
+        structure: Where,
+        contexts: ArrayLike,
+        losses: ArrayLike | None = None,
+        *,
+        rewards: ArrayLike | None = None,
+        arms: int | Iterable[Hashable] | None = None,
+        regions: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        seed: int | np.random.Generator | None = None,
+    ) -> Self:
+        """The best mapping for a table of losses (or rewards), shape (T, M): no mapping of its class loses less in hindsight.
+
+        The class: one arm (no structure, or regions=1), any arm in each leaf (regions=None; leaves never seen get the best arm overall), or
+        at most so many runs of equal arms along the numbered leaves (by dynamic programming, O(N M regions)). Ties: the lowest arm number.
+
+        >>> import hsb
+        >>> found = BestFixed.of(hsb.BinaryTree(depth=1), [0.1, 0.4, 0.7], [[1, 0], [1, 0], [0, 1]])
+        >>> found.mapping, found.average_loss, BestFixed.of(None, [0.1, 0.4, 0.7], [[1, 0], [1, 0], [0, 1]]).average_loss
+        (array([1, 0]), 0.0, 0.3333333333333333)
+        """
+        if (losses is None) == (rewards is None):
+            raise InputError(
+                f"BestFixed.of needs losses or rewards=, exactly one; given {'neither' if losses is None else 'both'}."
+            )
+        name = "losses" if rewards is None else "rewards"
+        table = numbers(name, losses if rewards is None else rewards)  # type: ignore[arg-type]
+        if table.ndim != 2 or 0 in table.shape:
+            raise InputError(f"{name} needs shape (rounds, arms), at least one of each; given {table.shape}.")
+        most = None if regions is None else whole("regions", regions, 1)
+        count = table.shape[1] if arms is None else arms
+        policy = cls(structure, arms=count, mapping=0, loss_range=loss_range, seed=seed)
+        points, policy.clipped = policy._check_contexts(contexts)
+        policy._fit(points, policy._checked(name, table, len(points)), most, rewarded=rewards is not None)
+        return policy
+
+    @property
+    def mapping(self) -> Ints:
+        """For each leaf the number of its arm, in `arms`."""
+        return self._mapping.copy()
+
+    # -- a round -----------------------------------------------------------------------------------------------------
+
+    def _locate(self, context: Any, *, count: bool) -> None:
+        if not self._blind:
+            super()._locate(context, count=count)
+
+    def _check_contexts(self, contexts: ArrayLike) -> tuple[Floats, int]:
+        return (np.zeros((rows_of(contexts), 1)), 0) if self._blind else super()._check_contexts(contexts)
+
+    def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
+        return self._kernels.play(self._mapping, self.totals, self._leaf, offered), 1.0
+
+    def _fill(self, offered: Masks, p: Floats) -> None:
+        p[:] = 0.0
+        p[self._kernels.play(self._mapping, self.totals, self._leaf, offered)] = 1.0
+
+    def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
+        pass
+
+    def _play(
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+    ) -> None:
+        (leaves,) = self._table_keys(points)
+        self._kernels.play_known(self._mapping, self.totals, leaves, masks, played)
+        chances[:] = 1.0
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _checked(self, name: str, table: Floats, rounds: int) -> Floats:
+        needed = (rounds, len(self.arms))
+        if table.shape != needed:
+            raise InputError(f"{name} needs shape {needed}, a row per context and a column per arm; given {table.shape}.")
+        low, high = self.loss_range
+        bad = ~((table >= low) & (table <= high))  # also where there is a NaN
+        if bad.any():
+            t, m = np.argwhere(bad)[0]
+            raise InputError(
+                f"{name}[{t}, {m}] is {table[t, m]}, outside [{low}, {high}]. Declare another range with loss_range=(low, high)."
+            )
+        return table
+
+    def _fit(self, points: Floats, table: Floats, regions: int | None, *, rewarded: bool) -> None:
+        """Find the mapping of a checked table."""
+        low, high = self.loss_range
+        losses = high - table if rewarded else table - low
+        leaf = self._table_keys(points)[0][:, 0]
+        for m in range(len(self.arms)):
+            self.totals[:, m] = np.bincount(leaf, weights=losses[:, m], minlength=self.structure.leaves)
+        self._mapping = best_mapping(self.totals, regions)[0]
+        if regions is None:
+            seen = np.bincount(leaf, minlength=self.structure.leaves) > 0
+            self._mapping[~seen] = best_mapping(self.totals, 1)[0][0]
+        self.average_loss = low + float(losses[np.arange(len(leaf)), self._mapping[leaf]].mean())
+
+    def _widen(self) -> None:
+        """The mapping stays; the new arm, of which nothing is known, comes last where its arm is not offered."""
+        check_budget(self.structure.leaves, len(self.arms) + 1, 0)
+        self.totals = np.concatenate((self.totals, self.totals.max(axis=1, keepdims=True)), axis=1)
+
+    def _arrays(self) -> Arrays:
+        return {**super()._arrays(), "mapping": self._mapping}
+
+    def _set_arrays(self, arrays: Arrays) -> None:
+        super()._set_arrays(arrays)
+        if not ((self._mapping >= 0) & (self._mapping < len(self.arms))).all():
+            raise ValueError("its mapping names arms that it does not have")
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "structure": None if self._blind else self.structure.plain(),
+            "average_loss": None if np.isnan(self.average_loss) else self.average_loss,
+        }
+
+    @classmethod
+    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        where = settings["structure"]
+        policy = cls(None if where is None else Leaves.from_plain(where), mapping=0, **common)
+        if settings["average_loss"] is not None:
+            policy.average_loss = float(settings["average_loss"])
+        return policy
+
+    def _shown(self) -> dict[str, Any]:
+        return {"structure": None if self._blind else self.structure, "average_loss": self.average_loss}
+
+
+def shortened(value: Any) -> str:
+    """A value for a message."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,133 @@
+"""Epoch-Greedy: explore one round, exploit several, more and more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..policy import Arrays, Floats, Masks
+from ..spaces import Cells
+from ..structures import Structure
+from ..theory.leaders import epoch_greedy_bound, log_mappings
+from .leader import Leader, best_mapping
+from .located import Ints
+
+
+class EpochGreedy(Leader):
+    """Epoch-Greedy (Langford and Zhang 2007) over the mappings of a structure's leaves.
+
+    Epoch n is one round of a uniformly random arm, then s_n = floor(sqrt(n / (2 M ln|Pi|))) rounds of the mapping with the least
+    estimated loss on the explored rounds alone. |Pi| is the number of mappings: all M^N, or with `regions` those with at most so many runs
+    of equal arms along the numbered leaves. This is the paper's rule for finite classes, one over what that mapping may still lose a round
+    to the best one; the constant comes from the proof in `theory/leaders.py`. There is no horizon to know.
+
+    Rounds count when they are learned. A propensity below 1 means explored, however late it comes (and wherever it comes from: logged rounds
+    count too); a round with propensity 1 teaches nothing. Feedback that comes late leads to more exploring at first, repaid afterwards.
+
+    >>> import hsb, numpy as np
+    >>> policy = EpochGreedy(hsb.BinaryTree(depth=3), arms=2, regions=2, seed=0)
+    >>> x = np.random.default_rng(1).random(5000)
+    >>> run = hsb.simulate(policy, x, np.column_stack([x > 0.5, x <= 0.5]))
+    >>> run.average_loss < 0.2, policy.mapping
+    (True, array([0, 0, 0, 0, 1, 1, 1, 1]))
+    """
+
+    guarantee: ClassVar[str] = (
+        "Where rounds are independent and alike, against every mapping of its class: 2 (4.5 M T^2 ln|Pi|)^(1/3) + 2. None against adversaries."
+    )
+
+    def __init__(
+        self,
+        structure: Structure | Cells | int,
+        *,
+        arms: int | Iterable[Hashable],
+        regions: int | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(structure, arms=arms, regions=regions, loss_range=loss_range, seed=seed)
+        self._counts: Ints = np.zeros(2, dtype=np.int64)
+        self._refresh()
+
+    @property
+    def explored(self) -> int:
+        """Explored rounds learned from."""
+        return int(self._counts[0])
+
+    @property
+    def mapping(self) -> Ints:
+        """The best mapping on the explored rounds: for each leaf the number of its arm, in `arms`. Ties go to the lowest."""
+        return self._mapping.copy()
+
+    def regret_bound(self, horizon: float | None = None) -> float:
+        """2 (4.5 M T^2 ln|Pi|)^(1/3) + 2 over T rounds that are independent and alike, order T^(2/3); nothing is proved of others.
+
+        >>> import hsb
+        >>> round(EpochGreedy(hsb.BinaryTree(depth=5), arms=3, regions=3).regret_bound(100_000))
+        21071
+        """
+        if horizon is None:
+            raise InputError("Over how many rounds? Give regret_bound(horizon): this policy needs none otherwise.")
+        return epoch_greedy_bound(self._log_count(), arms=len(self.arms), horizon=horizon)
+
+    # -- a round -----------------------------------------------------------------------------------------------------
+
+    def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
+        found: tuple[int, float] = self._kernels.explore_or_exploit(
+            self._mapping, self.totals, self._counts, self._leaf, offered, u
+        )
+        return found
+
+    def _fill(self, offered: Masks, p: Floats) -> None:
+        p[:] = 0.0
+        if self._counts[1]:
+            p[self._kernels.play(self._mapping, self.totals, self._leaf, offered)] = 1.0
+        else:
+            p[:] = offered if len(offered) else 1.0
+            p /= p.sum()
+
+    def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
+        self._kernels.learn_epoch(
+            self._mapping, self.totals, self._counts, self._leaf, index, loss, propensity, self._price, self._work
+        )
+
+    def _play(
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+    ) -> None:
+        (leaves,) = self._table_keys(points)
+        self._kernels.play_epochs(
+            self._mapping, self.totals, self._counts, leaves, masks, losses, us, self._price, self._work, played, chances
+        )
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _log_count(self) -> float:
+        return log_mappings(leaves=self.structure.leaves, arms=len(self.arms), regions=self.regions)
+
+    def _refresh(self) -> None:
+        super()._refresh()
+        self._mapping = best_mapping(self.totals, self.regions)[0]
+        self._price = 2.0 * len(self.arms) * self._log_count() or math.inf  # with one arm there is nothing to explore
+
+    def _detach(self) -> None:
+        super()._detach()
+        self._counts = self._counts.copy()
+
+    def _arrays(self) -> Arrays:
+        return {**super()._arrays(), "counts": self._counts}
+
+    def _set_arrays(self, arrays: Arrays) -> None:
+        super()._set_arrays(arrays)
+        if (self._counts < 0).any():
+            raise ValueError("its counts are below 0")
+
+    def _settings(self) -> dict[str, Any]:
+        return {"structure": self.structure.plain(), "regions": self.regions}
+
+    def _shown(self) -> dict[str, Any]:
+        return {"structure": self.structure, "regions": self.regions, "explored": self.explored}

@@ -1,0 +1,119 @@
+"""Policies that keep a table of total losses, a row per leaf, and follow its best mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from ..errors import BudgetError
+from ..policy import Arrays, Floats
+from ..spaces import Cells
+from ..structures import Structure
+from ..structures.base import whole
+from ..structures.leaves import Leaves
+from .located import Ints, Located
+
+MOST_TOTALS = 1 << 27  # 1 GiB
+MOST_WORK = 1 << 28  # likewise, for the choices of the dynamic programme
+
+
+class Leader(Located, listed=False):
+    """The totals, the class of mappings (all, or those with at most so many regions) and the best one of them."""
+
+    structure: Leaves
+
+    def __init__(
+        self,
+        structure: Structure | Cells | int,
+        *,
+        arms: int | Iterable[Hashable],
+        regions: int | None,
+        loss_range: tuple[float, float],
+        seed: int | np.random.Generator | None,
+    ) -> None:
+        super().__init__(Leaves(structure), arms=arms, loss_range=loss_range, seed=seed)
+        self.regions = None if regions is None else whole("regions", regions, 1)
+        check_budget(self.structure.leaves, len(self.arms), self._runs())
+        self.totals: Floats = np.zeros((self.structure.leaves, len(self.arms)))
+
+    @property
+    def mapping(self) -> Ints:
+        """The best mapping so far: for each leaf the number of its arm, in `arms`. Ties go to the lowest."""
+        return best_mapping(self.totals, self.regions)[0]
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    @property
+    def _leaf(self) -> int:
+        return int(self._keys[0][0, 0])
+
+    def _runs(self) -> int:
+        """At most so many regions; 0 where each leaf is by itself."""
+        return 0 if self.regions is None or self.regions >= self.structure.leaves else self.regions
+
+    def _refresh(self) -> None:
+        super()._refresh()
+        from ..kernels import leaders, oracle
+
+        self._kernels = leaders
+        self._work = oracle.workspace(self.structure.leaves, len(self.arms), self._runs())
+
+    def _widen(self) -> None:
+        """A new arm begins where the best mapping stands: in each leaf, with the total of the arm that is played there.
+
+        Played everywhere it has lost as much as the best mapping, so that what is seen from here on decides between them. At 0 it would
+        beat every arm that ever lost, however good; at the mean of a leaf's arms it might lag behind for ever. (Where regions are few, using it
+        saves some: then it comes a little ahead, by what more regions would have saved.)
+        """
+        check_budget(self.structure.leaves, len(self.arms) + 1, self._runs())
+        best = np.take_along_axis(self.totals, self.mapping[:, None], axis=1)
+        self.totals = np.concatenate((self.totals, best), axis=1)
+
+    def _detach(self) -> None:
+        self.totals = self.totals.copy()
+
+    def _arrays(self) -> Arrays:
+        return {"totals": self.totals}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_kernels", "_work")}
+
+    @classmethod
+    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        return cls(Leaves.from_plain(settings.pop("structure")), **settings, **common)
+
+
+def best_mapping(totals: Floats, regions: int | None) -> tuple[Ints, float]:
+    """The best mapping of a table of totals, with at most so many regions if given, and what it loses.
+
+    >>> best_mapping(np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 1.0]]), None)
+    (array([0, 1, 0]), 0.0)
+    >>> best_mapping(np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 1.0]]), 2)
+    (array([0, 1, 1]), 1.0)
+    """
+    from ..kernels import oracle
+
+    leaves, arms = totals.shape
+    check_budget(leaves, arms, 0 if regions is None or regions >= leaves else regions)
+    mapping = np.zeros(leaves, dtype=np.int64)
+    if regions is None or regions >= leaves:
+        return mapping, float(oracle.best_arms(totals, mapping))
+    if regions == 1:
+        arm, loss = oracle.best_arm(totals)
+        return mapping + arm, float(loss)
+    return mapping, float(oracle.best_regions(totals, oracle.workspace(leaves, arms, regions), mapping))
+
+
+def check_budget(leaves: int, arms: int, regions: int) -> None:
+    """Refuse tables, and searches for at most so many regions, that take more than about a gigabyte."""
+    if leaves * arms > MOST_TOTALS:
+        raise BudgetError(
+            f"{leaves:,} leaves x {arms} arms are more totals than the {MOST_TOTALS:,} kept at most. Use a coarser structure, or hsb.HSB."
+        )
+    if leaves * arms * regions > MOST_WORK:
+        raise BudgetError(
+            f"{leaves:,} leaves x {arms} arms x {regions} regions are more than the {MOST_WORK:,} steps made at most for one mapping. "
+            "Use a coarser structure, fewer regions, or regions=None."
+        )

@@ -1,0 +1,165 @@
+"""Section III's algorithm: a mixture of all M^N mappings, one by one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import theory
+from ..arguments import stop_prior
+from ..errors import BudgetError, InputError
+from ..mappings import Mappings, every_mapping
+from ..policy import Floats
+from ..spaces import Cells
+from ..structures import Structure
+from ..structures.base import whole
+from ..structures.leaves import Leaves
+from .located import Ints
+from .weighted import Weighted
+
+MOST = 1 << 20  # mappings; a round looks at each, 3 ns apiece
+MOST_COSTS = 1 << 16  # those whose prior is computed one by one, up to 0.2 ms apiece
+
+
+class MixtureOfMappings(Weighted):
+    """Every mapping of the N leaves to M arms is an expert with a weight of its own (Section III): the truth that others are tested on.
+
+    With `prior="uniform"` exactly `SExp3`, and with `prior="complexity"`, each mapping's weight exp(-theory.prior_cost(structure, mapping)),
+    exactly `HSB`: those two compute it without listing M^N experts. More than 2^20 are refused, or 2^16 with the complexity prior.
+
+    - `horizon`, `learning_rate`: as there. With neither the rate falls as sqrt(A / (M t)), for which no bound is proved (`HSB(drift=None)`).
+    - `regions`, `stop`: as in `HSB`, for the complexity prior only.
+
+    No arm can be added: the list of mappings is fixed. Time and memory: O(M^N) a round.
+
+    >>> import hsb
+    >>> slow = hsb.MixtureOfMappings(hsb.BinaryTree(depth=2), arms=2, prior="complexity", learning_rate=0.5)
+    >>> fast = hsb.HSB(hsb.BinaryTree(depth=2), arms=2, learning_rate=0.5)
+    >>> for policy in (slow, fast):
+    ...     policy.learn(hsb.Decision(context=0.3, arm=0, propensity=0.2), loss=1.0)
+    >>> slow.probabilities(0.8).round(12) == fast.probabilities(0.8).round(12)
+    array([ True,  True])
+    """
+
+    guarantee: ClassVar[str] = (
+        "Against every mapping of the leaves, whatever the contexts and losses: ln(1/prior)/rate + M T rate/2 (Theorem 1)."
+    )
+
+    def __init__(
+        self,
+        structure: Structure | Cells | int,
+        *,
+        arms: int | Iterable[Hashable],
+        horizon: float | None = None,
+        regions: int | None = None,
+        learning_rate: float | None = None,
+        prior: Literal["uniform", "complexity"] = "uniform",
+        stop: float | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        if not isinstance(prior, str) or prior not in ("uniform", "complexity"):
+            raise InputError(f"prior must be 'uniform' or 'complexity'; given {prior!r}.")
+        complexity = prior == "complexity"
+        if not complexity and (regions is not None or stop is not None):
+            raise InputError("regions= and stop= are for prior='complexity': a uniform prior knows no regions. Leave them out.")
+        if complexity and (not isinstance(structure, Structure) or isinstance(structure, Leaves)):
+            raise InputError(f"prior='complexity' needs a structure, e.g. hsb.BinaryTree(depth=3); given {structure!r}.")
+        given = structure if isinstance(structure, Structure) else Leaves(structure)
+        super().__init__(given, arms=arms, loss_range=loss_range, seed=seed)
+        _check_budget(given.leaves, len(self.arms), complexity)
+        self.prior: Literal["uniform", "complexity"] = prior
+        self.regions = None if regions is None else whole("regions", regions, 1)
+        self.stop = stop_prior(stop)
+        self._leaves = Leaves(given)
+        self.mappings = every_mapping(self._leaves, arms=len(self.arms))
+        logs = np.full(len(self.mappings), -self._leaves.leaves * math.log(len(self.arms)))
+        if complexity:
+            logs = self._complexity()
+            self.mappings = Mappings(self._leaves, self.mappings.table[logs > -math.inf])
+            logs = logs[logs > -math.inf]
+        self._start(logs, horizon=horizon, learning_rate=learning_rate)
+
+    def regret_bound(self, horizon: float | None = None) -> float:
+        """A / rate + M T rate / 2, with A = N ln M, or Theorem 2's for the complexity prior and `regions`. Infinite for a falling rate.
+
+        >>> import hsb
+        >>> tree = hsb.BinaryTree(depth=3)
+        >>> bounds = [hsb.MixtureOfMappings(tree, arms=2, horizon=1000, prior=prior).regret_bound() for prior in ("uniform", "complexity")]
+        >>> bounds == [hsb.SExp3(tree, arms=2, horizon=1000).regret_bound(), hsb.HSB(tree, arms=2, horizon=1000).regret_bound()]
+        True
+        """
+        return self._bound(horizon)
+
+    def _complexity(self) -> Floats:
+        """ln of each mapping's prior weight. Arms are alike a priori, so mappings that differ in their names alone share it."""
+        known: dict[tuple[int, ...], float] = {}
+        found = np.empty(len(self.mappings))
+        for k, mapping in enumerate(self.mappings.table.tolist()):
+            names: dict[int, int] = {}
+            pattern = tuple(names.setdefault(arm, len(names)) for arm in mapping)
+            if pattern not in known:
+                known[pattern] = -theory.prior_cost(self.structure, pattern, arms=len(self.arms), stop=self.stop)
+            found[k] = known[pattern]
+        total = float(np.exp(found).sum())
+        if abs(total - 1.0) > 1e-9:
+            raise InputError(
+                f"The mappings of the {self.structure.leaves} leaves of {self.structure!r} have prior weight {total:.6f} together, not 1: the "
+                "rest belongs to mappings that cannot be written on these leaves. Use structures whose cells are unions of the finest one's."
+            )
+        return found
+
+    @property
+    def _map(self) -> Leaves:
+        return self._leaves
+
+    def _prior_bound(self) -> float:
+        arms = len(self.arms)
+        if self.prior == "uniform":
+            return self._leaves.leaves * math.log(arms)
+        return theory.prior_bound(self.structure, arms=arms, regions=arms if self.regions is None else self.regions)
+
+    def _refresh(self) -> None:
+        super()._refresh()
+        self._advice = self.mappings.rows
+
+    def _locate(self, context: Any, *, count: bool) -> None:
+        super()._locate(context, count=count)
+        self._row = int(self._keys[0][0, 0])
+
+    def _rows(self, points: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+        return self.mappings.rows, np.ascontiguousarray(self._table_keys(points)[0][:, 0])
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "structure": self._leaves.plain(),
+            "regions": self.regions,
+            "prior": self.prior,
+            "stop": self.stop,
+            **self._rate_settings(),
+        }
+
+    @classmethod
+    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        leaves = Leaves.from_plain(settings.pop("structure"))
+        return cls(leaves if leaves.of is None else leaves.of, **settings, **common)
+
+    def _shown(self) -> dict[str, Any]:
+        return {"structure": self.structure, "prior": self.prior, "learning_rate": self.learning_rate}
+
+
+def _check_budget(leaves: int, arms: int, complexity: bool) -> None:
+    """Before anything is listed: M^N itself may be too long a number."""
+    most = MOST_COSTS if complexity else MOST
+    bits = leaves * math.log2(arms)
+    if bits > math.log2(most) + 1e-9:
+        fast = "hsb.HSB" if complexity else "hsb.SExp3"
+        raise BudgetError(
+            f"{arms} arms on {leaves:,} leaves make {arms}^{leaves} = 2^{bits:,.1f} mappings, each of which is looked at in every round; the "
+            f"limit with prior={'complexity' if complexity else 'uniform'!r} is {most:,}. Use fewer leaves, or {fast}, which computes the same "
+            "without listing them."
+        )

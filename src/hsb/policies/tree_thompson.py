@@ -1,0 +1,219 @@
+"""A context tree with Thompson sampling: the same two passes as HSB's, with Beta counts in the nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arguments import is_number, stop_prior
+from ..errors import BudgetError, InputError
+from ..kernels import header as h
+from ..members import Member, aligned_zeros, grow, in_use, room
+from ..policy import Arrays, Floats, Masks
+from ..quantise import WORD, digit_bits, key_words
+from ..stored import checked, trimmed
+from ..structures import KaryTree, Structure, from_dict
+from .located import Located
+
+LEAST = 1e-12  # propensities are known to 1e-9; a played arm's is never given as less than this
+PRIOR = (1e-3, 1e6)
+DEEPEST = 350.0  # depth * ln(1 / (1 - stop)): what a chain's odds may differ from 1 by, out of the 645 that x has
+MOST_COUNT = 1e15
+
+
+class TreeThompson(Located):
+    """Thompson sampling in every node of a tree, the nodes weighed by how well they predicted: for losses that are drawn at random.
+
+    A node counts for each arm good (1 - loss) and bad (loss), beginning with the `prior`. It stops, with prior probability `stop`, or passes
+    the context on to its child: the odds are those of Bayes (context tree weighting). With arm I, loss l and p the node's
+    bad / (good + bad) of I, the node predicted q = p^l (1-p)^(1-l); from the leaf up, stop *= q and go *= the child's ratio, which is the
+    sum of the child's two. A decision walks down to where it stops, draws a Beta for each offered arm of that node and plays
+    the arm with the least loss. Learning does not use the propensity.
+
+    - `structure`: `BinaryTree` or `KaryTree`, of any depth. Memory grows with the contexts visited, two rows each at most.
+    - `forgetting`: a number a little below 1, e.g. 0.997, for losses that change; None never forgets. At each visit to a node, before the
+      round is counted, the counts of the arm played are multiplied by it, those of the other arms by 1 - (1 - forgetting)/10, and the
+      evidence ratio of child and node is raised to the power of it. All tend to the prior. A chain of nodes that have seen the same
+      rounds counts as one node there.
+    - `loss_range`, `seed`: as in `HSB`.
+
+    A decision's propensity is an integral, good to 1e-9, and takes longer than the decision; `simulate` gives NaN instead.
+
+    >>> import hsb
+    >>> policy = TreeThompson(hsb.BinaryTree(depth=10), arms=3, seed=0)
+    >>> decision = policy.decide(0.37)
+    >>> policy.learn(decision, loss=1.0)
+    >>> policy.probabilities(0.37).round(3)[decision.arm]
+    np.float64(0.167)
+    """
+
+    guarantee: ClassVar[str] = (
+        "None against losses that an adversary picks. For losses drawn at random, arm by arm, it is Bayes' rule with a heuristic choice of arm."
+    )
+    structure: KaryTree
+
+    def __init__(
+        self,
+        structure: Structure,
+        *,
+        arms: int | Iterable[Hashable],
+        forgetting: float | None = None,
+        stop: float | None = None,
+        prior: tuple[float, float] = (1.0, 1.0),
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        if not isinstance(structure, KaryTree):
+            raise InputError(
+                f"TreeThompson needs a tree, hsb.BinaryTree(depth=10) or hsb.KaryTree(k=3, depth=6); given {structure!r}. "
+                "hsb.HSB takes every structure."
+            )
+        if forgetting is not None and not (is_number(forgetting) and 0.0 < forgetting < 1.0):
+            raise InputError(f"forgetting must be in (0, 1), e.g. 0.997, or None to forget nothing; given {forgetting!r}.")
+        self.stop = stop_prior(stop)
+        self.prior = _counts(prior)
+        self.forgetting = None if forgetting is None else float(forgetting)
+        super().__init__(structure, arms=arms, loss_range=loss_range, seed=seed)
+        self._tree = self._fresh(len(self.arms))
+        self._refresh()
+
+    # -- a round -----------------------------------------------------------------------------------------------------
+
+    def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
+        F, I = self._tree
+        index: int = self._kernels.choose(F, I, self._keys[0][0], offered, *self.prior, len(self.arms), u)
+        self._fill(offered, self._p)
+        return index, min(max(float(self._p[index]), LEAST), 1.0)
+
+    def _fill(self, offered: Masks, p: Floats) -> None:
+        F, I = self._tree
+        self._kernels.probabilities(F, I, self._keys[0][0], offered, *self.prior, p, self._work)
+
+    def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
+        key, keep = self._keys[0][0], 1.0 if self.forgetting is None else self.forgetting
+        while not self._kernels.update(*self._tree, key, index, loss, *self.prior, keep, len(self.arms)):
+            self._tree = room(self._tree)
+
+    def _play(
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+    ) -> None:
+        keys, keep = self._table_keys(points)[0], 1.0 if self.forgetting is None else self.forgetting
+        chances[:] = np.nan
+        done = 0
+        while True:
+            done = self._kernels.play(*self._tree, keys, masks, losses, us, *self.prior, keep, played, done)
+            if done == len(us):
+                return
+            self._tree = room(self._tree, to_come - done)
+
+    # -- the whole policy --------------------------------------------------------------------------------------------
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the state takes, rows not yet used apart."""
+        return in_use(self._tree)
+
+    def _fresh(self, arms: int) -> Member:
+        """A tree without rows, laid out as `kernels/header.py` says of a compressed one."""
+        k, depth, stop = self.structure.k, self.structure.depth, 0.5 if self.stop is None else self.stop
+        if -depth * math.log1p(-stop) > DEEPEST:
+            raise BudgetError(
+                f"depth={depth} with stop={stop}: passing every node has prior e^{depth * math.log1p(-stop):.0f}; "
+                f"depth * ln(1 / (1 - stop)) may be {DEEPEST:.0f} at most. Use a smaller depth or stop."
+            )
+        links, bits, words = np.arange(depth + 1), digit_bits(k), key_words(k, depth)
+        go = 8 + len(links)
+        header = {
+            h.KIND: h.COMPRESSED,
+            h.ARMS: arms,
+            h.VISITS: depth + 1,
+            h.WEIGHT: 8,
+            h.GO: go,
+            h.STAY: go + len(links),
+            h.ROW0: -(-(go + 2 * len(links)) // 8) * 8,
+            h.STRIDE: -(-(1 + 2 * arms) // 8) * 8,  # whole cache lines
+            h.PATH: h.HEADER,
+            h.LINKS: h.HEADER + len(links),
+            h.LINK_STRIDE: 1 + k + words,
+            h.DEPTH: depth,
+            h.FANOUT: k,
+            h.BITS: bits,
+            h.PER_WORD: WORD // bits,
+            h.WORDS: words,
+        }
+        F, I = aligned_zeros(header[h.ROW0]), np.zeros(header[h.LINKS], dtype=np.int64)
+        for word, value in header.items():
+            I[word] = value
+        F[go : go + len(links)] = np.power(1.0 - stop, links, dtype=np.float64)
+        F[go + len(links) : go + 2 * len(links)] = -np.expm1(links * math.log1p(-stop))
+        return Member(F, I)
+
+    def _widen(self) -> None:
+        """The new arm is at its prior in every node."""
+        old, arms = self._tree, len(self.arms)
+        rows = int(old.I[h.ROWS])
+        wider = grow(self._fresh(arms + 1), int(old.I[h.CAPACITY]))
+        wider.I[h.ROWS] = rows
+        wider.I[wider.I[h.LINKS] :] = old.I[old.I[h.LINKS] :]
+        _rows(wider, rows)[:, : 1 + 2 * arms] = _rows(old, rows)[:, : 1 + 2 * arms]
+        self._tree = wider
+
+    def _detach(self) -> None:
+        self._tree = Member(self._tree.F.copy(), self._tree.I.copy())
+
+    def _refresh(self) -> None:
+        from ..kernels import beta, thompson
+
+        super()._refresh()
+        self._kernels = thompson
+        self._work = np.empty((len(self.arms), beta.COLUMNS))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_kernels", "_work")}
+
+    def _arrays(self) -> Arrays:
+        floats, ints = trimmed(self._tree)
+        return {"floats": floats, "ints": ints}
+
+    def _set_arrays(self, arrays: Arrays) -> None:
+        tree = checked(arrays["floats"], arrays["ints"], self._tree)
+        rows = _rows(tree, int(tree.I[h.ROWS]))
+        floor = self._kernels.FLOOR
+        if not ((rows >= 0.0) & (rows <= MOST_COUNT))[:, 1:].all() or not ((rows >= floor) & (rows <= 1.0 / floor))[:, 0].all():
+            raise ValueError("its counts are not those of a tree")
+        self._tree = tree
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "structure": self.structure.to_dict(),
+            "forgetting": self.forgetting,
+            "stop": self.stop,
+            "prior": list(self.prior),
+        }
+
+    @classmethod
+    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        return cls(from_dict(settings.pop("structure")), **settings, **common)
+
+    def _shown(self) -> dict[str, Any]:
+        return {"structure": self.structure, "forgetting": self.forgetting}
+
+
+def _rows(tree: Member, rows: int) -> Floats:
+    """The rows in use, one a line."""
+    start, stride = int(tree.I[h.ROW0]), int(tree.I[h.STRIDE])
+    return tree.F[start : start + rows * stride].reshape(rows, stride)
+
+
+def _counts(prior: tuple[float, float]) -> tuple[float, float]:
+    pair = tuple(prior) if isinstance(prior, Iterable) and not isinstance(prior, str | bytes) else ()
+    if len(pair) != 2 or not all(is_number(v) and PRIOR[0] <= v <= PRIOR[1] for v in pair):
+        raise InputError(
+            f"prior must be (good, bad): what every node counts of every arm to begin with, two numbers in [{PRIOR[0]:g}, {PRIOR[1]:g}], "
+            f"e.g. (1, 1); given {prior!r}."
+        )
+    return float(pair[0]), float(pair[1])

@@ -1,0 +1,69 @@
+"""Slow and obvious twins of the policies over lists of experts.
+
+All weights are logarithms, and sleeping experts stand still while those awake keep their total: the kernels do it the other way round.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from itertools import pairwise, product
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Offered = Collection[int] | None
+
+
+def one_hot(arms: Sequence[int], count: int) -> Array:
+    """Advice of one arm each, as distributions."""
+    found = np.zeros((len(arms), count))
+    for k, arm in enumerate(arms):
+        found[k, arm] = 1.0
+    return found
+
+
+class Exp4:
+    """EXP4 for losses; advice is a distribution for each expert, an array (K, M)."""
+
+    def __init__(self, prior: npt.ArrayLike) -> None:
+        self.log_w = np.log(np.asarray(prior, dtype=np.float64))
+
+    @property
+    def weights(self) -> Array:
+        found: Array = np.exp(self.log_w - np.logaddexp.reduce(self.log_w))
+        return found
+
+    def awake(self, advice: Array, offered: Offered) -> tuple[npt.NDArray[np.bool_], Array]:
+        """Who advises an offered arm, and what each of those gives the offered arms."""
+        among = (
+            np.ones(advice.shape[1]) if offered is None else np.isin(np.arange(advice.shape[1]), list(offered)).astype(float)
+        )
+        mass = (advice * among).sum(axis=1)
+        shares = np.zeros_like(advice)
+        shares[mass > 0] = (advice * among)[mass > 0] / mass[mass > 0, None]
+        return mass > 0, shares
+
+    def probabilities(self, advice: Array, offered: Offered = None) -> Array:
+        awake, shares = self.awake(advice, offered)
+        if not awake.any():
+            return np.isin(np.arange(advice.shape[1]), list(offered or [])) / len(offered or [0])
+        weights = np.exp(self.log_w[awake] - np.logaddexp.reduce(self.log_w[awake]))
+        found: Array = weights @ shares[awake]
+        return found / found.sum()
+
+    def learn(self, advice: Array, arm: int, x: float, offered: Offered = None) -> None:
+        awake, shares = self.awake(advice, offered)
+        if awake.any():
+            before = np.logaddexp.reduce(self.log_w[awake])
+            self.log_w[awake] -= x * shares[awake, arm]
+            self.log_w[awake] += before - np.logaddexp.reduce(self.log_w[awake])
+
+
+def few_regions(leaves: int, arms: int, regions: int) -> set[tuple[int, ...]]:
+    """Every mapping whose arm changes in fewer than `regions` places."""
+    return {g for g in product(range(arms), repeat=leaves) if sum(a != b for a, b in pairwise(g)) < regions}
+
+
+def number_of_mappings(leaves: int, arms: int, regions: int) -> int:
+    """Cuts, times arms that differ from piece to piece."""
+    return sum(math.comb(leaves - 1, r - 1) * arms * (arms - 1) ** (r - 1) for r in range(1, regions + 1))
