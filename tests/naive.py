@@ -227,9 +227,10 @@ def _normalised(weights: Array) -> Array:
 class Recursion:
     """Algorithm 1: alpha at every node, then w and gamma from the leaves to the root."""
 
-    def __init__(self, hierarchy: Hierarchy, arms: int) -> None:
+    def __init__(self, hierarchy: Hierarchy, arms: int, drift: float = 0.0) -> None:
         self.hierarchy = hierarchy
         self.arms = arms
+        self.drift = drift
         self.alpha = {i: np.ones(arms) for i in hierarchy.regions}
         self.normaliser = arms  # the M of "1/M" in (9) and (13); see add_arm
 
@@ -265,8 +266,11 @@ class Recursion:
         """Eq. (8): multiply alpha by exp(-x) for `arm` at every node that contains the leaf.
 
         With `offered`, each offered arm is also multiplied by c, such that their total
-        weight at the root is kept; the other arms sleep.
+        weight at the root is kept; the other arms sleep. With `drift`, the arms of these nodes
+        then share that part of their weight.
         """
+        if x == 0:
+            return
         factor = np.ones(self.arms)
         factor[arm] = math.exp(-x)
         if offered is not None:
@@ -274,8 +278,13 @@ class Recursion:
             if awake.sum() == 1:
                 return  # c exp(-x) = 1
             factor[awake] /= (self.probabilities(leaf, offered) * factor).sum()
+        self.multiply(leaf, factor)
+
+    def multiply(self, leaf: int, factor: Array) -> None:
+        """Multiply alpha at every node that contains the leaf, then share."""
         for i in self.hierarchy.containing(leaf):
-            self.alpha[i] *= factor
+            alpha = self.alpha[i] * factor
+            self.alpha[i] = (1 - self.drift) * alpha + self.drift * alpha.mean()
 
     def add_arm(self) -> None:
         """Give a new arm 1 / (M + 1) of every node's arm mass, the others M / (M + 1).

@@ -111,6 +111,15 @@ def test_examples_equal_both_oracles(case: Case) -> None:
         assert gap(case, policy, oracles_of(case, 2), 40, masking=masking, jolt=True) < EXACT
 
 
+@each_example
+@pytest.mark.parametrize("drift", [1e-9, 1e-3, 0.3])
+def test_drift_equals_the_recursion_that_shares(case: Case, drift: float) -> None:
+    policy = case.policy(3, learning_rate=0.3, drift=drift)
+    assert gap(case, policy, [naive.Recursion(case.shape, 3, drift)], masking=0.3, jolt=True) < EXACT
+    plain = case.policy(3, learning_rate=0.3)
+    assert gap(case, plain, [naive.Recursion(case.shape, 3, 1e-3)], masking=0.3) > 1e3 * EXACT  # control
+
+
 def test_no_structure_is_forgotten() -> None:
     """A new structure fails here until it has a family and an example."""
     kinds = {kind for kind in hsb.Structure.kinds.values() if kind.__module__.startswith("hsb.")}

@@ -15,9 +15,11 @@ from .policies import (
     EpochGreedy,
     Exp3,
     Exp4,
+    LinUCB,
     MixtureOfMappings,
     Policy,
     SExp3,
+    TreeThompson,
     Uniform,
 )
 from .simulate import Run, simulate
@@ -57,6 +59,7 @@ __all__ = [
     "InputError",
     "KaryTree",
     "Lexicographic",
+    "LinUCB",
     "Mappings",
     "MixtureOfMappings",
     "OneOf",
@@ -66,6 +69,7 @@ __all__ = [
     "SExp3",
     "StaleDecision",
     "Structure",
+    "TreeThompson",
     "Uniform",
     "load",
     "mappings",

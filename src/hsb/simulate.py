@@ -30,7 +30,7 @@ class Run:
     losses: NDArray[np.float64]
     """Their losses (or, where rewards were given, loss_range mirrored: low + high - reward)."""
     propensities: NDArray[np.float64]
-    """The probabilities with which they were played."""
+    """The probabilities with which they were played; NaN where the policy does not compute them in bulk (TreeThompson)."""
 
     @property
     def average_loss(self) -> float:

@@ -21,38 +21,42 @@ def solve(member: Member, features: int) -> tuple[float, list[Piece]]:
     F, I = member
     depth, arms = int(I[h.DEPTH]), int(I[h.ARMS])
     rows = F[I[h.ROW0] :].reshape(-1, int(I[h.STRIDE]))
-    changed = np.where(rows[:, a.VISITS] > 0.0, rows[:, a.CHANGED], -1.0)
+    changed = rows[:, a.CHANGED].copy()
     for i in range(2, len(rows)):  # a change holds for all that lies below
         changed[i] = max(changed[i], changed[i // 2])
     fresh = (rows[:, a.VISITS] == 0.0) | (rows[:, a.BORN] < changed)
     value = 0.0
     pieces = []
-    todo = [(1, 0.5 * np.ones(arms), 0.5 * np.ones(arms))]
+    nothing = np.zeros(arms)
+    todo = [(1, nothing, nothing, nothing + 0.5)]
     while todo:
-        i, mu, nu = todo.pop()
+        i, lost, kept, expected = todo.pop()  # of the parent
         level = i.bit_length() - 1
         boxes = (tree_box(i - (1 << level), level, 2, features),)
         if fresh[i] and level == 0:
             pieces.append(unseen(boxes, arms))
             continue
-        lost, kept = (0.0, 0.0) if fresh[i] else (rows[i, a.COUNTS :: 4], rows[i, a.COUNTS + 1 :: 4])
-        n = lost + kept + a.SHRINK
-        mu, nu = (lost + a.SHRINK * mu) / n, (kept + a.SHRINK * nu) / n
+        own = (nothing, nothing) if fresh[i] else (rows[i, a.COUNTS :: 4], rows[i, a.COUNTS + 1 :: 4])
+        if level > 0:
+            rest = np.maximum(lost - own[0], 0.0), np.maximum(kept - own[1], 0.0)
+            expected = (rest[0] + a.SHRINK * expected) / (rest[0] + rest[1] + a.SHRINK)
+        n = own[0] + own[1] + a.SHRINK
         if level < depth and not fresh[i]:
             stop, go = rows[i, a.STOP], rows[i, a.GO]
             value += math.log(max(stop, go))
             if go > stop:
-                todo += [(2 * i, mu, nu), (2 * i + 1, mu, nu)]
+                todo += [(2 * i, *own, expected), (2 * i + 1, *own, expected)]
                 continue
+        mu = (own[0] + a.SHRINK * expected) / n
         arm = int(np.argmin(mu))
-        pieces.append(Piece(boxes, arm, _sure(arm, mu, nu, n + np.zeros(arms)), not fresh[i]))
+        pieces.append(Piece(boxes, arm, _sure(arm, mu, n), not fresh[i]))
     return value, pieces
 
 
-def _sure(arm: int, mu: Floats, nu: Floats, n: Floats) -> float:
+def _sure(arm: int, mu: Floats, n: Floats) -> float:
     """How often the arm's mean is the least, if each arm's is drawn from its posterior."""
     if len(mu) == 1:
         return 1.0
-    width = np.sqrt(mu * nu / (n + 1.0))
+    width = np.sqrt((mu * (1.0 - mu) + 1.0 / n) / (n + 1.0))
     draws = np.random.default_rng(0).normal(size=(DRAWS, len(mu))) * width + mu
     return max(float(np.mean(np.argmin(draws, axis=1) == arm)), math.ulp(1.0))

@@ -1,10 +1,13 @@
 """The advisor: a Bayes context tree that names one arm for each context. It has no guarantee; the mixture that it stands in has.
 
 A full binary tree over 2^DEPTH cells, rows in heap order from 1. A node sums, for each arm, the losses of its plays and what they fell
-short of 1; its mean loss shrinks towards its parent's, mu = (lost + SHRINK mu_parent) / (plays + SHRINK), and nu = 1 - mu likewise, never by
-subtraction. As in HSB a node stops or goes on, here by Bayes evidence: the
-probability that its means gave to each loss seen. The advice is the arm with the least mean - WIDTHS standard deviations, both mixed
-over the path by the posterior of stopping there.
+short of 1. Before its own plays it expects what the rest of its parent has seen,
+
+    nu_i = (lost by parent but not i + SHRINK nu_parent) / (plays of parent but not i + SHRINK),    nu_root = 1/2,
+    mu_i = (lost by i + SHRINK nu_i) / (plays of i + SHRINK),
+
+so no play counts twice. As in HSB a node stops or goes on, here by Bayes evidence: the probability that its means gave to each loss
+seen. The advice is the arm with the least mean - WIDTHS standard deviations, both mixed over the path by the posterior of stopping.
 
 A node also keeps means that remember about 50 plays. Where these have foretold its losses so much better than its whole subtree that it
 cannot be chance, the world has changed there: the node and all below it start anew. The evidence must exceed visits^1.5 + 10000.
@@ -22,7 +25,7 @@ SURE = 1e4  # evidence that a change needs at least
 
 # Words of F before the rows.
 HERE, BESIDE, CLOCK = 0, 1, 2  # weight of HSB, weight of the advisor, rounds learned from
-HEAD = 8  # then scratch by arm: mu and nu of the level above, mean, width; then by level: mu and nu of the played arm
+HEAD = 8  # then scratch by arm: lost, kept and expected in the level above, mean, width; then by level: mean, expected by the played arm
 
 # Words of a row; an arm has four: the sum of its losses, of 1 - loss, and the same with a short memory.
 STOP, GO, VISITS, EVIDENCE, BORN, CHANGED, COUNTS = 0, 1, 2, 3, 4, 5, 6
@@ -35,19 +38,30 @@ def _is_fresh(F, row, changed):
 
 
 @kernel
+def _shrunk(lost, kept, expected):
+    """The mean after so much was lost and kept, if `expected` before."""
+    return (lost + SHRINK * expected) / (lost + kept + SHRINK)
+
+
+@kernel
+def _width(mu, n):
+    """A standard deviation of the mean after n plays; the 1/(n + SHRINK) is there for means that are 0 or 1 by luck."""
+    return math.sqrt((mu * (1.0 - mu) + 1.0 / (n + SHRINK)) / (n + SHRINK + 1.0))
+
+
+@kernel
 def advise(F, I, cell, offered):
     """The advice for a cell among the offered arms (empty: all). Changes nothing but scratch. O(depth * arms)."""
     M, depth, row0, stride = I[ARMS], I[DEPTH], I[ROW0], I[STRIDE]
-    up, down, mean, width = HEAD, HEAD + M, HEAD + 2 * M, HEAD + 3 * M
+    lost, kept, expected, mean, width = HEAD, HEAD + M, HEAD + 2 * M, HEAD + 3 * M, HEAD + 4 * M
     for m in range(M):
-        F[up + m] = F[down + m] = 0.5
-        F[mean + m] = 0.0
-        F[width + m] = 0.0
+        F[lost + m] = F[kept + m] = F[mean + m] = F[width + m] = 0.0
+        F[expected + m] = 0.5
     reach = 1.0
-    changed = -1.0
+    changed = 0.0
     for level in range(depth + 1):
         row = row0 + ((1 << level) + (cell >> (depth - level))) * stride
-        changed = max(changed, F[row + CHANGED] if F[row + VISITS] > 0.0 else -1.0)
+        changed = max(changed, F[row + CHANGED])
         if _is_fresh(F, row, changed):
             break
         here = reach
@@ -58,20 +72,21 @@ def advise(F, I, cell, offered):
             reach = 0.0
         for m in range(M):
             at = row + COUNTS + 4 * m
-            n = F[at] + F[at + 1] + SHRINK
-            mu = (F[at] + SHRINK * F[up + m]) / n
-            nu = (F[at + 1] + SHRINK * F[down + m]) / n
-            F[up + m] = mu
-            F[down + m] = nu
+            l, k = F[at], F[at + 1]
+            if level > 0:
+                F[expected + m] = _shrunk(max(F[lost + m] - l, 0.0), max(F[kept + m] - k, 0.0), F[expected + m])
+            F[lost + m] = l
+            F[kept + m] = k
+            mu = _shrunk(l, k, F[expected + m])
             F[mean + m] += here * mu
-            F[width + m] += here * math.sqrt(mu * nu / (n + 1.0))
+            F[width + m] += here * _width(mu, l + k)
     best = -1
     least = math.inf
     for m in range(M):
         if len(offered) > 0 and offered[m] == 0:
             continue
-        index = F[mean + m] + reach * F[up + m]
-        index -= WIDTHS * (F[width + m] + reach * math.sqrt(F[up + m] * F[down + m] / (SHRINK + 1.0)))
+        mu = _shrunk(F[lost + m], F[kept + m], F[expected + m])  # of nodes never visited
+        index = F[mean + m] + reach * mu - WIDTHS * (F[width + m] + reach * _width(mu, 0.0))
         if index < least:
             best, least = m, index
     return best
@@ -81,26 +96,29 @@ def advise(F, I, cell, offered):
 def learn(F, I, cell, arm, loss):
     """Learn the loss of an arm in a cell. O(depth), and O(arms) for a node that starts anew."""
     M, depth, row0, stride = I[ARMS], I[DEPTH], I[ROW0], I[STRIDE]
-    means = HEAD + 4 * M
+    means = HEAD + 5 * M
     clock = F[CLOCK]
-    mu = nu = 0.5
-    changed = -1.0
+    lost = kept = 0.0
+    expected, unexpected = 0.5, 0.5  # and 1 - mean likewise, never by subtraction
+    changed = 0.0
     for level in range(depth + 1):
         row = row0 + ((1 << level) + (cell >> (depth - level))) * stride
-        changed = max(changed, F[row + CHANGED] if F[row + VISITS] > 0.0 else -1.0)
+        changed = max(changed, F[row + CHANGED])
         if _is_fresh(F, row, changed):
-            for i in range(stride):
-                F[row + i] = 0.0
             F[row + STOP] = F[row + GO] = 0.5
+            F[row + VISITS] = 0.0
             F[row + EVIDENCE] = 1.0
-            F[row + BORN] = clock
-            F[row + CHANGED] = -1.0
+            F[row + BORN] = clock  # and CHANGED stays, for the nodes below that were not visited since
+            for i in range(COUNTS, stride):
+                F[row + i] = 0.0
         at = row + COUNTS + 4 * arm
-        n = F[at] + F[at + 1] + SHRINK
-        mu = (F[at] + SHRINK * mu) / n
-        nu = (F[at + 1] + SHRINK * nu) / n
-        F[means + 2 * level] = mu
-        F[means + 2 * level + 1] = nu
+        l, k = F[at], F[at + 1]
+        if level > 0:
+            l0, k0 = max(lost - l, 0.0), max(kept - k, 0.0)
+            expected, unexpected = _shrunk(l0, k0, expected), _shrunk(k0, l0, unexpected)
+        lost, kept = l, k
+        F[means + 2 * level] = _shrunk(l, k, expected)
+        F[means + 2 * level + 1] = _shrunk(k, l, unexpected)
     below = 0.0
     for level in range(depth, -1, -1):
         row = row0 + ((1 << level) + (cell >> (depth - level))) * stride

@@ -121,10 +121,7 @@ SURVIVAL = DENSITY + NODES  # NODES columns
 COLUMNS = SURVIVAL + NODES
 MANY = 1e6  # up to so many counts the logarithm may be rounded before it is multiplied by them; twice as fast
 _TAIL = math.log(1e-12)  # what lies beyond an arm's range
-_BEND, _SLOPE = (
-    3.0,
-    9.0,
-)  # widest panel, in units of the density's curvature and of its slope: 1e-11 with 12 nodes, seen against exact sums
+_BEND, _SLOPE = 3.0, 9.0  # a panel's widest, in units of the density's curvature and of its slope: 1e-11 with 12 nodes
 
 
 def _panel():

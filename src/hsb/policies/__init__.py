@@ -10,8 +10,10 @@ from .epoch_greedy import EpochGreedy
 from .exp3 import Exp3
 from .exp4 import Exp4
 from .hsb import HSB
+from .lin_ucb import LinUCB
 from .mixture_of_mappings import MixtureOfMappings
 from .s_exp3 import SExp3
+from .tree_thompson import TreeThompson
 from .uniform import Uniform
 
 __all__ = [
@@ -22,8 +24,10 @@ __all__ = [
     "EpochGreedy",
     "Exp3",
     "Exp4",
+    "LinUCB",
     "MixtureOfMappings",
     "Policy",
     "SExp3",
+    "TreeThompson",
     "Uniform",
 ]

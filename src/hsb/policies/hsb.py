@@ -123,9 +123,8 @@ class HSB(Mixture):
         if self.drift is None:
             return 0.0
         if self.drift == "auto":
-            return theory.advisor_cost(
-                1 if self.learning_rate is None else len(theory.epoch_rates(rounds, arms=len(self.arms)))
-            )
+            epochs = 1 if self.learning_rate is None else len(theory.epoch_rates(rounds, arms=len(self.arms)))
+            return theory.advisor_cost(epochs)
         return -rounds * float(np.log1p(-self.drift))
 
     def _best_cost(self) -> float:
@@ -263,7 +262,7 @@ class HSB(Mixture):
         arrays = dict(arrays)
         if self._advisor is not None:
             given = arrays.pop("advisor")
-            if given.shape != self._advisor.F.shape or not np.isfinite(given).all() or given.min() < -1.0:
+            if given.shape != self._advisor.F.shape or not np.isfinite(given).all() or given.min() < 0.0:
                 raise ValueError("its advisor does not fit its settings")
             self._advisor.F[:] = given
         super()._set_arrays(arrays)

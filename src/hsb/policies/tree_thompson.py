@@ -19,7 +19,7 @@ from ..stored import checked, trimmed
 from ..structures import KaryTree, Structure, from_dict
 from .located import Located
 
-LEAST = 1e-12  # propensities are known to 1e-9; a played arm's is never given as less than this
+LEAST = 1e-12  # propensities are known to 1e-8; a played arm's is never given as less than this
 PRIOR = (1e-3, 1e6)
 DEEPEST = 350.0  # depth * ln(1 / (1 - stop)): what a chain's odds may differ from 1 by, out of the 645 that x has
 MOST_COUNT = 1e15
@@ -34,14 +34,14 @@ class TreeThompson(Located):
     sum of the child's two. A decision walks down to where it stops, draws a Beta for each offered arm of that node and plays
     the arm with the least loss. Learning does not use the propensity.
 
-    - `structure`: `BinaryTree` or `KaryTree`, of any depth. Memory grows with the contexts visited, two rows each at most.
+    - `structure`: `BinaryTree` or `KaryTree`, up to 500 levels with the default `stop`. Memory: at most two rows a context visited.
     - `forgetting`: a number a little below 1, e.g. 0.997, for losses that change; None never forgets. At each visit to a node, before the
       round is counted, the counts of the arm played are multiplied by it, those of the other arms by 1 - (1 - forgetting)/10, and the
       evidence ratio of child and node is raised to the power of it. All tend to the prior. A chain of nodes that have seen the same
       rounds counts as one node there.
     - `loss_range`, `seed`: as in `HSB`.
 
-    A decision's propensity is an integral, good to 1e-9, and takes longer than the decision; `simulate` gives NaN instead.
+    A decision's propensity is an integral, good to 1e-8 and at least 1e-12, and takes longer than the decision; `simulate` gives NaN instead.
 
     >>> import hsb
     >>> policy = TreeThompson(hsb.BinaryTree(depth=10), arms=3, seed=0)

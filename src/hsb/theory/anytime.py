@@ -10,7 +10,7 @@ from .bounds import mixture_rate, prior_bound
 from .checks import check_at_least_zero, check_horizon, counted
 
 FIRST = 1024  # rounds of the first epoch; after each, four times as many have been played
-SPLITS = 3.0  # the rate of an epoch is the best one against a mapping of prior cost 3 ln(2M)
+SPLITS = 2.0  # the rate of an epoch is the best one against a mapping of prior cost 2 ln(2M)
 ADVISOR_COST = math.log(50.0)  # ln(1/prior weight) of the mixture beside its advisor
 SHARING_COST = 2.02  # 2 n ln(1/(1 - 1/n)), which is at most 2.001 for epochs of n >= 1024 rounds
 

@@ -54,7 +54,7 @@ def prior_bound(structure: Structure, *, arms: int, regions: int, stop: float | 
     >>> round(prior_bound(BinaryTree(depth=10), arms=3, regions=3), 3)
     75.254
     >>> round(prior_bound(BinaryTree(depth=10), arms=3, regions=3, stop=0.9), 3)
-    73.546
+    71.335
     """
     check_structure(structure)
     arms, regions, stop = whole("arms", arms, 1), whole("regions", regions, 1), stop_prior(stop)

@@ -33,7 +33,7 @@ def tracking_cost(
     In `HSB(drift=s)` the arm of a part of the space is a Markov chain, one step for each round with a loss there: it stays with probability
     q = 1 - s + s/M and goes to each other arm with s/M. A way of splitting on whose parts all the mappings are constant, with c changes of the
     arms of its parts in all, weighs at least its prior times (s/(qM))^c q^(rounds - 1), whenever the changes come. So this is `prior_cost` with
-    (1/M) (s/(qM))^changes in place of 1/M, summed over all ways. A change of the arm of one part costs ln(qM/s) < ln(M/s).
+    (1/M) (s/(qM))^changes in place of 1/M, summed over all ways. A change of the arm of one part adds about ln(M/s).
 
     Exact on a single leaf if every mapping is in use in a round with a loss. With one mapping and s = 0 it is `prior_cost`; infinite where
     there are changes and s = 0. Put it into `mixture_bound` for the regret against the sequence (`docs/proofs.md`, 2).

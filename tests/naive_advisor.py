@@ -1,0 +1,132 @@
+"""A slow, obvious twin of HSB's default: the advisor as a dictionary of nodes, the mixture as the paper's recursion."""
+
+import math
+from dataclasses import dataclass, field
+
+import naive
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+PRIOR = np.array([0.02, 0.98])
+
+
+@dataclass
+class Node:
+    arms: int
+    stop: float = 0.5
+    visits: int = 0
+    evidence: float = 1.0
+    lost: Array = field(init=False)
+    plays: Array = field(init=False)
+    short_lost: Array = field(init=False)
+    short_plays: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lost, self.plays, self.short_lost, self.short_plays = np.zeros((4, self.arms))
+
+
+class Advisor:
+    """Nodes by path, a string of bits. A change forgets every node at or below a path."""
+
+    def __init__(self, depth: int, arms: int) -> None:
+        self.depth, self.arms = depth, arms
+        self.nodes: dict[str, Node] = {}
+        self.changes = 0
+
+    def path(self, cell: int) -> list[str]:
+        bits = format(cell, f"0{self.depth}b") if self.depth else ""
+        return [bits[:level] for level in range(self.depth + 1)]
+
+    def means(self, cell: int) -> list[Array]:
+        """By level; each shrinks to what the rest of its parent has seen, as if that were worth 4 plays."""
+        expected, found, parent = np.full(self.arms, 0.5), [], None
+        for path in self.path(cell):
+            node = self.nodes.get(path, Node(self.arms))
+            if parent is not None:
+                expected = (parent.lost - node.lost + 4 * expected) / (parent.plays - node.plays + 4)
+            found.append((node.lost + 4 * expected) / (node.plays + 4))
+            parent = node
+        return found
+
+    def advise(self, cell: int, offered: npt.NDArray[np.bool_]) -> int:
+        """The least mean - 1.5 standard deviations, mixed over the path."""
+        reach, index = 1.0, np.zeros(self.arms)
+        for path, mu in zip(self.path(cell), self.means(cell), strict=True):
+            node = self.nodes.get(path, Node(self.arms))
+            here = reach * node.stop if len(path) < self.depth else reach
+            index += here * (mu - 1.5 * np.sqrt((mu * (1 - mu) + 1 / (node.plays + 4)) / (node.plays + 5)))
+            reach *= 1 - node.stop
+        index[~offered] = math.inf
+        return int(np.argmin(index))
+
+    def learn(self, cell: int, arm: int, loss: float) -> None:
+        below = math.nan
+        for path, mean in reversed(list(zip(self.path(cell), self.means(cell), strict=True))):
+            node = self.nodes.setdefault(path, Node(self.arms))
+            mu = mean[arm]
+            q = loss * mu + (1 - loss) * (1 - mu)
+            if len(path) < self.depth:
+                stop, go = node.stop * q, (1 - node.stop) * below
+                q = stop + go
+                share = 1 / (node.visits + 2)
+                node.stop = (1 - share) * stop / q + share / 2
+            below = q
+            short = (node.short_lost[arm] + mu) / (node.short_plays[arm] + 1)
+            node.evidence = max(1.0, node.evidence * (loss * short + (1 - loss) * (1 - short)) / q)
+            node.lost[arm] += loss
+            node.plays[arm] += 1
+            node.short_lost[arm] = 0.98 * node.short_lost[arm] + loss
+            node.short_plays[arm] = 0.98 * node.short_plays[arm] + 1
+            node.visits += 1
+        changed = [path for path in self.path(cell) if self.nodes[path].evidence > self.nodes[path].visits ** 1.5 + 1e4]
+        if changed:
+            self.changes += 1
+            self.nodes = {path: node for path, node in self.nodes.items() if not path.startswith(changed[0])}
+
+
+class Default:
+    """HSB(structure, arms=M): the recursion and the advisor side by side, in epochs."""
+
+    def __init__(self, hierarchy: naive.Hierarchy, depth: int, arms: int) -> None:
+        self.hierarchy, self.arms = hierarchy, arms
+        self.advisor = Advisor(depth, arms)
+        self.rounds = 0
+        self.restart()
+
+    def restart(self) -> None:
+        start, length = self.epoch()
+        self.end = start + length
+        self.mixture = naive.Recursion(self.hierarchy, self.arms, 1 / length)
+        self.rate = math.sqrt(4 * math.log(2 * self.arms) / (self.arms * length))
+        self.weights = PRIOR.copy()
+
+    def epoch(self) -> tuple[int, int]:
+        start = 1024
+        while start * 4 <= self.rounds:
+            start *= 4
+        return (0, 1024) if self.rounds < 1024 else (start, 3 * start)
+
+    def probabilities(self, leaf: int, cell: int, offered: list[int] | None = None) -> Array:
+        awake = naive._awake(offered, self.arms)
+        p = self.weights[0] * self.mixture.probabilities(leaf) * awake
+        p[self.advisor.advise(cell, awake)] += self.weights[1]
+        return p / p.sum()
+
+    def learn(self, leaf: int, cell: int, arm: int, loss: float, propensity: float, offered: list[int] | None = None) -> None:
+        awake = naive._awake(offered, self.arms)
+        if loss > 0 and awake.sum() > 1:
+            factor = np.ones(self.arms)
+            factor[arm] = math.exp(-self.rate * loss / propensity)
+            p = self.probabilities(leaf, cell, offered)
+            factor[~awake] = (p * factor).sum()  # those asleep keep their share of all weight
+            raw = self.mixture.probabilities(leaf)
+            self.weights *= [(raw * factor).sum(), factor[self.advisor.advise(cell, awake)]]
+            self.weights /= self.weights.sum()
+            drift = self.mixture.drift
+            self.weights = (1 - drift) * self.weights + drift * PRIOR
+            self.mixture.multiply(leaf, factor)
+        self.advisor.learn(cell, arm, loss)
+        self.rounds += 1
+        if self.rounds == self.end:
+            self.restart()

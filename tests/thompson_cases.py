@@ -1,0 +1,36 @@
+"""What the tests of the Thompson tree share."""
+
+from typing import Any
+
+import numpy as np
+
+import hsb
+from hsb.kernels import header
+from hsb.policies.tree_thompson import TreeThompson
+
+TREE = hsb.BinaryTree(depth=3)
+
+
+def state(policy: TreeThompson) -> dict[str, Any]:
+    """All that a policy is, byte for byte, scratch apart."""
+    arrays = policy._arrays()
+    ints = arrays["ints"].copy()
+    ints[header.WHOLE] = 0
+    ints[ints[header.PATH] : ints[header.LINKS]] = 0
+    return {
+        "floats": arrays["floats"][arrays["ints"][header.GO] :].tobytes(),
+        "ints": ints.tobytes(),
+        "counters": (policy.rounds, policy.clipped, policy._ledger.issued, bytes(policy._ledger.bits).rstrip(b"\0")),
+        "settings": (policy._settings(), policy.arms, policy._removed, policy.loss_range),
+        "random": repr(policy._rng.bit_generator.state),
+    }
+
+
+def trained(rounds: int = 300, **settings: Any) -> TreeThompson:
+    policy = TreeThompson(**({"structure": hsb.BinaryTree(depth=6), "arms": 3, "seed": 1} | settings))
+    rng = np.random.default_rng(5)
+    features = policy.structure.space.features
+    contexts = rng.random((rounds, features))
+    losses = (rng.random((rounds, len(policy.arms))) < 0.3 + 0.4 * contexts[:, :1]).astype(float)
+    hsb.simulate(policy, contexts, losses)
+    return policy
