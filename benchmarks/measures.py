@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import fresh
 from report import Row
+from rivals import rivals
 from timing import least, policy, rate, simulate_ns, step_ns, warm_simulate_ns
 from worlds import World, every_round, stationary, uniforms
 from yardstick import Yardstick, check, compiler
@@ -45,6 +46,7 @@ def measures(effort: Effort) -> Iterator[tuple[str, Callable[[], Row]]]:
     yield "4096 arms, decide + learn", partial(many_arms_step, effort)
     yield "position splits, 6 bits", partial(positions, effort, 6, 5.0)
     yield "position splits, 10 bits", partial(positions, effort, 10, 120.0)
+    yield from rivals(effort.rounds, effort.repeats)
     yield "import", partial(importing, effort)
     yield "first decision", partial(first_decision, effort)
 

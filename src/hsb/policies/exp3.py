@@ -61,6 +61,9 @@ class Exp3(Mixture):
     def _check_contexts(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
         return np.zeros((rows_of(contexts), 1)), 0
 
+    def _table_keys(self, points: NDArray[Any]) -> tuple[NDArray[np.int64], ...]:
+        return (np.zeros((len(points), 1), dtype=np.int64),)
+
     def _fresh(self) -> list[Member]:
         return self.structure.members(len(self.arms), None)
 

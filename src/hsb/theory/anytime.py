@@ -31,7 +31,7 @@ def epoch_rate(length: int, *, arms: int) -> float:
     """The rate of an epoch.
 
     >>> round(epoch_rate(1024, arms=3), 4)
-    0.0592
+    0.0483
     """
     arms = whole("arms", arms, 1)
     return mixture_rate(SPLITS * math.log(2.0 * arms), arms=arms, horizon=length)
@@ -70,7 +70,7 @@ def anytime_bound(structure: Structure, *, arms: int, horizon: float, regions: i
 
     >>> from hsb import BinaryTree
     >>> round(anytime_bound(BinaryTree(depth=10), arms=3, horizon=100_000))
-    38441
+    46504
     """
     arms, regions = counted(arms, regions)
     return anytime_mixture_bound(prior_bound(structure, arms=arms, regions=regions), arms=arms, horizon=horizon)
@@ -81,10 +81,10 @@ def anytime_mixture_bound(prior_cost: float, *, arms: int, horizon: float) -> fl
 
     n counts the rounds of the epoch up to the horizon, and C = ln(1/beta) + ln 50 + 2.02: the mixture's prior weight is 0.02, and sharing
     1/n of the weights costs at most 1.01 at each of two places. From 1024 rounds on it is at most
-    sqrt(6 M T) (C/sqrt(B) + sqrt(B)/2), B = 3 ln(2M).
+    sqrt(6 M T) (C/sqrt(B) + sqrt(B)/2), B = 2 ln(2M).
 
     >>> round(anytime_mixture_bound(20.7, arms=3, horizon=100_000))
-    13560
+    16030
     """
     check_at_least_zero("prior_cost", prior_cost)
     check_horizon(horizon)
