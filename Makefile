@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-nojit lint bench clean
+.PHONY: help setup demo test test-nojit lint bench tuning clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -32,6 +32,9 @@ lint: $(READY)  ## style, types, and which module may import which
 
 bench: $(READY)  ## speed and memory, each against a reference in the same run
 	$(BIN)/python benchmarks/bench.py
+
+tuning: $(READY)  ## the default against its rivals on eighteen problems, and against adversaries (docs/tuning.md)
+	$(BIN)/python benchmarks/default.py
 
 clean:  ## remove everything that was made
 	rm -rf .venv build dist out benchmarks/out .pytest_cache .mypy_cache .ruff_cache .hypothesis

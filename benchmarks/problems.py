@@ -1,8 +1,8 @@
 """The problems on which `default.py` compares policies. All synthetic.
 
-Each is a function (seed, rounds) -> Problem, some with the number of arms as well; the same seed gives the same problem. Contexts are uniform on
-[0, 1) and losses are 0 or 1 with the stated mean, independently, unless the docstring says otherwise. What is drawn at random (cuts, phases,
-permutations) is drawn anew for each seed.
+Each is a function (seed, rounds) -> Problem, some with the number of arms as well; the same seed gives the same problem. Contexts are uniform
+on [0, 1) and losses are 0 or 1 with the stated mean, independently, unless the docstring says otherwise. What is drawn at random (cuts,
+phases, permutations) is drawn anew for each seed.
 """
 
 from __future__ import annotations

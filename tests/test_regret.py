@@ -366,8 +366,7 @@ def test_the_advisor_must_be_paid_for(kind):
     """Negative control: in a world that is always against it, a run breaks the inequality without the ln 50."""
     rounds = 500
     policy = POLICIES[kind][0](EXAMPLES["leaf"], 0)
-    run, _, _ = contrary(policy, np.full((rounds, 1), 0.5), 0)
-    rates = played_rates(policy, rounds)
+    run, rates = contrary(policy, np.full((rounds, 1), 0.5), 0)[0], played_rates(policy, rounds)
     left, second = max(pathwise(run, rates, np.full(rounds, m)) for m in range(ARMS))
     first = first_order(kind, policy, math.log(ARMS), rounds)
     assert first - math.log(50) / rates[0] + second < left <= first + second

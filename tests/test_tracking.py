@@ -1,7 +1,9 @@
 """Fixed share: what it costs to follow a mapping that changes, against explicit sums over ways of splitting and sequences of arms."""
 
 import math
+import re
 from itertools import pairwise, product
+from pathlib import Path
 
 import cases
 import naive_theory as slow
@@ -57,6 +59,15 @@ def test_it_is_the_sum_over_all_ways(question, drift, rounds):
     found = tracking_cost(case.structure, mappings, arms=arms, drift=drift, rounds=rounds, stop=case.stop)
     oracle = slow.tracking_cost(case.shape, arms, [on_cells(case, g) for g in mappings], drift, rounds)
     assert math.isclose(found, oracle, rel_tol=1e-10, abs_tol=1e-10)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("case", [cases.grouped(3, 5), cases.grouped(4, 3), cases.lexicographic(3), cases.binary(2)])
+def test_all_pairs_of_mappings(case):
+    """Also those whose changes are in single leaves of intervals that are too short to be split into groups."""
+    for pair in product(product(range(2), repeat=case.structure.leaves), repeat=2):
+        found = tracking_cost(case.structure, pair, arms=2, drift=0.1, rounds=5)
+        assert math.isclose(found, slow.tracking_cost(case.shape, 2, pair, 0.1, 5), rel_tol=1e-12)
 
 
 @pytest.mark.nojit
@@ -261,3 +272,70 @@ def test_other_arguments_are_refused():
             tracking_cost(tree, mappings, **good)
     with pytest.raises(hsb.InputError, match="stop= sets"):
         theory.prior_bound(hsb.Lexicographic(leaves=3), arms=2, regions=2, stop=0.5)
+
+
+# -- what `docs/proofs.md` says in numbers ---------------------------------------------------------------------------
+
+PAGE = " ".join((Path(__file__).parent.parent / "docs" / "proofs.md").read_text().split())
+
+
+@pytest.mark.nojit
+def test_the_page_names_tests_that_there_are():
+    for name, file in re.findall(r"`(test_[a-z0-9_]+)` \(([RK])\)", PAGE):
+        text = (Path(__file__).parent / {"R": "test_regret.py", "K": "test_tracking.py"}[file]).read_text()
+        assert f"def {name}(" in text, name
+    assert len(re.findall(r"`test_", PAGE)) == len(re.findall(r"`test_[a-z0-9_]+` \([RK]\)", PAGE)) >= 12
+
+
+@pytest.mark.nojit
+def test_the_numbers_of_the_page():
+    """Depth 10, 3 arms: the default's bound beside Corollary 1's, for Theorem 2's cost and for the exact one of Section VI-A's best mapping."""
+    tree, same = hsb.BinaryTree(depth=10), {"arms": 3, "horizon": 100_000}
+    exact = prior_cost(tree, [2] * 512 + [0] * 428 + [1] * 84, arms=3)
+    closed = theory.prior_bound(tree, arms=3, regions=3)
+    found = [theory.anytime_mixture_bound(cost, **same) for cost in (closed, exact)]
+    best = [math.sqrt(2 * cost * 3 * 100_000) for cost in (closed, exact)]
+    assert found[0] == theory.anytime_bound(tree, **same)
+    assert best[0] == pytest.approx(theory.regret_bound(tree, **same))
+    for number in (*found, *best):
+        assert f"{number:,.0f}" in PAGE
+    assert f"{found[0] / best[0]:.1f} times" in PAGE
+    ends = [
+        theory.anytime_mixture_bound(cost, arms=3, horizon=4**9) / math.sqrt(2 * cost * 3 * 4**9) for cost in (closed, exact)
+    ]
+    assert f"{ends[0]:.1f} and {ends[1]:.1f} times" in PAGE
+
+
+@pytest.mark.nojit
+def test_the_default_is_of_order_root_t():
+    """(3) at every T from 1024 on, and not by much: near the beginning of an epoch it is close."""
+    ratios = []
+    for arms, cost in product((1, 2, 3, 10), (0.0, 1.0, 20.0, 500.0)):
+        B = theory.anytime.SPLITS * ln(2 * arms)
+        C = cost + theory.advisor_cost()
+        for T in (1024, 1025, 2000, 4096, 4097, 16_385, 50_000, 65_536, 65_537, 10**5, 262_145, 10**6, 10**7):
+            root = math.sqrt(6 * arms * T) * (C / math.sqrt(B) + math.sqrt(B) / 2)
+            ratios.append(theory.anytime_mixture_bound(cost, arms=arms, horizon=T) / root)
+    assert 0.95 < max(ratios) <= 1.0
+
+
+@pytest.mark.nojit
+def test_sharing_costs_what_is_said():
+    """n ln(1/(1 - 1/n)) at two places, for all epochs; with a constant rate each epoch is paid, the prior weight once."""
+    for rounds in (0, 1024, 4096, 10**6, 10**9):
+        _, length = theory.epoch(rounds)
+        assert length >= 1024
+        assert -2 * length * math.log1p(-1 / length) <= 2.001 <= theory.advisor_cost() - ln(50)
+    policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.01, drift="auto")
+    cost = theory.prior_bound(policy.structure, arms=2, regions=2)
+    epochs = len(theory.epoch_rates(10**6, arms=2))
+    shared = sum(length * -math.log1p(-1 / length) for length in (1024, *(3 * 4**k for k in range(5, 10))))
+    assert epochs == 6
+    assert policy.regret_bound(10**6) >= (cost + ln(50) + 2 * shared) / 0.01 + 0.01 * 10**6
+
+
+def test_a_stop_prior_is_part_of_the_bound():
+    """HSB that never stops above the leaves is S-EXP3, and may promise no more."""
+    tree = hsb.BinaryTree(depth=6)
+    ours = hsb.HSB(tree, arms=2, learning_rate=0.1, stop=0.0).regret_bound(1000)
+    assert ours == pytest.approx(hsb.SExp3(tree, arms=2, learning_rate=0.1).regret_bound(1000))

@@ -14,8 +14,9 @@ class Certificate:
         sum of (loss - estimate of g)  <=  ln(1/beta) / rate + sum of rate loss^2 / (2 propensity)
 
     holds for every run, not only on average (the proof of Theorem 1, before its expectation is taken), as long as each round was learned
-    from before the next was decided. The estimates are unbiased: in expectation the left side is the regret. Here g is the
-    most probable mapping. Where the rate falls, rounds are weighed by their rates; the bound then speaks of that weighted mean.
+    from before the next was decided. The estimates are unbiased: for a mapping fixed beforehand, the left side is in expectation the regret.
+    Here g is the most probable mapping; chosen afterwards, it looks better than it is, and the left side errs towards too much regret.
+    Where the rate falls, rounds are weighed by their rates; the bound then speaks of that weighted mean.
 
     >>> found = Certificate(rounds=1000, prior_cost=5.0, second_order=100.0, total=400.0)
     >>> found.average

@@ -1,0 +1,99 @@
+"""What an experiment is: a literal of settings, parts that can run anywhere in any order, and an analysis of what they found.
+
+`runner.py` runs the parts (once each, in parallel, resumable), `report.py` writes what the analysis says. An experiment knows of neither.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+
+class Options(NamedTuple):
+    """What the user asked for."""
+
+    seed: int = 0
+    quick: bool = False
+    data: Path | None = None  # a directory with Yahoo's files, for `today`
+
+
+class Part(NamedTuple):
+    """One piece of work: a function of this library, and its arguments as plain data. What it returns is plain data too.
+
+    Equal parts give equal results, wherever and however often they run; the runner keeps results under a hash of the part.
+    """
+
+    name: str
+    function: str  # "package.module:function"
+    arguments: dict[str, Any]
+    rounds: int = 0  # how many rounds it plays, for the progress bar
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that the paper, or we, say of an experiment, and whether the numbers bear it out.
+
+    `holds` is True only where the 95% interval of `difference` excludes the contrary; False where it excludes the claim; None where
+    the interval covers both, that is, a tie at this size.
+    """
+
+    experiment: str
+    claim: str
+    holds: bool | None
+    difference: float
+    low: float
+    high: float
+    numbers: dict[str, Any] = field(default_factory=dict)
+    source: str = "paper"  # or "hsb"
+    explanation: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture: `draw` gets matplotlib's pyplot and returns a figure."""
+
+    name: str
+    caption: str
+    draw: Callable[[Any], Any]
+    synthetic: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under a head."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """All that an experiment has to say."""
+
+    claims: Sequence[Claim]
+    figures: Sequence[Figure]
+    tables: Sequence[Table]
+    notes: Sequence[str]
+
+
+class Experiment(ABC):
+    """One subsection of Section VI."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+
+    @abstractmethod
+    def settings(self, options: Options) -> dict[str, Any]:
+        """All that it is run with, as plain data for the report."""
+
+    @abstractmethod
+    def parts(self, options: Options) -> list[Part]:
+        """The work to do."""
+
+    @abstractmethod
+    def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
+        """What the parts' results, by part name, show."""
