@@ -182,6 +182,7 @@ class Fight(NamedTuple):
     default: float
     advice: float
     hindsight: float
+    alone: float
     horizon: float
     weight: float
 
@@ -196,7 +197,8 @@ def fight(name: str, adversary: Adversary, effort: Effort) -> list[Fight]:
 
 
 def fight_once(adversary: Adversary, seed: int, rounds: int) -> Fight:
-    """Round by round; the losses are written down, and HSB with its horizon known, which has no advisor, then plays on the same ones."""
+    """Round by round; the losses are written down, and HSB without an advisor then plays on the same ones: in the same epochs, and with
+    its horizon known."""
     from hsb.kernels.advisor import BESIDE, HERE, advise
 
     contexts, _, means = problems.stationary(seed, rounds)
@@ -219,7 +221,22 @@ def fight_once(adversary: Adversary, seed: int, rounds: int) -> Fight:
     cell = (contexts[:, 0] * HINDSIGHT_CELLS).astype(np.int64)
     hindsight = sum(losses[cell == c].sum(axis=0).min() for c in range(HINDSIGHT_CELLS))
     horizon = hsb.simulate(hsb.HSB(tree, arms=3, horizon=rounds, seed=seed), contexts, losses).average_loss
-    return Fight(suffered / rounds, advised / rounds, hindsight / rounds, horizon, weight / rounds)
+    return Fight(
+        suffered / rounds, advised / rounds, hindsight / rounds, alone(tree, contexts, losses, seed), horizon, weight / rounds
+    )
+
+
+def alone(tree: hsb.BinaryTree, contexts: problems.Floats, losses: problems.Floats, seed: int) -> float:
+    """The average loss of the default without its advisor: the same epochs, rates and sharing."""
+    total, start = 0.0, 0
+    while start < len(losses):
+        _, length = hsb.theory.epoch(start)
+        rate = hsb.theory.epoch_rate(length, arms=losses.shape[1])
+        policy = hsb.HSB(tree, arms=losses.shape[1], learning_rate=rate, drift=1.0 / length, seed=seed)
+        part = slice(start, start + length)
+        total += float(hsb.simulate(policy, contexts[part], losses[part]).losses.sum())
+        start += length
+    return total / len(losses)
 
 
 def fights_table(fights: dict[str, list[Fight]]) -> str:

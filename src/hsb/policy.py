@@ -182,6 +182,8 @@ class Policy(ABC):
     def regret_bound(self, horizon: float | None = None) -> float:
         """What is proved of its expected regret over so many rounds (by default those it was made for): infinite where nothing is.
 
+        In units of the width of `loss_range`.
+
         >>> import hsb
         >>> hsb.Uniform(arms=3).regret_bound(1000)
         inf

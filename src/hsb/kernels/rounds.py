@@ -340,17 +340,13 @@ def simulate(Fs, Is, Ks, counts, masks, p, losses, us, rates, drift, played, cha
 
 
 @kernel
-def add(sums, rate, loss, chance):
-    """Add a round to what a certificate needs: the rates, rate^2 loss^2 / (2 chance), and rate loss^2 / (2 chance)."""
-    sums[0] += rate
-    if loss > 0.0:
-        second = rate * loss * (loss / chance) / 2.0
-        sums[1] += rate * second
-        sums[2] += second
-
-
-@kernel
-def add_all(sums, rates, losses, chances):
-    """The same for many rounds, one after the other."""
+def add_all(sums, rates, losses, chances, falling):
+    """Add rounds, one after the other, to what a certificate needs: rate loss^2 / (2 chance); for a falling rate also that times the
+    rate, and the rates themselves."""
     for t in range(len(rates)):
-        add(sums, rates[t], losses[t], chances[t])
+        x = rates[t] * losses[t] / chances[t]
+        if losses[t] > 0.0:
+            sums[2] += x * losses[t] / 2.0
+        if falling:
+            sums[0] += rates[t]
+            sums[1] += rates[t] * x * losses[t] / 2.0

@@ -32,7 +32,7 @@ class Certificate:
     second_order: float
     """The sum over rounds of rate loss^2 / (2 propensity), in expectation at most M rate / 2 a round."""
     total: float
-    """The bound for all rounds together."""
+    """The bound for all rounds together, in units of the width of `loss_range`."""
 
     @property
     def average(self) -> float:

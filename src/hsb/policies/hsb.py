@@ -145,7 +145,7 @@ class HSB(Mixture):
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         if self._advisor is None:
-            return super()._choose(offered, u)
+            return Mixture._choose(self, offered, u)
         *keys, cell = self._keys
         A, B = self._advisor
         found: tuple[int, float] = self._advised.decide(
@@ -162,7 +162,7 @@ class HSB(Mixture):
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         if self._advisor is None:
-            return super()._update(offered, index, loss, propensity)
+            return Mixture._update(self, offered, index, loss, propensity)
         *keys, cell = self._keys
         end, rate, drift = self._epoch()
         x = rate * loss / propensity
@@ -170,7 +170,7 @@ class HSB(Mixture):
             self._Fs, self._Is, tuple(keys), self._counts, offered, self._p, index, loss, x, drift, *self._advisor, cell[0, 0]
         ):
             self._set_members([room(member) for member in self._members])
-        self._kernels.add(self._sums, rate, loss, propensity)
+        self._sums[2] += x * loss / 2.0
         if self.rounds + 1 == end:
             self._restart()
         return None
@@ -196,7 +196,7 @@ class HSB(Mixture):
                 if done < stop:
                     self._set_members([room(member, to_come - done) for member in self._members])
             suffered = losses[np.arange(begin, stop), played[begin:stop]]
-            self._kernels.add_all(self._sums, np.full(stop - begin, rate), suffered, chances[begin:stop])
+            self._count_all(np.full(stop - begin, rate), suffered, chances[begin:stop], falling=False)
             if first + done == end:
                 self._restart()
         return None

@@ -43,6 +43,7 @@ class Located(Policy, listed=False):
 
     def _refresh(self) -> None:
         super()._refresh()
+        self._by = self._map
         self._keys: tuple[Ints, ...] = tuple(np.zeros((1, words), dtype=np.int64) for words in self._map.key_words())
         self._codes = self._map.codes()
         self._point = np.zeros((1, self._map.space.features))
@@ -62,7 +63,8 @@ class Located(Policy, listed=False):
         if context is self._located:
             return
         self._located = _NOWHERE
-        space, structure = self._map.space, self._map
+        structure = self._by
+        space = structure.space
         if space.features == 1:
             if is_number(context):
                 try:
@@ -99,5 +101,5 @@ class Located(Policy, listed=False):
             return False
         from ..kernels.keys import locate
 
-        ends = self._map.space.ends()
+        ends = self._by.space.ends()
         return all(locate(code, *ends, point, key) for code, key in zip(self._codes, self._keys, strict=True))

@@ -39,9 +39,8 @@ class Mixture(Located, listed=False):
         )
         self.horizon = None if horizon is None else float(horizon)
         self._drift = 0.0  # share of an arm's weight that it gives to all, in each node learned from
-        self._sums = np.zeros(
-            3
-        )  # over the rounds learned from: rate; rate^2 loss^2 / (2 propensity); rate loss^2 / (2 propensity)
+        # Over the rounds learned from: rate; rate^2 loss^2 / (2 propensity); rate loss^2 / (2 propensity). A constant rate needs only the last.
+        self._sums = [0.0, 0.0, 0.0]
         self._set_members(self._fresh())
         self._refresh()
 
@@ -66,20 +65,25 @@ class Mixture(Located, listed=False):
     # -- a round -----------------------------------------------------------------------------------------------------
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
-        found: tuple[int, float] = self._kernels.decide(self._Fs, self._Is, self._keys, self._counts, offered, self._p, u)
-        return found
+        return self._kernels.decide(self._Fs, self._Is, self._keys, self._counts, offered, self._p, u)  # type: ignore[no-any-return]
 
     def _fill(self, offered: Masks, p: Floats) -> None:
         self._kernels.probabilities(self._Fs, self._Is, self._keys, self._counts, offered, p)
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        rate = self.learning_rate if self.learning_rate is not None else float(self._anytime(self.rounds + 1.0))
+        rate = self.learning_rate
+        if rate is None:
+            rate = float(self._anytime(self.rounds + 1.0))
         x = rate * loss / propensity
         while not self._kernels.update(
             self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x, self._drift, False
         ):
             self._set_members([room(member) for member in self._members])
-        self._kernels.add(self._sums, rate, loss, propensity)
+        if loss > 0.0:  # as `kernels/rounds.add_all`
+            self._sums[2] += x * loss / 2.0
+        if self.learning_rate is None:
+            self._sums[0] += rate
+            self._sums[1] += rate * x * loss / 2.0
 
     def _play(
         self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
@@ -111,7 +115,12 @@ class Mixture(Located, listed=False):
             if done == n:
                 break
             self._set_members([room(member, to_come - done) for member in self._members])
-        self._kernels.add_all(self._sums, rates, suffered, chances)
+        self._count_all(rates, suffered, chances, falling=self.learning_rate is None)
+
+    def _count_all(self, rates: Floats, losses: Floats, propensities: Floats, *, falling: bool) -> None:
+        sums = np.array(self._sums)
+        self._kernels.add_all(sums, rates, losses, propensities, falling)
+        self._sums = sums.tolist()
 
     # -- the whole policy --------------------------------------------------------------------------------------------
 
@@ -126,7 +135,7 @@ class Mixture(Located, listed=False):
         >>> policy.certificate().average < 0.5
         True
         """
-        weight, falling, second = self._sums.tolist()
+        weight, falling, second = self._sums
         cost = self._best_cost()
         if not self.rounds:
             return Certificate(0, cost, 0.0, math.inf)
@@ -176,10 +185,10 @@ class Mixture(Located, listed=False):
 
     def _detach(self) -> None:
         self._set_members([duplicate(member) for member in self._members])
-        self._sums = self._sums.copy()
+        self._sums = list(self._sums)
 
     def _arrays(self) -> Arrays:
-        arrays: Arrays = {"sums": self._sums}
+        arrays: Arrays = {"sums": np.array(self._sums)}
         for k, member in enumerate(self._members):
             arrays[f"{k}.floats"], arrays[f"{k}.ints"] = trimmed(member)
         return arrays
@@ -188,9 +197,10 @@ class Mixture(Located, listed=False):
         fresh = self._members
         if len([name for name in arrays if name != "sums"]) != 2 * len(fresh):
             raise ValueError(f"its arrays are not those of a structure with {len(fresh)} members")
-        self._sums = arrays.get("sums", np.zeros(3))  # the first files had none
-        if self._sums.shape != (3,) or not np.isfinite(self._sums).all():
+        sums = arrays.get("sums", np.zeros(3))  # the first files had none
+        if sums.shape != (3,) or not np.isfinite(sums).all():
             raise ValueError("its sums must be three finite numbers")
+        self._sums = sums.tolist()
         self._set_members([checked(arrays[f"{k}.floats"], arrays[f"{k}.ints"], member) for k, member in enumerate(fresh)])
 
     def __getstate__(self) -> dict[str, Any]:
