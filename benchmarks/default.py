@@ -116,7 +116,7 @@ def main() -> None:
             "What each lost more than the best, seed by seed, in units of 0.0001 a round, ± standard error. Bold: better than the default by\n"
             "more than two standard errors of the difference. worst: the default's worst seed.",
             excess_table(results),
-            "Adversaries that see the advice, VI-A, depth 10: average losses on the losses that they set.",
+            "Adversaries that see the advice, contexts of VI-A, depth 10: what each lost on the losses that were set for the default.",
             fights_table(fights),
         ]
     )
@@ -245,7 +245,8 @@ def fights_table(fights: dict[str, list[Fight]]) -> str:
         "",
         "default",
         "the advice itself",
-        f"best mapping of {HINDSIGHT_CELLS} cells, in hindsight",
+        f"best of {HINDSIGHT_CELLS} cells in hindsight",
+        "without advisor",
         "horizon",
         "advisor's weight",
     ]
