@@ -50,12 +50,12 @@ class Advisor:
         return found
 
     def advise(self, cell: int, offered: npt.NDArray[np.bool_]) -> int:
-        """The least mean - 1.5 standard deviations, mixed over the path."""
+        """The least mean - 1.25 standard deviations, mixed over the path."""
         reach, index = 1.0, np.zeros(self.arms)
         for path, mu in zip(self.path(cell), self.means(cell), strict=True):
             node = self.nodes.get(path, Node(self.arms))
             here = reach * node.stop if len(path) < self.depth else reach
-            index += here * (mu - 1.5 * np.sqrt((mu * (1 - mu) + 1 / (node.plays + 4)) / (node.plays + 5)))
+            index += here * (mu - 1.25 * np.sqrt((mu * (1 - mu) + 1 / (node.plays + 4)) / (node.plays + 5)))
             reach *= 1 - node.stop
         index[~offered] = math.inf
         return int(np.argmin(index))

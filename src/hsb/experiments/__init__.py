@@ -1,0 +1,39 @@
+"""The experiments of Section VI, each a file of its own, and what runs and reports them.
+
+An experiment is found by its name: the subclass of `Experiment` in the module of that name. Nothing is imported before it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+
+from ..errors import InputError
+from .base import Experiment
+
+NAMES = ("stationary", "nonstationary", "today", "landsat", "illustrations")
+
+
+def named(name: str) -> list[Experiment]:
+    """The experiment of that name; all of them, in the paper's order, for "all".
+
+    >>> named("moon")
+    Traceback (most recent call last):
+    hsb.errors.InputError: There is no experiment 'moon'. The experiments are stationary, nonstationary, today, landsat, illustrations, all.
+    """
+    if name == "all":
+        return [_load(each) for each in NAMES]
+    if name not in NAMES:
+        raise InputError(f"There is no experiment {name!r}. The experiments are {', '.join((*NAMES, 'all'))}.")
+    return [_load(name)]
+
+
+def _load(name: str) -> Experiment:
+    module = importlib.import_module(f".{name}", __name__)
+    kinds = [
+        kind
+        for _, kind in inspect.getmembers(module, inspect.isclass)
+        if issubclass(kind, Experiment) and kind.__module__ == module.__name__ and not inspect.isabstract(kind)
+    ]
+    (kind,) = (kind for kind in kinds if kind.name == name)
+    return kind()

@@ -19,7 +19,7 @@ from .header import ARMS, DEPTH, ROW0, STRIDE
 from .jit import kernel
 
 SHRINK = 4.0  # how many plays the parent's mean is worth
-WIDTHS = 1.5  # standard deviations of optimism
+WIDTHS = 1.25  # standard deviations of optimism
 MEMORY = 0.98  # of the short means, for each play of the arm
 SURE = 1e4  # evidence that a change needs at least
 
