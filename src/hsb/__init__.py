@@ -3,7 +3,9 @@
 The mixture over every mapping from the regions of a hierarchical structure to arms, computed exactly, in compiled code.
 """
 
-from . import structures, theory
+from typing import TYPE_CHECKING, Any
+
+from . import data, ecoc, structures, theory
 from .decision import Decision
 from .errors import BudgetError, FileError, InputError, StaleDecision
 from .mappings import Mappings, mappings
@@ -36,6 +38,9 @@ from .structures import (
     PositionSplits,
     Structure,
 )
+
+if TYPE_CHECKING:
+    from .classifier import HSBClassifier as HSBClassifier
 
 __version__ = "0.1.0"
 
@@ -71,9 +76,23 @@ __all__ = [
     "Structure",
     "TreeThompson",
     "Uniform",
+    "data",
+    "ecoc",
     "load",
     "mappings",
     "simulate",
     "structures",
     "theory",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "HSBClassifier":  # needs scikit-learn, which the rest does not
+        try:
+            from .classifier import HSBClassifier
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] != "sklearn":
+                raise
+            raise ImportError("HSBClassifier needs scikit-learn, which is not installed: pip install 'hsb[sklearn]'") from error
+        return HSBClassifier
+    raise AttributeError(f"module 'hsb' has no attribute {name!r}")

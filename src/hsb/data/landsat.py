@@ -1,0 +1,60 @@
+"""The LandSat data of Section VI-D, bundled."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import FileError
+
+Ints = NDArray[np.int64]
+
+FILE = Path(__file__).with_name("landsat.csv.gz")
+SHA256 = "bf335957336ffecf99e024f88d2e5888f7ffe44ab8ef919626cf214ff0d7eadc"  # of the text inside
+ROWS, FEATURES = 6435, 36
+LABELS = {
+    1: "red soil",
+    2: "cotton crop",
+    3: "grey soil",
+    4: "damp grey soil",
+    5: "soil with vegetation stubble",
+    7: "very damp grey soil",
+}
+COUNTS = {1: 1533, 2: 703, 3: 1358, 4: 626, 5: 707, 7: 1508}
+
+
+def landsat(path: Path | None = None) -> tuple[Ints, Ints]:
+    """The LandSat data: features (6435, 36), integers in 27..157, and labels (6435,) out of 1, 2, 3, 4, 5, 7, in their original order.
+
+    Four spectral bands of the nine pixels of a small square; the label is the ground in its middle (`LABELS`). Source: UCI Statlog (Landsat
+    Satellite), A. Srinivasan 1993, through r-cran-mlbench. FileError where the file (the bundled one, unless `path` is given) is not the
+    one that was bundled.
+
+    >>> X, y = landsat()
+    >>> X.shape, y[:5].tolist()
+    ((6435, 36), [3, 3, 3, 3, 3])
+    """
+    file = FILE if path is None else Path(path)
+    try:
+        text = gzip.decompress(file.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileError(f"{file.name} cannot be read ({error}). Install hsb again: the file comes with it.") from error
+    found = hashlib.sha256(text).hexdigest()
+    if found != SHA256:
+        raise FileError(
+            f"{file.name} is not the file that came with hsb: SHA-256 {found[:12]}..., needed {SHA256[:12]}.... Install hsb again."
+        )
+    table: NDArray[Any] = np.loadtxt(text.decode("ascii").splitlines(), delimiter=",", skiprows=1, dtype=np.int64)
+    X, y = np.ascontiguousarray(table[:, :FEATURES]), table[:, FEATURES].copy()
+    counts = dict(zip(*(part.tolist() for part in np.unique(y, return_counts=True)), strict=True))
+    if table.shape != (ROWS, FEATURES + 1) or counts != COUNTS:
+        raise FileError(
+            f"{file.name} holds {table.shape} numbers and the classes {counts}; needed {(ROWS, FEATURES + 1)} and {COUNTS}."
+        )
+    return X, y

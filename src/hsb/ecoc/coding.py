@@ -1,0 +1,114 @@
+"""Coding matrices: a row of +1 and -1 for each class, a column for each yes-or-no question."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arguments import generator
+from ..errors import BudgetError, InputError
+from ..structures.base import whole
+
+Signs = NDArray[np.int8]
+Floats = NDArray[np.float64]
+
+MOST_EXHAUSTIVE = 14  # classes; 8191 columns
+RESTARTS, TRIES = 200, 500
+
+
+def one_versus_all(classes: int) -> Signs:
+    """Column k asks whether it is class k. Every two codewords differ in two bits.
+
+    >>> one_versus_all(3).tolist()
+    [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
+    """
+    return (2 * np.eye(whole("classes", classes, 1), dtype=np.int8) - 1).astype(np.int8)
+
+
+def exhaustive(classes: int) -> Signs:
+    """Every way of dividing the classes in two, once: 2^(C-1) - 1 columns. Every two codewords differ in 2^(C-2) bits.
+
+    >>> exhaustive(3).tolist()
+    [[1, 1, 1], [-1, -1, 1], [-1, 1, -1]]
+    """
+    classes = whole("classes", classes, 2)
+    if classes > MOST_EXHAUSTIVE:
+        raise BudgetError(
+            f"The exhaustive code of {classes} classes has 2^{classes - 1} - 1 columns, a perceptron each; the limit is "
+            f"{MOST_EXHAUSTIVE} classes. Use random_code({classes}, bits=...) or one_versus_all({classes})."
+        )
+    columns = np.arange(2 ** (classes - 1) - 1)
+    rows = [np.ones(len(columns), dtype=np.int64)]
+    rows += [2 * (columns >> (classes - 1 - row) & 1) - 1 for row in range(1, classes)]
+    return np.array(rows, dtype=np.int8)
+
+
+def random_code(classes: int, *, bits: int, distance: int = 1, seed: int | np.random.Generator | None = None) -> Signs:
+    """Codewords of fair coins, every two at least `distance` bits apart, and no column the same for all classes.
+
+    Refused where no such code exists by Plotkin's count, or where many draws found none.
+
+    >>> matrix = random_code(6, bits=10, distance=4, seed=0)
+    >>> matrix.shape, minimum_distance(matrix) >= 4
+    ((6, 10), True)
+    """
+    classes, bits, distance = whole("classes", classes, 2), whole("bits", bits, 1), whole("distance", distance, 1)
+    pairs, apart = math.comb(classes, 2), (classes // 2) * ((classes + 1) // 2)  # a column tells at most so many pairs apart
+    most = min(bits * apart // pairs, bits)
+    if distance > most or classes > 2**bits:
+        raise InputError(
+            f"No {classes} codewords of {bits} bits are all {distance} apart; at most {most} is possible"
+            f"{f', and {2**bits} codewords' if classes > 2**bits else ''}. Use more bits or a smaller distance."
+        )
+    rng = generator(seed)
+    for _ in range(RESTARTS):
+        rows: list[Signs] = []
+        for _ in range(TRIES):
+            row = (2 * rng.integers(0, 2, bits) - 1).astype(np.int8)
+            if all(np.count_nonzero(row != other) >= distance for other in rows):
+                rows.append(row)
+            if len(rows) == classes:
+                break
+        matrix = np.array(rows)
+        if len(rows) == classes and (matrix.min(axis=0) < matrix.max(axis=0)).all():
+            return matrix
+    raise InputError(
+        f"{RESTARTS} draws found no {classes} codewords of {bits} bits, all {distance} apart. Use more bits or a smaller distance."
+    )
+
+
+def minimum_distance(matrix: ArrayLike) -> int:
+    """The fewest bits in which two codewords differ; fewer than half of that many wrong bits can be put right.
+
+    >>> minimum_distance(one_versus_all(6)), minimum_distance(exhaustive(6))
+    (2, 16)
+    """
+    rows = checked_signs("matrix", matrix)
+    if len(rows) < 2:
+        raise InputError(f"A distance needs two codewords; given {len(rows)}.")
+    return min(int(np.count_nonzero(a != b)) for i, a in enumerate(rows) for b in rows[:i])
+
+
+def contexts(codes: ArrayLike) -> Floats:
+    """Codewords as contexts for a policy: a feature in {0, 1} for each bit, so a point of the unit cube.
+
+    >>> contexts([[1, -1], [-1, -1]])
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    return (checked_signs("codes", codes) + 1) / 2.0
+
+
+def checked_signs(name: str, values: ArrayLike, columns: int | None = None) -> Signs:
+    """A table of +1 and -1 with at least one column, or exactly so many."""
+    try:
+        found = np.asarray(values)
+    except ValueError:
+        found = np.empty(0)
+    if found.ndim != 2 or found.shape[1] != (columns or found.shape[1]) or not found.shape[1]:
+        raise InputError(f"{name} must be a table with {columns or 'some'} columns; given shape {found.shape}.")
+    if found.dtype.kind not in "iuf" or not (np.abs(found) == 1).all():
+        raise InputError(f"{name} must hold +1 and -1 only; given {found.dtype}, e.g. {found.ravel()[:4].tolist()}.")
+    return np.ascontiguousarray(found, dtype=np.int8)

@@ -1,0 +1,66 @@
+"""Hamming decoding: the class whose codeword is nearest."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arguments import generator
+from ..errors import InputError
+from ..spaces import numbers
+from .coding import checked_signs
+
+Ints = NDArray[np.int64]
+
+
+class HammingDecoder:
+    """The class whose codeword differs from the one given in the fewest bits.
+
+    Of several that do, `ties="random"` takes each with the same probability (by a number u in [0, 1) per row, drawn from `seed` unless
+    given) and `ties="lowest"` the first.
+
+    >>> from hsb.ecoc import one_versus_all
+    >>> decoder = HammingDecoder(one_versus_all(3), ties="lowest")
+    >>> decoder.decode([[-1, 1, -1], [-1, -1, -1]])
+    array([1, 0])
+    >>> HammingDecoder(one_versus_all(3)).decode([[-1, -1, -1]] * 3, [0.0, 0.4, 0.9])
+    array([0, 1, 2])
+    """
+
+    def __init__(
+        self, matrix: ArrayLike, *, ties: Literal["random", "lowest"] = "random", seed: int | np.random.Generator | None = None
+    ) -> None:
+        if ties not in ("random", "lowest"):
+            raise InputError(f"ties must be 'random' or 'lowest'; given {ties!r}.")
+        self.matrix = checked_signs("matrix", matrix)
+        self.ties = ties
+        self._rng = generator(seed)
+
+    def distances(self, codes: ArrayLike) -> Ints:
+        """In how many bits each codeword differs from that of each class: a row for each codeword, a column for each class.
+
+        >>> HammingDecoder([[1, -1], [-1, 1]]).distances([[1, 1], [1, -1]])
+        array([[1, 1],
+               [0, 2]])
+        """
+        found = checked_signs("codes", codes, self.matrix.shape[1]).astype(np.int64)
+        return np.asarray((found.shape[1] - found @ self.matrix.T.astype(np.int64)) // 2)
+
+    def decode(self, codes: ArrayLike, us: ArrayLike | None = None) -> Ints:
+        """The number of the nearest class, row by row."""
+        distances = self.distances(codes)
+        if self.ties == "lowest":
+            return np.asarray(distances.argmin(axis=1))
+        if us is None:
+            given = self._rng.random(len(distances))
+        else:
+            given = numbers("us", us)
+            if given.shape != (len(distances),) or not ((given >= 0.0) & (given < 1.0)).all():
+                raise InputError(
+                    f"us needs a number in [0, 1) for each of the {len(distances)} codewords; given shape {given.shape}."
+                )
+        nearest = distances == distances.min(axis=1, keepdims=True)
+        nth = np.floor(given * nearest.sum(axis=1)).astype(np.int64)  # which of the nearest
+        return np.asarray((nearest.cumsum(axis=1) > nth[:, None]).argmax(axis=1))

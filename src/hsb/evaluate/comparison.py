@@ -1,0 +1,155 @@
+"""What a comparison found, as tidy data, a table, differences with intervals, curves and a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .intervals import Interval, mean_interval, paired_interval
+from .play import Floats, Numbers
+
+
+class Row(NamedTuple):
+    """One number: the average loss of a policy over the rounds up to `round`, in one presentation of one run."""
+
+    policy: str
+    run: int
+    presentation: int
+    round: int
+    average_loss: float
+
+
+class TableRow(NamedTuple):
+    """A policy's average loss and its 95% interval."""
+
+    policy: str
+    mean: float
+    low: float
+    high: float
+
+
+class Curve(NamedTuple):
+    """Average loss so far against the round, with its 95% band."""
+
+    rounds: Numbers
+    mean: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Average losses of several policies on one problem. Runs are the unit of every interval; presentations are averaged within them.
+
+    `losses[name]` has shape (runs, presentations, marks): the average loss over the first `marks[i]` rounds.
+
+    >>> losses = {"good": np.array([[[0.5, 0.1]], [[0.4, 0.2]]]), "bad": np.array([[[0.5, 0.6]], [[0.6, 0.7]]])}
+    >>> found = Comparison(marks=np.array([10, 100]), losses=losses)
+    >>> print(found.difference("bad", "good"))
+    0.5000 (0.5000 to 0.5000)
+    >>> print(found)
+    policy  average loss  95% interval
+    good          0.1500  -0.4853 to 0.7853
+    bad           0.6500  0.0147 to 1.2853
+    """
+
+    marks: Numbers
+    losses: Mapping[str, Floats]
+    title: str = ""
+    synthetic: bool = False
+    best: float | None = None
+    """What the best policy that knows the model is expected to lose."""
+
+    @property
+    def policies(self) -> list[str]:
+        """Their names."""
+        return list(self.losses)
+
+    @property
+    def rows(self) -> Iterator[Row]:
+        """Everything, one number a row: `pandas.DataFrame(comparison.rows)` makes a frame of it."""
+        for name, table in self.losses.items():
+            for (run, presentation, mark), loss in np.ndenumerate(table):
+                yield Row(name, run, presentation, int(self.marks[mark]), float(loss))
+
+    def averages(self, policy: str, *, since: int = 0, until: int | None = None) -> Floats:
+        """One number a run: the average loss over the rounds after `since` up to `until`, both marked (by default all rounds)."""
+        end = self._mark(int(self.marks[-1]) if until is None else until)
+        table = self._table(policy).mean(axis=1)
+        total = table[:, end] * self.marks[end]
+        if since == 0:
+            return np.asarray(total / self.marks[end])
+        begin = self._mark(since)
+        if begin >= end:
+            raise InputError(f"since must come before until; given since={since}, until={int(self.marks[end])}.")
+        return np.asarray((total - table[:, begin] * self.marks[begin]) / (self.marks[end] - self.marks[begin]))
+
+    def interval(self, policy: str, *, since: int = 0, until: int | None = None) -> Interval:
+        """A policy's mean average loss and its 95% interval."""
+        return mean_interval(self.averages(policy, since=since, until=until))
+
+    def difference(self, a: str, b: str, *, since: int = 0, until: int | None = None) -> Interval:
+        """How much more a lost than b, run by run on the same data, with a 95% interval: above 0 where b is better."""
+        return paired_interval(self.averages(a, since=since, until=until) - self.averages(b, since=since, until=until))
+
+    def table(self, *, since: int = 0, until: int | None = None) -> list[TableRow]:
+        """A row a policy, in the order given."""
+        return [TableRow(name, *self.interval(name, since=since, until=until)) for name in self.losses]
+
+    def curves(self) -> dict[str, Curve]:
+        """Average loss so far, with its band, at the marked rounds."""
+        found = {}
+        for name, table in self.losses.items():
+            ends = np.array([mean_interval(column) for column in table.mean(axis=1).T])
+            found[name] = Curve(self.marks, *ends.T)
+        return found
+
+    def plot(self, ax: Any = None, *, styles: Mapping[str, Mapping[str, Any]] | None = None, log: bool = True) -> Any:
+        """Draw the curves with their bands, and the best loss as a line; return the axes. `styles` adds to a policy's line style."""
+        from .draw import plot_comparison
+
+        return plot_comparison(self, ax, styles=styles or {}, log=log)
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the rows to a file, whole or not at all."""
+        from ..storage import write_atomically
+
+        path = Path(path)
+        if not path.parent.is_dir():
+            raise InputError(f"There is no folder {path.parent} to write {path.name} to. Make it first.")
+        names = {name: '"' + name.replace('"', '""') + '"' for name in self.losses}
+        lines = [",".join(Row._fields)]
+        lines += [f"{names[row.policy]},{row.run},{row.presentation},{row.round},{row.average_loss!r}" for row in self.rows]
+        write_atomically(path, ("\n".join(lines) + "\n").encode())
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in ("policy", *self.losses))
+        lines = [f"{'policy':{width}}  average loss  95% interval"]
+        lines += [f"{name:{width}}  {mean:12.4f}  {low:.4f} to {high:.4f}" for name, mean, low, high in self.table()]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.title or 'untitled'}: {', '.join(self.losses)})"
+
+    def _table(self, policy: str) -> NDArray[np.float64]:
+        if policy not in self.losses:
+            raise InputError(f"There is no policy {policy!r} here. The policies are {', '.join(map(repr, self.losses))}.")
+        return self.losses[policy]
+
+    def _mark(self, number: int) -> int:
+        index = int(np.searchsorted(self.marks, number))
+        if index == len(self.marks) or self.marks[index] != number:
+            raise InputError(f"Round {number} was not written down. Compare again with marks=[{number}].")
+        return index
+
+
+def joined(runs: Sequence[Mapping[str, Any]], marks: Numbers, **about: Any) -> Comparison:
+    """A comparison from the results of `play_run`, one a run."""
+    losses = {name: np.stack([np.asarray(run[name], dtype=np.float64) for run in runs]) for name in runs[0]}
+    return Comparison(marks=np.asarray(marks, dtype=np.int64), losses=losses, **about)

@@ -1,0 +1,250 @@
+"""Figs. 1 to 5: what mappings, their quantised approximations, experts and trees are, drawn from the library's own objects."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..decision import Decision
+from ..mappings import every_mapping
+from ..policies import HSB
+from ..spaces import Box
+from ..structures import BinaryTree
+from ..theory import prior_cost
+from .base import Analysis, Claim, Experiment, Figure, Options, Part, Table
+from .claims import claim
+from .illustrations_figures import approximations, experts, experts_on_tree, tree_regions
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SETTINGS: dict[str, Any] = {
+    "depths": [4, 6],  # of the trees drawn: 16 and 64 cells
+    "more depths": [2, 8, 10],
+    "points": 1024,  # a side of the grid on which mappings are compared
+    "arms": 2,
+    "tree depth": 2,
+    "rounds": 500,  # in which the tree is compared with the list of experts
+    "shown": [0, 3, 14, 9],  # the experts drawn on the tree, by their number
+}
+QUICK = {"points": 64, "rounds": 50}
+EXACT = 1e-12
+
+
+class Illustrations(Experiment):
+    """Small pictures of the paper's notions."""
+
+    name = "illustrations"
+    title = "Mappings, experts and trees (Figs. 1-5)"
+
+    def settings(self, options: Options) -> dict[str, Any]:
+        """All that it is run with."""
+        return SETTINGS | (QUICK if options.quick else {})
+
+    def parts(self, options: Options) -> list[Part]:
+        """Two, and quick ones."""
+        settings = self.settings(options)
+        depths = sorted([*settings["depths"], *settings["more depths"]])
+        return [
+            Part("approximations", f"{__name__}:approximate", {"depths": depths, "points": settings["points"]}),
+            Part(
+                "experts",
+                f"{__name__}:list_experts",
+                {
+                    "arms": settings["arms"],
+                    "depth": settings["tree depth"],
+                    "rounds": settings["rounds"],
+                    "seed": [options.seed, 4],
+                },
+            ),
+        ]
+
+    def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
+        """Pictures, and what can be checked about them."""
+        settings = self.settings(options)
+        found, listed = results["approximations"], results["experts"]
+        tree = square_tree(settings["tree depth"])
+        mappings, priors = np.array(listed["mappings"]), listed["priors"]
+        drawn = {depth: np.array(found["mappings"][str(depth)]) for depth in settings["depths"]}
+        disagree = {depth: found["disagreement"][str(depth)] for depth in settings["depths"]}
+        shown = settings["shown"]
+        nodes = [tree_nodes(mappings[number], settings["tree depth"]) for number in shown]
+        return Analysis(
+            claims=claims(found["disagreement"], priors, listed["apart"]),
+            figures=[
+                Figure(
+                    "approximations",
+                    "A mapping of the unit square to two arms, and the closest mappings of 16 and of 64 cells.",
+                    lambda pyplot: approximations(
+                        pyplot, example_mapping, {d: (square_tree(d), drawn[d]) for d in drawn}, disagree
+                    ),
+                ),
+                Figure(
+                    "experts",
+                    f"All {len(mappings)} experts for two arms and four cells, each with its prior weight on the tree of depth 2.",
+                    lambda pyplot: experts(pyplot, tree, mappings, priors),
+                ),
+                Figure(
+                    "tree",
+                    "The binary tree of depth 2 over the unit square; each node's region is filled.",
+                    lambda pyplot: tree_regions(pyplot, settings["tree depth"]),
+                ),
+                Figure(
+                    "experts-on-tree",
+                    "Four of the experts on the tree: the nodes that make up the coarsest partition of each, and their arms.",
+                    lambda pyplot: experts_on_tree(
+                        pyplot, tree, [(n, mappings[n], at, priors[n]) for n, at in zip(shown, nodes, strict=True)]
+                    ),
+                ),
+            ],
+            tables=[
+                Table(
+                    "How far the closest mapping of N cells is from the example",
+                    ["cells", "share of the square where they disagree"],
+                    [[str(2 ** int(depth)), f"{share:.2%}"] for depth, share in found["disagreement"].items()],
+                ),
+                Table(
+                    "The experts and their prior weights (binary tree of depth 2)",
+                    ["expert", "arms of the four cells", "prior weight", "with equal weights"],
+                    [
+                        [str(k + 1), " ".join(str(arm + 1) for arm in mapping), f"{prior:.5f}", f"{1 / len(mappings):.5f}"]
+                        for k, (mapping, prior) in enumerate(zip(mappings.tolist(), priors, strict=True))
+                    ],
+                ),
+            ],
+            notes=[
+                "Cells, regions and weights come from hsb.BinaryTree, hsb.HSB and hsb.theory.prior_cost.",
+                "The paper draws its experts on cells of unequal size to say that any division will do; here they are the tree's.",
+            ],
+        )
+
+
+# -- the work ------------------------------------------------------------------------------------------------------------
+
+
+def example_mapping(points: Floats) -> Ints:
+    """An example in the manner of the paper's first figure: arm 0 inside a wavy region, arm 1 outside. Points (T, 2).
+
+    >>> example_mapping(np.array([[0.5, 0.5], [0.02, 0.98]])).tolist()
+    [0, 1]
+    """
+    x, y = points[:, 0] - 0.47, points[:, 1] - 0.52
+    angle, radius = np.arctan2(y, x), np.hypot(x, y)
+    edge = 0.29 + 0.07 * np.sin(3 * angle + 0.5) + 0.04 * np.cos(5 * angle)
+    return np.asarray(radius > edge, dtype=np.int64)
+
+
+def square_tree(depth: int) -> BinaryTree:
+    """A tree over the unit square.
+
+    >>> square_tree(4).leaves
+    16
+    """
+    return BinaryTree(depth=depth, space=Box.unit(2))
+
+
+def approximate(*, depths: list[int], points: int) -> dict[str, Any]:
+    """For each depth the closest mapping of the tree's cells to the example, and the share of the square where they differ."""
+    side = (np.arange(points) + 0.5) / points
+    grid = np.column_stack([part.ravel() for part in np.meshgrid(side, side, indexing="ij")])
+    arms = example_mapping(grid)
+    mappings, disagreement = {}, {}
+    for depth in depths:
+        tree = square_tree(depth)
+        leaf = tree.leaf(grid)
+        ones = np.bincount(leaf, weights=arms, minlength=tree.leaves)
+        rows = np.bincount(leaf, minlength=tree.leaves)
+        closest = (2 * ones > rows).astype(np.int64)  # most of the cell
+        mappings[str(depth)] = closest.tolist()
+        disagreement[str(depth)] = float((closest[leaf] != arms).mean())
+    return {"mappings": mappings, "disagreement": disagreement}
+
+
+def list_experts(*, arms: int, depth: int, rounds: int, seed: list[int]) -> dict[str, Any]:
+    """Every mapping of the tree's leaves, its prior weight, and how well the tree computes their mixture."""
+    tree = square_tree(depth)
+    table = every_mapping(tree, arms=arms).table
+    priors = [math.exp(-prior_cost(tree, row.astype(np.int64), arms=arms)) for row in table]
+    return {"mappings": table.tolist(), "priors": priors, "apart": _apart(tree, table, np.array(priors), rounds, seed)}
+
+
+def _apart(tree: BinaryTree, table: NDArray[np.int32], priors: Floats, rounds: int, seed: list[int]) -> float:
+    """Let the tree and the list of experts learn the same rounds; the most that their probabilities ever differ by (Section III)."""
+    rng = np.random.default_rng(seed)
+    arms, rate = int(table.max()) + 1, 0.5
+    policy = HSB(tree, arms=arms, learning_rate=rate)
+    weights, most = priors.copy(), 0.0
+    for context in rng.random((rounds, 2)):
+        advice = table[:, tree.leaf_of(context)]
+        p = np.bincount(advice, weights=weights, minlength=arms) / weights.sum()
+        most = max(most, float(np.abs(p - policy.probabilities(context)).max()))
+        arm, loss = int(rng.integers(arms)), float(rng.random())
+        policy.learn(Decision(context=context, arm=arm, propensity=1 / arms), loss=loss)  # as from a log of uniform play
+        weights[advice == arm] *= math.exp(-rate * loss * arms)
+        weights /= weights.sum()
+    return most
+
+
+def tree_nodes(mapping: Ints, depth: int) -> list[tuple[int, int, int]]:
+    """The fewest nodes of a binary tree on each of which a mapping is constant: (level, number, arm) from the left.
+
+    >>> tree_nodes(np.array([0, 0, 0, 1]), 2)
+    [(1, 0, 0), (2, 2, 0), (2, 3, 1)]
+    """
+    found: list[tuple[int, int, int]] = []
+
+    def visit(level: int, number: int) -> None:
+        width = 2 ** (depth - level)
+        part = mapping[number * width : (number + 1) * width]
+        if (part == part[0]).all():
+            found.append((level, number, int(part[0])))
+        else:
+            visit(level + 1, 2 * number)
+            visit(level + 1, 2 * number + 1)
+
+    visit(0, 0)
+    return found
+
+
+# -- what it shows -------------------------------------------------------------------------------------------------------
+
+
+def claims(disagreement: dict[str, float], priors: list[float], apart: float) -> list[Claim]:
+    """What the pictures rest on. Nothing is averaged, so a claim's interval is a point."""
+    shares = {int(depth): share for depth, share in disagreement.items()}
+    cells = {f"{2**depth} cells": share for depth, share in sorted(shares.items())}
+    ordered = [shares[depth] for depth in sorted(shares)]
+    fall = min(a - b for a, b in pairwise(ordered))
+    total = abs(sum(priors) - 1.0)
+    constant, finest = max(priors), min(priors)
+    return [
+        _certain("The closest mapping gets closer with every finer quantisation", fall, cells, "paper"),
+        _certain("The prior weights of all experts add to 1", EXACT - total, {"off by": total, "allowed": EXACT}, "paper"),
+        _certain(
+            "Simple experts start with more weight than complicated ones",
+            constant - finest,
+            {"most": constant, "least": finest},
+            "paper",
+        ),
+        _certain(
+            "The tree's two passes give the mixture of all experts",
+            EXACT - apart,
+            {"off by at most": apart, "allowed": EXACT},
+            "paper",
+        ),
+    ]
+
+
+def _certain(text: str, difference: float, numbers: dict[str, Any], source: str) -> Claim:
+    return claim(
+        "illustrations",
+        text,
+        [difference, difference],
+        numbers=numbers,
+        source=source,
+        explanation="Computed, not averaged: the interval is a point.",
+    )

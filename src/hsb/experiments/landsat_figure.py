@@ -1,0 +1,81 @@
+"""The bar chart of Fig. 9, and the learners' distance from Hamming decoding, in which one percent can be seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evaluate.intervals import mean_interval
+
+STYLES = (  # face and hatch: told apart in grey too
+    ("0.15", ""),
+    ("#7fc6e8", "//"),
+    ("#f2a65a", "xx"),
+    ("#b9b9b9", ".."),
+    ("white", "\\\\"),
+    ("#4f8f5f", ""),
+)
+
+
+def bars(pyplot: Any, errors: dict[str, NDArray[np.float64]], length: int) -> Any:
+    """A group of bars for each epoch, a bar for each policy, with 95% intervals."""
+    figure, ax = pyplot.subplots(figsize=(10.0, 4.6), layout="constrained")
+    width = 0.86 / len(errors)
+    epochs = next(iter(errors.values())).shape[1]
+    for k, (name, rows) in enumerate(errors.items()):
+        face, hatch = STYLES[k % len(STYLES)]
+        intervals = [mean_interval(column) for column in rows.T]
+        heights = np.array([100 * interval.mean for interval in intervals])
+        spreads = np.array([50 * (interval.high - interval.low) for interval in intervals])
+        spreads[~np.isfinite(spreads)] = 0.0  # a single repetition has no interval
+        at = np.arange(1, epochs + 1) + (k - (len(errors) - 1) / 2) * width
+        style = {"color": face, "hatch": hatch, "edgecolor": "black", "linewidth": 0.6}
+        ax.bar(
+            at,
+            heights,
+            width,
+            yerr=spreads,
+            label=name,
+            error_kw={"elinewidth": 0.9, "ecolor": "black", "capsize": 1.5},
+            **style,
+        )
+    ax.set_xticks(range(1, epochs + 1))
+    ax.set_xlabel(f"epoch ({length} rows each)")
+    ax.set_ylabel("misclassified rows (%)")
+    ax.set_xlim(0.5, epochs + 0.5)
+    ax.set_title("LandSat in its original order: error by epoch")
+    ax.grid(axis="y", linewidth=0.4, alpha=0.6)
+    ax.set_axisbelow(True)
+    figure.legend(loc="outside lower center", ncols=len(errors), frameon=False)
+    return figure
+
+
+LINES = (("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"))
+
+
+def gaps(pyplot: Any, gap: dict[str, NDArray[np.float64]], last: int) -> Any:
+    """Error less that of Hamming decoding, epoch by epoch, and the last few epochs by themselves; 95% intervals."""
+    figure, axes = pyplot.subplots(1, 2, figsize=(10.0, 4.2), layout="constrained", width_ratios=(1.6, 1))
+    epochs = next(iter(gap.values())).shape[1]
+    for ax, first in zip(axes, (0, epochs - last), strict=True):
+        at = np.arange(first, epochs) + 1
+        for k, (name, rows) in enumerate(gap.items()):
+            intervals = [mean_interval(column) for column in rows.T[first:]]
+            means = 100 * np.array([interval.mean for interval in intervals])
+            spreads = 50 * np.array([interval.high - interval.low for interval in intervals])
+            spreads[~np.isfinite(spreads)] = 0.0
+            line, marker = LINES[k % len(LINES)]
+            beside = at + 0.04 * (k - (len(gap) - 1) / 2)  # so that intervals do not hide each other
+            ax.errorbar(beside, means, yerr=spreads, linestyle=line, marker=marker, markersize=4, capsize=2, label=name)
+        ax.axhline(0.0, color="black", linewidth=1)
+        ax.set_xticks(at)
+        ax.set_xlabel("epoch")
+        ax.grid(linewidth=0.4, alpha=0.6)
+    axes[0].set_ylabel("behind Hamming decoding (% points)")
+    axes[0].set_title("all epochs; below 0: fewer errors than Hamming decoding")
+    axes[1].set_title(f"the last {last} epochs")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(gap), frameon=False)
+    return figure

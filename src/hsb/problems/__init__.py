@@ -1,0 +1,52 @@
+"""Worlds to play in: the models of Section VI, others that are harder in one way each, and an adversary. All synthetic."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from ..errors import InputError
+from .adversary import Adversary, Fight
+from .base import Problem, Sample
+from .changing import Changes, HiddenImprovement, LocalChange
+from .paper import SortedContexts, Stationary, SuddenChange
+from .waves import Piecewise, RareClicks, RealLosses, SlowDrift, Smooth, TwoFeatures
+
+__all__ = [
+    "Adversary",
+    "Changes",
+    "Fight",
+    "HiddenImprovement",
+    "LocalChange",
+    "Piecewise",
+    "Problem",
+    "RareClicks",
+    "RealLosses",
+    "Sample",
+    "SlowDrift",
+    "Smooth",
+    "SortedContexts",
+    "Stationary",
+    "SuddenChange",
+    "TwoFeatures",
+    "named",
+]
+
+
+def named(name: str, **settings: Any) -> Problem:
+    """The problem of that name, with these settings.
+
+    >>> named("sudden-change", at=0.5)
+    SuddenChange(at=0.5)
+    >>> named(**Smooth(arms=4).to_dict())
+    Smooth(arms=4, model=0)
+    """
+    kind = Problem.kinds.get(str(name).lower().replace("_", "-"))
+    if kind is None:
+        raise InputError(f"There is no problem {name!r}. The problems are {', '.join(sorted(Problem.kinds))}.")
+    known = list(inspect.signature(kind).parameters)
+    unknown = [key for key in settings if key not in known]
+    if unknown:
+        has = f"has the settings {', '.join(known)}" if known else "has no settings"
+        raise InputError(f"The problem {kind.name!r} {has}; given {', '.join(map(repr, unknown))}.")
+    return kind(**settings)

@@ -1,0 +1,117 @@
+"""Losses set by somebody who knows the learner's probabilities, though not what it will draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..errors import InputError
+from ..policies import Policy
+from ..simulate import Run
+from .base import Floats, Numbers, Problem, data_generator, flips, whole
+from .paper import waves_and_line
+
+Chances = Callable[[Floats, int], Floats]
+
+
+@dataclass(frozen=True, repr=False)
+class Fight(Run):
+    """A run, and the contexts and losses that the adversary set: `hsb.BestFixed.of(structure, run.contexts, run.table)` is hindsight."""
+
+    contexts: Floats = field(default_factory=lambda: np.zeros((0, 1)))
+    table: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+
+
+class Adversary(Problem):
+    """Looks at the policy's probabilities in each round and sets the losses against its most probable arm.
+
+    `kind` says how. "spite": that arm loses 1, the others nothing. "contradict": it loses with probability 0.9, the others as in VI-A.
+    "contradict-but-one": the same, but arm 0 is always as in VI-A. "lure": arm 0 loses with probability 0.45, another with 0.9 when it is the
+    most probable, else 0.1. No policy comes below 1/M against "spite" on average, and none that is certain of its arm below 1.
+
+    >>> import hsb
+    >>> run = Adversary(arms=2).play(hsb.Uniform(arms=2, seed=0), 100, seed=0)
+    >>> len(run), run.table.sum(axis=1).max()
+    (100, np.float64(1.0))
+    """
+
+    reacts = True
+
+    def __init__(self, *, kind: str = "spite", arms: int = 3) -> None:
+        super().__init__(arms=arms)
+        if kind not in KINDS:
+            raise InputError(f"kind must be one of {', '.join(KINDS)}; given {kind!r}.")
+        if kind.startswith("contradict") and self.arms != 3:
+            raise InputError(f"Adversary(kind={kind!r}) has VI-A's three arms; given arms={arms}. Use kind='spite' or 'lure'.")
+        self.kind = kind
+
+    def play(self, policy: Policy, rounds: int, seed: int) -> Fight:
+        """Round by round: the policy's probabilities, the losses, then its draw."""
+        self.check(policy)
+        rng = data_generator(seed)
+        contexts = rng.random((whole("rounds", rounds, 1), 1))
+        models = waves_and_line(contexts)
+        index = {arm: i for i, arm in enumerate(policy.arms)}
+        table = np.empty((rounds, self.arms))
+        arms = np.empty(rounds, dtype=np.int64)
+        propensities = np.empty(rounds)
+        for t in range(rounds):
+            context = float(contexts[t, 0])
+            target = int(np.argmax(policy.probabilities(context)))
+            table[t] = flips(rng, KINDS[self.kind](models[t] if self.arms == 3 else np.zeros(self.arms), target))
+            decision = policy.decide(context)
+            arms[t], propensities[t] = index[decision.arm], decision.propensity
+            policy.learn(decision, loss=float(table[t, arms[t]]))
+        losses = table[np.arange(rounds), arms]
+        return Fight(arms=arms, losses=losses, propensities=propensities, contexts=contexts, table=table)
+
+    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> NoReturn:
+        """Nothing can be said before the policy has spoken."""
+        raise InputError(
+            "An Adversary's losses depend on the policy's probabilities: there is no sample, no expected and no best loss. "
+            "Use adversary.play(policy, rounds, seed), or hsb.evaluate.compare."
+        )
+
+    def sample(self, rounds: int, seed: int) -> NoReturn:
+        """Not possible: the losses depend on the policy."""
+        self.expected(np.zeros((0, 1)), np.zeros(0, dtype=np.int64), rounds)
+
+    def best_loss(self, rounds: int) -> NoReturn:
+        """Not possible: the losses depend on the policy."""
+        self.expected(np.zeros((0, 1)), np.zeros(0, dtype=np.int64), rounds)
+
+    def parameters(self) -> dict[str, Any]:
+        """How it answers."""
+        return {"kind": self.kind, "arms": self.arms}
+
+
+def _spite(model: Floats, target: int) -> Floats:
+    return np.asarray(np.arange(len(model)) == target, dtype=np.float64)
+
+
+def _contradict(model: Floats, target: int) -> Floats:
+    chance = model.copy()
+    chance[target] = 0.9
+    return chance
+
+
+def _contradict_but_one(model: Floats, target: int) -> Floats:
+    return _contradict(model, target) if target > 0 else model
+
+
+def _lure(model: Floats, target: int) -> Floats:
+    chance = np.full(len(model), 0.1)
+    chance[target] = 0.9
+    chance[0] = 0.45
+    return chance
+
+
+KINDS: dict[str, Chances] = {
+    "spite": _spite,
+    "contradict": _contradict,
+    "contradict-but-one": _contradict_but_one,
+    "lure": _lure,
+}

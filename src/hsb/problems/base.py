@@ -1,0 +1,157 @@
+"""What a problem is: contexts, the expected loss of each arm, and what the best policy that knows them would lose."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..policies import Policy
+from ..simulate import Run, simulate
+from ..spaces import Box
+from ..structures import BinaryTree
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+GRID = {1: 1 << 14, 2: 1 << 10}  # points a feature, by the number of features: `best_loss` is then right to 1e-6 or better
+
+
+class Sample(NamedTuple):
+    """Contexts, shape (T, features); losses, shape (T, M); and the losses that were to be expected, shape (T, M)."""
+
+    contexts: Floats
+    losses: Floats
+    expected: Floats
+
+
+class Problem(ABC):
+    """A world to play in. Synthetic: contexts are drawn from the unit box, losses from the expected ones, all from the seed alone.
+
+    A new one says what each arm is expected to lose (`expected`) and, if it is made with settings, what they are (`parameters`). Contexts are
+    uniform and losses 0 or 1 unless it says otherwise (`_contexts`, `_losses`).
+    """
+
+    kinds: ClassVar[dict[str, type[Problem]]] = {}  # filled as classes are defined; `named` looks here
+    name: ClassVar[str]
+    synthetic: ClassVar[bool] = True
+    reacts: ClassVar[bool] = False
+    """Do its losses depend on the policy? Then there is nothing to `sample`, only to `play`."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.name = re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
+        Problem.kinds[cls.name] = cls
+
+    def __init__(self, *, arms: int = 3, features: int = 1) -> None:
+        self.arms = whole("arms", arms, 2)
+        self.space = Box.unit(features)
+
+    # -- what a problem fills in -------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+        """The expected loss of every arm, shape (T, M), at contexts of shape (T, features) in the rounds `when`, 0-based, out of `rounds`."""
+
+    def parameters(self) -> dict[str, Any]:
+        """The constructor's arguments, as plain data."""
+        return {}
+
+    def _contexts(self, rng: np.random.Generator, rounds: int) -> Floats:
+        return rng.random((rounds, self.space.features))
+
+    def _losses(self, rng: np.random.Generator, expected: Floats) -> Floats:
+        return flips(rng, expected)
+
+    def _stretches(self, rounds: int) -> Iterator[tuple[int, float]]:
+        """Rounds that stand for all, and the share of rounds each stands for. One where nothing changes."""
+        yield 0, 1.0
+
+    # -- what follows ------------------------------------------------------------------------------------------------
+
+    def sample(self, rounds: int, seed: int) -> Sample:
+        """Contexts and losses of so many rounds. Same seed, same sample.
+
+        >>> import hsb.problems
+        >>> contexts, losses, expected = hsb.problems.Stationary().sample(1000, seed=0)
+        >>> contexts.shape, losses.shape, expected.shape
+        ((1000, 1), (1000, 3), (1000, 3))
+        """
+        rounds = whole("rounds", rounds, 1)
+        rng = data_generator(seed)
+        contexts = self._contexts(rng, rounds)
+        expected = self.expected(contexts, np.arange(rounds), rounds)
+        return Sample(contexts, self._losses(rng, expected), expected)
+
+    def play(self, policy: Policy, rounds: int, seed: int) -> Run:
+        """Let a policy play so many rounds; it goes on from its present state and is changed."""
+        self.check(policy)
+        contexts, losses, _ = self.sample(rounds, seed)
+        return simulate(policy, contexts, losses)
+
+    def best_loss(self, rounds: int) -> float:
+        """The expected average loss of who knows the model and plays the best arm in each round, by quadrature.
+
+        >>> import hsb.problems
+        >>> round(hsb.problems.Stationary().best_loss(100_000), 4)
+        0.1957
+        """
+        rounds = whole("rounds", rounds, 1)
+        features = self.space.features
+        axis = (np.arange(GRID[features]) + 0.5) / GRID[features]
+        points = np.stack(np.meshgrid(*[axis] * features), axis=-1).reshape(-1, features)
+        total = 0.0
+        for when, share in self._stretches(rounds):
+            total += share * float(self.expected(points, np.full(len(points), when), rounds).min(axis=1).mean())
+        return total
+
+    def structure(self, depth: int = 10) -> BinaryTree:
+        """A tree over its contexts."""
+        return BinaryTree(depth=depth, space=self.space)
+
+    def check(self, policy: Policy) -> None:
+        """InputError unless the policy has as many arms as the problem."""
+        if not isinstance(policy, Policy):
+            raise InputError(f"A problem is played by a policy, e.g. hsb.HSB(problem.structure(10), arms=3); given {policy!r}.")
+        if len(policy.arms) != self.arms:
+            raise InputError(f"{self!r} has {self.arms} arms and the policy {len(policy.arms)}. Make it with arms={self.arms}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and settings as plain data: `named(**problem.to_dict())` makes an equal one."""
+        return {"name": self.name, **self.parameters()}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Problem) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.parameters().items())})"
+
+
+def data_generator(seed: int) -> np.random.Generator:
+    """Not the one that a policy with the same seed draws from."""
+    return np.random.default_rng([whole("seed", seed, 0), 0xDA7A])
+
+
+def model_generator(model: int) -> np.random.Generator:
+    """What a problem's own phases, cuts and permutations are drawn from."""
+    return np.random.default_rng([whole("model", model, 0), 0x40DE1])
+
+
+def flips(rng: np.random.Generator, chance: Floats) -> Floats:
+    """Losses of 0 or 1, 1 with these chances."""
+    return (rng.random(chance.shape) < chance).astype(np.float64)
+
+
+def whole(name: str, value: int, least: int) -> int:
+    """A whole number, checked."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}; given {value!r}.")
+    return int(value)

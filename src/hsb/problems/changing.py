@@ -1,0 +1,90 @@
+"""Variants of VI-A that change more often, or only somewhere, or where nobody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..arguments import is_number
+from ..errors import InputError
+from .base import Floats, Numbers, Problem, model_generator, whole
+from .paper import SuddenChange, shifted, waves_and_line
+
+
+class LocalChange(SuddenChange):
+    """VI-A; after the share `at` of the rounds the arms change places, but only in contexts s < `below`.
+
+    >>> LocalChange()
+    LocalChange(at=0.5, below=0.25)
+    """
+
+    def __init__(self, *, at: float = 0.5, below: float = 0.25) -> None:
+        super().__init__(at=at)
+        if not is_number(below) or not 0.0 < below <= 1.0:
+            raise InputError(f"below must lie in (0, 1], where the contexts that see the change end; given {below!r}.")
+        self.below = float(below)
+
+    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+        """VI-A's, and permuted from the change on, on the left."""
+        return shifted(waves_and_line(contexts), (when >= self.change(rounds)) & (contexts[:, 0] < self.below))
+
+    def parameters(self) -> dict[str, Any]:
+        """When and where it changes."""
+        return {"at": self.at, "below": self.below}
+
+
+class Changes(Problem):
+    """VI-A in `count` + 1 stretches of equal length, each with the arms permuted at random, never as in the stretch before.
+
+    The permutations follow from `model`.
+
+    >>> round(Changes(count=3).best_loss(1000), 4)  # VI-A's
+    0.1957
+    """
+
+    def __init__(self, *, count: int = 10, model: int = 0) -> None:
+        super().__init__(arms=3)
+        self.count, self.model = whole("count", count, 0), whole("model", model, 0)
+        rng = model_generator(self.model)
+        orders = [rng.permutation(3)]
+        while len(orders) <= self.count:
+            order = rng.permutation(3)
+            if (order != orders[-1]).any():
+                orders.append(order)
+        self._orders = np.array(orders)
+
+    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+        """VI-A's, permuted as in its stretch."""
+        starts = np.arange(self.count + 1) * rounds // (self.count + 1)
+        stretch = np.searchsorted(starts, when, side="right") - 1
+        return np.take_along_axis(waves_and_line(contexts), self._orders[stretch], axis=1)
+
+    def parameters(self) -> dict[str, Any]:
+        """How often it changes, and how."""
+        return {"count": self.count, "model": self.model}
+
+
+class HiddenImprovement(Problem):
+    """Losses expected 0.3, 0.5, 0.6 whatever the context; after half of the rounds the second is 0.1.
+
+    Who plays nothing but the first arm by then never sees it.
+
+    >>> round(HiddenImprovement().best_loss(1000), 12)
+    0.2
+    """
+
+    def __init__(self) -> None:
+        super().__init__(arms=3)
+
+    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+        """The three numbers."""
+        found = np.tile([0.3, 0.5, 0.6], (len(contexts), 1))
+        found[when >= rounds // 2, 1] = 0.1
+        return found
+
+    def _stretches(self, rounds: int) -> Iterator[tuple[int, float]]:
+        half = rounds // 2
+        yield 0, half / rounds
+        yield half, 1.0 - half / rounds

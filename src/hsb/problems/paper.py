@@ -1,0 +1,79 @@
+"""The models of Sections VI-A and VI-B."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..arguments import is_number
+from ..errors import InputError
+from .base import Floats, Numbers, Problem
+
+SHIFT = [1, 2, 0]  # after the change arm 1 has the model that arm 2 had, 2 that of 3, and 3 that of 1
+
+
+class Stationary(Problem):
+    """Section VI-A: one feature, three arms that lose 1 with probability 1/2 + sin(2 pi s)/2, sin(pi s) and s.
+
+    >>> Stationary().sample(100_000, seed=0).losses.mean().round(2)
+    np.float64(0.55)
+    """
+
+    def __init__(self) -> None:
+        super().__init__(arms=3)
+
+    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+        """The three models."""
+        return waves_and_line(contexts)
+
+
+class SuddenChange(Problem):
+    """Section VI-B: VI-A, whose arms change places after the share `at` of the rounds.
+
+    >>> SuddenChange().change(100_000)
+    25000
+    """
+
+    def __init__(self, *, at: float = 0.25) -> None:
+        super().__init__(arms=3)
+        if not is_number(at) or not 0.0 < at < 1.0:
+            raise InputError(f"at must lie between 0 and 1, the share of rounds before the change; given {at!r}.")
+        self.at = float(at)
+
+    def change(self, rounds: int) -> int:
+        """The first round, 0-based, with the new model."""
+        return math.floor(self.at * rounds + 1e-9)
+
+    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+        """VI-A's, and permuted from the change on."""
+        return shifted(waves_and_line(contexts), when >= self.change(rounds))
+
+    def parameters(self) -> dict[str, Any]:
+        """When it changes."""
+        return {"at": self.at}
+
+
+class SortedContexts(Stationary):
+    """VI-A, but the contexts come in increasing order: what was learned on the left never helps again.
+
+    >>> contexts = SortedContexts().sample(100, seed=0).contexts
+    >>> bool((contexts[1:] >= contexts[:-1]).all())
+    True
+    """
+
+    def _contexts(self, rng: np.random.Generator, rounds: int) -> Floats:
+        return np.sort(rng.random((rounds, 1)), axis=0)
+
+
+def waves_and_line(contexts: Floats) -> Floats:
+    """VI-A's three models."""
+    s = contexts[:, 0]
+    return np.column_stack([0.5 + 0.5 * np.sin(2 * np.pi * s), np.sin(np.pi * s), s])
+
+
+def shifted(expected: Floats, where: np.ndarray[Any, np.dtype[np.bool_]]) -> Floats:
+    """The arms' models changed over, in some of the rows."""
+    expected[where] = expected[where][:, SHIFT]
+    return expected

@@ -1,0 +1,131 @@
+"""Problems whose arms are waves or steps drawn at random. `model` says which: the problem is the same for every sample's seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .base import Floats, Numbers, Problem, model_generator, whole
+
+TIMES = 256  # where something drifts: rounds that stand for all
+
+
+class Smooth(Problem):
+    """Arm m is expected to lose 0.5 + 0.4 sin(2 pi (f s + phi)), f one of 1/2, 1, 3/2, 2 and phi uniform, both drawn per arm.
+
+    >>> Smooth(arms=10).sample(100, seed=0).losses.shape
+    (100, 10)
+    """
+
+    def __init__(self, *, arms: int = 3, model: int = 0) -> None:
+        super().__init__(arms=arms)
+        self.model = whole("model", model, 0)
+        rng = model_generator(self.model)
+        self._frequencies, self._phases = rng.choice([0.5, 1.0, 1.5, 2.0], self.arms), rng.random(self.arms)
+
+    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+        """The waves."""
+        return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts * self._frequencies + self._phases)))
+
+    def parameters(self) -> dict[str, Any]:
+        """How many waves, and which."""
+        return {"arms": self.arms, "model": self.model}
+
+
+class RealLosses(Smooth):
+    """Losses that are not 0 or 1: `Smooth` scaled to [0.2, 0.8], plus noise uniform on [-0.2, 0.2].
+
+    >>> len(np.unique(RealLosses().sample(100, seed=0).losses))
+    300
+    """
+
+    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+        """The waves, scaled."""
+        return 0.2 + 0.75 * (super().expected(contexts, when, rounds) - 0.1)
+
+    def _losses(self, rng: np.random.Generator, expected: Floats) -> Floats:
+        return np.clip(expected + rng.uniform(-0.2, 0.2, expected.shape), 0.0, 1.0)
+
+
+class RareClicks(Smooth):
+    """`Smooth` scaled to [0.92, 0.98]: whatever is played, a loss of 0 is rare, as clicks are.
+
+    >>> bool(RareClicks().sample(1000, seed=0).losses.mean() > 0.9)
+    True
+    """
+
+    def __init__(self, *, arms: int = 10, model: int = 0) -> None:
+        super().__init__(arms=arms, model=model)
+
+    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+        """The waves, upside down and scaled."""
+        return 0.98 - 0.075 * (super().expected(contexts, when, rounds) - 0.1)
+
+
+class SlowDrift(Smooth):
+    """`Smooth` whose phases make one full turn in the course of the run, every second arm against the others.
+
+    >>> SlowDrift().expected(np.array([[0.3]]), np.array([0]), 100).shape
+    (1, 3)
+    """
+
+    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+        """The waves, turned."""
+        turn = np.outer(when / rounds, np.where(np.arange(self.arms) % 2, -1.0, 1.0))
+        return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts * self._frequencies + self._phases + turn)))
+
+    def _stretches(self, rounds: int) -> Iterator[tuple[int, float]]:
+        few = min(rounds, TIMES)
+        for start, end in ((k * rounds // few, (k + 1) * rounds // few) for k in range(few)):
+            yield (start + end - 1) // 2, (end - start) / rounds
+
+
+class Piecewise(Problem):
+    """`pieces` - 1 cuts, uniform on [0, 1), make intervals; in each, every arm has an expected loss uniform on [0.1, 0.9).
+
+    >>> Piecewise(arms=5).sample(100, seed=0).losses.shape
+    (100, 5)
+    """
+
+    def __init__(self, *, arms: int = 3, pieces: int = 8, model: int = 0) -> None:
+        super().__init__(arms=arms)
+        self.pieces, self.model = whole("pieces", pieces, 1), whole("model", model, 0)
+        rng = model_generator(self.model)
+        self._cuts = np.sort(rng.random(self.pieces - 1))
+        self._means = rng.uniform(0.1, 0.9, (self.pieces, self.arms))
+
+    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+        """Those of the interval."""
+        return np.asarray(self._means[np.searchsorted(self._cuts, contexts[:, 0], side="right")])
+
+    def best_loss(self, rounds: int) -> float:
+        """Exact: the least expected loss of each interval, by its length."""
+        return float(np.diff(self._cuts, prepend=0.0, append=1.0) @ self._means.min(axis=1))
+
+    def parameters(self) -> dict[str, Any]:
+        """How many steps, and which."""
+        return {"arms": self.arms, "pieces": self.pieces, "model": self.model}
+
+
+class TwoFeatures(Problem):
+    """Contexts (x, y) in the unit square; three waves 0.5 + 0.4 sin(2 pi (f x + g y + phi)), f and g one of -1, -1/2, 1/2, 1.
+
+    >>> TwoFeatures().structure(depth=4).space
+    Box([0.0, 0.0], [1.0, 1.0])
+    """
+
+    def __init__(self, *, arms: int = 3, model: int = 0) -> None:
+        super().__init__(arms=arms, features=2)
+        self.model = whole("model", model, 0)
+        rng = model_generator(self.model)
+        self._waves, self._phases = rng.choice([-1.0, -0.5, 0.5, 1.0], (2, self.arms)), rng.random(self.arms)
+
+    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+        """The waves."""
+        return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts @ self._waves + self._phases)))
+
+    def parameters(self) -> dict[str, Any]:
+        """How many waves, and which."""
+        return {"arms": self.arms, "model": self.model}

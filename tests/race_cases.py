@@ -1,0 +1,53 @@
+"""What the tests of the two synthetic experiments share: running one whole, and a policy that is told the contrary of what happened."""
+
+import importlib
+import json
+
+import hsb
+from hsb.experiments.base import Options
+from hsb.policy import Policy
+
+
+class Mirrored(hsb.HSB, listed=False):
+    """HSB told 1 - loss: it learns to play the worst arm."""
+
+    def _play(self, points, masks, losses, us, played, chances, to_come):
+        super()._play(points, masks, 1.0 - losses, us, played, chances, to_come)
+
+
+def results_of(experiment, options=Options(quick=True)):  # noqa: B008
+    """Every part, run in reverse order, through JSON and back."""
+    found = {}
+    for part in reversed(experiment.parts(options)):
+        module, function = part.function.split(":")
+        arguments = json.loads(json.dumps(part.arguments))
+        found[part.name] = json.loads(json.dumps(getattr(importlib.import_module(module), function)(**arguments)))
+    return found
+
+
+def broken(experiment, monkeypatch):
+    """The same experiment, every HSB of it mirrored."""
+    monkeypatch.setitem(Policy.kinds, "Mirrored", Mirrored)
+    policies = {
+        group: {
+            name: spec | {"policy": "Mirrored" if spec["policy"] == "HSB" else spec["policy"]} for name, spec in specs.items()
+        }
+        for group, specs in experiment.SETTINGS["policies"].items()
+    }
+    monkeypatch.setattr(type(experiment), "SETTINGS", experiment.SETTINGS | {"policies": policies})
+    return experiment
+
+
+def drawn(figure):
+    """The axes of a figure, drawn without a screen; its legend must not cover them."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    picture = figure.draw(pyplot)
+    picture.canvas.draw()
+    [ax] = picture.axes
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
+    pyplot.close(picture)
+    return ax

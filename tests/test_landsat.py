@@ -1,0 +1,116 @@
+"""LandSat: the experiment at a fifth of its size, the bars of the full size for one block, and claims that a broken policy must fail."""
+
+import json
+
+import numpy as np
+import pytest
+
+import hsb
+from hsb.experiments import landsat as module
+from hsb.experiments.base import Options, Part
+from hsb.experiments.landsat import APS, BT, EPOCHS, EXP3, HAMMING, OURS, S_EXP3, LandSat, claims
+
+QUICK = Options(seed=0, quick=True)
+
+
+def run(part: Part) -> dict:
+    """As the runner does: plain data in, plain data out."""
+    assert part.function == "hsb.experiments.landsat:classify"
+    return json.loads(json.dumps(module.classify(**json.loads(json.dumps(part.arguments)))))
+
+
+def run_all(options: Options) -> dict:
+    return {part.name: run(part) for part in LandSat().parts(options)}
+
+
+@pytest.fixture(scope="module")
+def quick() -> dict:
+    return run_all(QUICK)
+
+
+@pytest.fixture(scope="module")
+def full() -> dict[str, np.ndarray]:
+    """Errors of one block at the paper's size."""
+    part = next(part for part in LandSat().parts(Options()) if part.name == "original 0")
+    found = run(part)
+    assert found["rows"] == 6435
+    return {name: np.array(rows) for name, rows in found["errors"].items()}
+
+
+def test_the_quick_run_says_all_that_the_full_one_does(quick):
+    analysis = LandSat().analyse(QUICK, quick)
+    assert len(analysis.claims) >= 9 and all(claim.experiment == "landsat" for claim in analysis.claims)
+    assert {claim.source for claim in analysis.claims} == {"paper", "hsb"}
+    for claim in analysis.claims:
+        json.dumps(claim.numbers)
+        assert claim.low <= claim.difference <= claim.high
+        assert claim.holds is (True if claim.low > 0 else False if claim.high < 0 else None)
+    assert [len(table.head) for table in analysis.tables] == [len(table.rows[0]) for table in analysis.tables]
+    json.dumps(LandSat().settings(QUICK))
+
+
+def test_equal_parts_give_equal_results_and_seeds_differ(quick):
+    parts = {part.name: part for part in LandSat().parts(QUICK)}
+    assert run(parts["original 1"]) == quick["original 1"]
+    assert run(parts["shuffled 0"]) == quick["shuffled 0"]
+    assert quick["original 0"]["errors"][APS] != quick["original 1"]["errors"][APS]
+    assert quick["shuffled 0"]["errors"][HAMMING] != quick["shuffled 1"]["errors"][HAMMING]
+    other = LandSat().parts(Options(seed=1, quick=True))
+    assert not {str(part.arguments) for part in other} & {str(part.arguments) for part in parts.values()}
+
+
+def test_the_figures_that_were_expected_of_the_full_size(full):
+    """Hamming decoding .193 .256 .182 and HSB-APS .17-.20, .24-.255, .15-.185 in the last three epochs, from .22-.32; within 0.02."""
+    assert full[HAMMING][:, -3:].mean(axis=0) == pytest.approx([0.193, 0.256, 0.182], abs=0.02)
+    assert full[APS][:, -3:].mean(axis=0) == pytest.approx([0.185, 0.248, 0.17], abs=0.02)
+    assert 0.22 < full[APS][:, 0].mean() < 0.32
+    assert full[EXP3].mean() > 0.7  # without contexts there is nothing to learn
+    for rows in full.values():
+        assert rows.shape[1] == EPOCHS
+
+
+def test_what_holds_at_the_full_size(full):
+    held = {claim.claim: claim.holds for claim in claims(full)}
+    for name in (APS, BT, S_EXP3):
+        assert held[f"{name} catches up with Hamming decoding: it is further behind in the first epoch than in the last three"]
+    assert held[f"{APS} errs less than {S_EXP3} in the last three epochs"]
+    assert held[f"{APS} errs less than {EXP3} in the last three epochs"]
+    assert (
+        held[f"{APS} errs less than {HAMMING} over the last three epochs together"] is not False
+    )  # one block: it may be a tie
+
+
+def test_a_broken_policy_fails_its_claims(monkeypatch):
+    """HSB-APS that plays at random: it is no better than anybody and never catches up."""
+    monkeypatch.setitem(module.MAKERS, APS, lambda classes, rows, rng: hsb.Uniform(arms=classes, seed=rng))
+    analysis = LandSat().analyse(QUICK, run_all(QUICK))
+    about = [claim for claim in analysis.claims if claim.claim.startswith(APS) and claim.claim.split()[4] != EXP3]
+    assert len(about) >= 7
+    assert not any(claim.holds for claim in about)
+    assert sum(claim.holds is False for claim in about) >= 6
+    assert next(claim for claim in analysis.claims if claim.claim.startswith(BT)).holds  # the others are not touched
+
+
+def test_a_tie_is_a_tie():
+    rng = np.random.default_rng(0)
+    names = LandSat().settings(QUICK)["policies"]
+    same = {name: 0.3 + 0.01 * rng.normal(size=(12, EPOCHS)) for name in names}
+    assert sum(claim.holds is None for claim in claims(same)) >= len(claims(same)) - 2
+
+
+def test_the_figure_shows_every_policy_of_the_paper_and_ours(quick):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    figure, gap = LandSat().analyse(QUICK, quick).figures
+    drawn = figure.draw(pyplot)
+    (ax,) = drawn.axes
+    bars = [container for container in ax.containers if hasattr(container, "patches")]
+    assert [bar.get_label() for bar in bars] == [HAMMING, APS, BT, S_EXP3, EXP3, OURS]
+    assert all(len(bar.patches) == EPOCHS for bar in bars)
+    looks = {(str(bar.patches[0].get_facecolor()), bar.patches[0].get_hatch()) for bar in bars}
+    assert len(looks) == 6
+    assert "%" in ax.get_ylabel() and ax.get_xlabel()
+    assert not drawn.legends[0].get_window_extent().overlaps(ax.get_window_extent())
+    pyplot.close(drawn)
+    drawn = gap.draw(pyplot)
+    assert [[len(ax.containers), len(ax.get_xticks())] for ax in drawn.axes] == [[4, EPOCHS], [4, 3]]
+    pyplot.close(drawn)

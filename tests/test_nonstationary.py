@@ -1,0 +1,54 @@
+"""Section VI-B at a reduced size: the claims before and after the change, and that a broken policy fails them."""
+
+import pytest
+from race_cases import broken, drawn, results_of
+
+from hsb.experiments.base import Options
+from hsb.experiments.nonstationary import DRIFT, Nonstationary
+from hsb.experiments.stationary import DEFAULT
+
+QUICK = Options(quick=True)
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    return Nonstationary().analyse(QUICK, results_of(Nonstationary()))
+
+
+def test_full_size_is_the_paper_s():
+    experiment = Nonstationary()
+    settings = experiment.settings(Options())
+    assert (settings["data_sets"], settings["presentations"], settings["rounds"]) == (10, 10, 100_000)
+    assert settings["problem"] == {"name": "sudden-change", "at": 0.25} and experiment.marks(settings) == [25_000]
+    assert len(experiment.parts(Options())) == 20
+
+
+def test_claims_before_and_after(analysis):
+    before = [claim for claim in analysis.claims if claim.claim.startswith("Before")]
+    after = [claim for claim in analysis.claims if "after the change" in claim.claim and claim.source == "paper"]
+    assert len(before) == len(after) == 6
+    assert sum(claim.holds is True for claim in before) >= 4  # ten thousand rounds: at depth 2 it may be a tie
+    ours = [claim for claim in analysis.claims if claim.source == "hsb"]
+    assert len(ours) == 4 and all(claim.holds for claim in ours if "default" in claim.claim)
+
+
+def test_before_and_after_are_weighed_apart(analysis):
+    """Over all rounds is a quarter before and three quarters after."""
+    before, after, whole = ({row[0]: float(row[1]) for row in table.rows} for table in analysis.tables)
+    for name in whole:
+        assert whole[name] == pytest.approx(before[name] / 4 + after[name] * 3 / 4, abs=2e-4)  # they are rounded
+    assert before["HSB-BT, depth 10"] < after["HSB-BT, depth 10"]
+
+
+def test_a_policy_that_is_told_the_contrary_fails(monkeypatch):
+    experiment = broken(Nonstationary(), monkeypatch)
+    analysis = experiment.analyse(QUICK, results_of(experiment))
+    assert all(claim.holds is False for claim in analysis.claims if claim.claim.startswith("Before"))
+
+
+def test_the_figure(analysis):
+    [figure] = analysis.figures
+    ax = drawn(figure)
+    assert figure.synthetic and "synthetic" in ax.get_title()
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert DEFAULT in labels and DRIFT in labels
