@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-nojit lint bench tuning clean
+.PHONY: help setup demo test test-engines lint bench tuning clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -17,12 +17,19 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY)  ## the stationary problem of Section VI-A: HSB, S-EXP3 and EXP3, printed and drawn
-	$(BIN)/python examples/demo.py
+demo: $(READY)  ## the paper's Section VI again, at full size: figures, claims, a report in out/reproduce
+	$(BIN)/hsb reproduce all --out out/reproduce
 
 test: $(READY) lint  ## the whole suite, compiled, then a selection with compilation switched off
 	$(BIN)/python -m pytest -n 2
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m nojit
+
+test-engines: $(READY)  ## parts on Dask and Ray, each a cluster of two workers on this machine
+	@for pair in dask:distributed ray:ray; do \
+	  $(BIN)/python -c "import $${pair#*:}" 2>/dev/null || $(BIN)/python -m pip install --quiet --editable ".[$${pair%:*}]" \
+	  || echo "test-engines: the extra '$${pair%:*}' cannot be installed here; its tests are skipped"; \
+	done
+	$$(command -v timeout >/dev/null && echo timeout 300) $(BIN)/python -m pytest -rs tests/engines
 
 lint: $(READY)  ## style, types, and which module may import which
 	$(BIN)/ruff check .

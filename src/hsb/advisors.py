@@ -27,7 +27,7 @@ def depth_for(structure: Structure, arms: int) -> int:
 
 def make_advisor(depth: int, arms: int) -> Member:
     """An advisor that knows nothing, for 2^depth cells."""
-    row0 = -(-(_HEAD + 5 * arms + 2 * (depth + 1)) // 8) * 8
+    row0 = -(-(_HEAD + 5 * arms + 4 * (depth + 1)) // 8) * 8
     stride = _ROW + 4 * arms
     I = np.zeros(h.HEADER, dtype=np.int64)
     I[h.KIND], I[h.ARMS], I[h.DEPTH], I[h.STRIDE], I[h.ROW0] = h.ADVISOR, arms, depth, stride, row0

@@ -25,7 +25,7 @@ SURE = 1e4  # evidence that a change needs at least
 
 # Words of F before the rows.
 HERE, BESIDE, CLOCK = 0, 1, 2  # weight of HSB, weight of the advisor, rounds learned from
-HEAD = 8  # then scratch by arm: lost, kept and expected in the level above, mean, width; then by level: mean, expected by the played arm
+HEAD = 8  # then scratch by arm: lost, kept and expected in the level above, mean, width; then by level, of the played arm: mean, 1 - mean, expected, 1 - expected
 
 # Words of a row; an arm has four: the sum of its losses, of 1 - loss, and the same with a short memory.
 STOP, GO, VISITS, EVIDENCE, BORN, CHANGED, COUNTS = 0, 1, 2, 3, 4, 5, 6
@@ -117,13 +117,16 @@ def learn(F, I, cell, arm, loss):
             l0, k0 = max(lost - l, 0.0), max(kept - k, 0.0)
             expected, unexpected = _shrunk(l0, k0, expected), _shrunk(k0, l0, unexpected)
         lost, kept = l, k
-        F[means + 2 * level] = _shrunk(l, k, expected)
-        F[means + 2 * level + 1] = _shrunk(k, l, unexpected)
+        at = means + 4 * level
+        F[at] = _shrunk(l, k, expected)
+        F[at + 1] = _shrunk(k, l, unexpected)
+        F[at + 2] = expected
+        F[at + 3] = unexpected
     below = 0.0
     for level in range(depth, -1, -1):
         row = row0 + ((1 << level) + (cell >> (depth - level))) * stride
-        mu, nu = F[means + 2 * level], F[means + 2 * level + 1]
-        q = loss * mu + (1.0 - loss) * nu
+        at = means + 4 * level
+        q = loss * F[at] + (1.0 - loss) * F[at + 1]
         visits = F[row + VISITS]
         if level < depth:
             stop, go = F[row + STOP] * q, F[row + GO] * below
@@ -132,15 +135,19 @@ def learn(F, I, cell, arm, loss):
             F[row + STOP] = (1.0 - share) * stop / q + share * 0.5
             F[row + GO] = (1.0 - share) * go / q + share * 0.5
         below = q
-        _watch(F, row, arm, loss, mu, nu, q, visits + 1.0)
+        _watch(F, row, arm, loss, F[at + 2], F[at + 3], q, visits + 1.0)
     F[CLOCK] = clock + 1.0
 
 
 @kernel
-def _watch(F, row, arm, loss, mu, nu, q, visits):
-    """Count the loss; then compare what the short memory foretold with what the subtree did (q)."""
+def _watch(F, row, arm, loss, expected, unexpected, q, visits):
+    """Count the loss; then compare what the short memory foretold with what the subtree did (q).
+
+    Without forgetting the short mean would be the node's own: no evidence comes of learning faster.
+    """
     at = row + COUNTS + 4 * arm
-    short = (loss * (F[at + 2] + mu) + (1.0 - loss) * (F[at + 3] + nu)) / (F[at + 2] + F[at + 3] + 1.0)
+    l, k = F[at + 2], F[at + 3]
+    short = loss * _shrunk(l, k, expected) + (1.0 - loss) * _shrunk(k, l, unexpected)
     evidence = max(1.0, F[row + EVIDENCE] * short / q)
     F[at] += loss
     F[at + 1] += 1.0 - loss

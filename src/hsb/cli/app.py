@@ -1,0 +1,131 @@
+"""The commands, what they take and what they say of themselves. Each one's work is in a file of its own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from ..errors import FileError, InputError
+from ..experiments.runner import PartFailed
+
+USAGE: type[Exception] = typer.BadParameter.__bases__[0]  # the parser's own errors: it does not name their class
+STOPPED = 130
+
+app = typer.Typer(
+    name="hsb",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Out = Annotated[Path, typer.Option(help="Folder for the report, the figures and finished parts.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Parts to run at a time; by default one a core.")]
+Engine = Annotated[str, typer.Option(help="Where parts run: local, dask or ray.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 unless every claim holds; a tie does not hold.")]
+
+
+@app.callback(invoke_without_command=True)
+def hsb(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    """Contextual decisions with a guarantee: the paper's experiments, comparisons of your own, and the theory's numbers.
+
+    Example: hsb reproduce all --quick
+    """
+    if version:
+        typer.echo(f"hsb {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def reproduce(
+    experiment: Annotated[
+        str, typer.Argument(help="stationary, nonstationary, today, landsat, illustrations, or all.")
+    ] = "all",
+    out: Out = Path("out/reproduce"),
+    jobs: Jobs = None,
+    seed: Annotated[int, typer.Option(min=0, help="What every random number follows from.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="A much smaller size, to see that it works.")] = False,
+    strict: Strict = False,
+    engine: Engine = "local",
+    data: Annotated[Path | None, typer.Option(help="Directory with Yahoo's R6A or R6B files, for today.")] = None,
+) -> None:
+    """Run the paper's Section VI again.
+
+    All its figures are drawn, and every claim is said to hold, not to hold, or to be a tie.
+
+    Finished parts are kept in the folder and not run again: a run that was stopped goes on where it was.
+
+    Example: hsb reproduce stationary --out out/stationary --jobs 2
+    """
+    from .reproduce import reproduce as work
+
+    work(experiment, out, jobs=jobs, seed=seed, quick=quick, strict=strict, engine=engine, data=data)
+
+
+@app.command()
+def run(
+    spec: Annotated[Path, typer.Argument(help="A TOML file; README shows one.", metavar="SPEC.toml")],
+    out: Out = Path("out/run"),
+    jobs: Jobs = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the file's seed.")] = None,
+    strict: Strict = False,
+    engine: Engine = "local",
+) -> None:
+    """Run a comparison of your own.
+
+    Policies of your choice play a problem, or a CSV file of losses; the report is like that of reproduce.
+    The first policy is weighed against each of the others.
+
+    Example: hsb run comparison.toml --out out/mine
+    """
+    from .run import run as work
+
+    work(spec, out, jobs=jobs, seed=seed, strict=strict, engine=engine)
+
+
+@app.command()
+def bounds(
+    arms: Annotated[int, typer.Option(min=1, help="M, how many arms.")],
+    depth: Annotated[int, typer.Option(min=0, max=52, help="D, the depth of a binary tree: 2^D cells.")],
+    horizon: Annotated[int, typer.Option(min=1, help="T, how many rounds.")],
+    regions: Annotated[
+        int | None, typer.Option(min=1, help="R, regions of the best partition; by default as many as arms.")
+    ] = None,
+) -> None:
+    """Print what the theory promises.
+
+    Bounds on the regret, and the rates that they are for.
+
+    Example: hsb bounds --arms 3 --depth 10 --horizon 100000
+    """
+    from .bounds import bounds as work
+
+    work(arms=arms, depth=depth, horizon=horizon, regions=regions)
+
+
+def start(arguments: list[str]) -> int:
+    """Run a command; its exit code. Errors that a user can mend are one line on stderr."""
+    try:
+        code = app(arguments or ["--help"], prog_name="hsb", standalone_mode=False)
+        if code == STOPPED:  # the parser hears Ctrl-C first
+            raise KeyboardInterrupt
+        return code if isinstance(code, int) else 0
+    except USAGE as error:
+        said = error.format_message() if hasattr(error, "format_message") else str(error)
+        return _fail(f"{said.rstrip('.')}. See hsb --help." if said else "see hsb --help.", 2)
+    except (InputError, FileError, PartFailed) as error:
+        return _fail(str(error), 2 if not isinstance(error, PartFailed) else 1)
+    except OSError as error:
+        return _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.", 2)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("stopped; finished parts are kept, and the same command goes on from there.", STOPPED)
+
+
+def _fail(message: str, code: int) -> int:
+    sys.stdout.flush()
+    print("hsb: " + " ".join(message.split()), file=sys.stderr)
+    return code

@@ -1,0 +1,59 @@
+"""`hsb bounds`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.table import Table
+
+from .. import theory
+from ..structures import BinaryTree
+
+
+def bounds(*, arms: int, depth: int, horizon: int, regions: int | None) -> None:
+    """Print the theory's numbers."""
+    console = Console()
+    found = arms if regions is None else regions
+    title = f"{arms} arms, {2**depth:,} cells (depth {depth}), {horizon:,} rounds, {found} regions; losses in [0, 1]"
+    table = Table(title=title, title_justify="left")
+    for name in ("policy", "rate", "regret at most", "a round", "against"):
+        table.add_column(name, justify="right" if name in ("regret at most", "a round") else "left")
+    most = 0.0
+    for name, rate, bound, against in rows(arms=arms, depth=depth, horizon=horizon, regions=found):
+        most = max(most, bound)
+        table.add_row(name, rate, f"{bound:,.0f}", f"{bound / horizon:.4f}", against)
+    console.print(table)
+    if most >= horizon:
+        console.print("A bound above the number of rounds says nothing yet: it takes more rounds.", soft_wrap=True)
+
+
+def rows(*, arms: int, depth: int, horizon: int, regions: int) -> Iterator[tuple[str, str, float, str]]:
+    """Policy, rate, bound, and whom the bound compares with.
+
+    >>> [(name, round(bound)) for name, _, bound, _ in rows(arms=3, depth=10, horizon=100_000, regions=3)]
+    [('HSB, horizon known', 6720), ('HSB, nothing given', 46504), ('S-EXP3', 25981), ('EXP3', 812)]
+    """
+    tree = BinaryTree(depth=depth)
+    known = {"arms": arms, "horizon": horizon}
+    mapping = f"every mapping of {regions} region{'s' * (regions > 1)}"
+    rate = theory.learning_rate(tree, arms=arms, horizon=horizon, regions=regions)
+    bound = theory.regret_bound(tree, arms=arms, horizon=horizon, regions=regions)
+    yield "HSB, horizon known", f"{rate:.5f}", bound, f"{mapping} (Corollary 1)"
+    rates = theory.epoch_rates(horizon, arms=arms)
+    spread = f"{rates[0]:.5f} falling to {rates[-1]:.5f}" if len(rates) > 1 else f"{rates[0]:.5f}"
+    yield (
+        "HSB, nothing given",
+        spread,
+        theory.anytime_bound(tree, arms=arms, horizon=horizon, regions=regions),
+        f"{mapping}, at any time",
+    )
+    leaves = 2**depth
+    rate = theory.s_exp3_rate(**known, leaves=leaves)
+    yield (
+        "S-EXP3",
+        f"{rate:.5f}",
+        theory.s_exp3_bound(**known, leaves=leaves),
+        f"every mapping of {leaves:,} cell{'s' * (leaves > 1)}",
+    )
+    yield "EXP3", f"{theory.exp3_rate(**known):.5f}", theory.exp3_bound(**known), "every single arm"

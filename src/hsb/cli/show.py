@@ -1,0 +1,91 @@
+"""What the commands print: progress while they work, claims and where the report is when they are done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from ..experiments.base import Claim
+from ..experiments.page import count, number
+from ..experiments.runner import Progress as Told
+
+STYLES = {True: ("holds", "green"), False: ("does not hold", "red"), None: ("tie", "yellow")}
+
+
+class Speed(ProgressColumn):
+    """Rounds a second since the start; parts that were kept do not count."""
+
+    def render(self, task: Task) -> Text:
+        """As text."""
+        done = task.completed - task.fields["kept"]
+        return Text(f"{done / task.elapsed:,.0f} rounds/s" if task.elapsed and done > 0 else "")
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Told]:
+    """A progress bar on stderr: what to call with (rounds done, rounds in all)."""
+    columns = (
+        SpinnerColumn(finished_text="·"),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        Speed(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    progress = Progress(*columns, console=Console(stderr=True))
+
+    def tell(done: int, total: int) -> None:
+        if progress.tasks:
+            progress.update(progress.task_ids[0], completed=done, description=title)
+            return
+        first = f"{title} (compiling on the first run)" if done < total else title
+        progress.add_task(first, total=max(total, 1), completed=done, kept=done)
+        progress.start()  # only now: what is refused before anything runs is one line and no bar
+
+    try:
+        yield tell
+    finally:
+        if progress.tasks:
+            progress.stop()
+
+
+def claims(found: Sequence[Claim], console: Console) -> None:
+    """A table of claims for each experiment, with the numbers behind each."""
+    if not found:
+        return
+    for experiment in dict.fromkeys(claim.experiment for claim in found):
+        table = Table(title=experiment, title_justify="left", title_style="bold", expand=True)
+        table.add_column("verdict", no_wrap=True)
+        table.add_column("claim, and the numbers behind it", ratio=1, overflow="fold")
+        table.add_column("difference, 95% interval", overflow="fold", width=20)
+        for claim in (claim for claim in found if claim.experiment == experiment):
+            words, style = STYLES[claim.holds]
+            numbers = "; ".join(f"{name}: {number(value)}" for name, value in claim.numbers.items())
+            said = Text(claim.claim) + Text(f"\n{numbers}" if numbers else "", style="dim")
+            interval = f"{number(claim.difference)}\n{number(claim.low)} to {number(claim.high)}"
+            table.add_row(Text(words, style=style), said, interval)
+        console.print(table)
+    console.print(count(found))
+
+
+def where(report: Path, seconds: float, console: Console) -> None:
+    """Where the report is: the path on a line of its own, however long, so that it can be copied."""
+    console.print(f"{seconds:.1f} s. The report, with figures, claims.json and results.jsonl beside it:")
+    console.print(str(report), soft_wrap=True, markup=False, highlight=False)

@@ -1,0 +1,73 @@
+"""Encoders one after the other."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+from ..errors import InputError
+from .base import Encoder, Floats, Head, Mapped, from_dict
+
+
+class Chain(Encoder):
+    """Each encoder takes what the one before gives; each is fitted on the head as it comes to it, so the head is read once for each.
+
+    >>> import numpy as np
+    >>> from hsb.encode import MinMax, PCA
+    >>> rows = np.random.default_rng(0).normal(size=(100, 5))
+    >>> contexts = Chain(PCA(1), MinMax()).fit(rows).transform(rows)
+    >>> contexts.shape, float(contexts.min()), float(contexts.max())
+    ((100, 1), 0.0, 1.0)
+    """
+
+    def __init__(self, *steps: Encoder) -> None:
+        self.steps = steps
+        super().__init__()
+        if not steps or not all(isinstance(step, Encoder) for step in steps):
+            raise InputError(f"A Chain needs encoders, e.g. Chain(PCA(1), MinMax()); given {steps!r}.")
+
+    @property
+    def clipped(self) -> int:
+        """Rows clipped by any of them."""
+        return sum(step.clipped for step in self.steps)
+
+    @clipped.setter
+    def clipped(self, value: int) -> None:
+        for step in self.steps:
+            step.clipped = value
+
+    def fit(self, head: Head) -> Self:
+        """Fit one after the other. The head must be one that can be read again: a table, a log's head, a list of batches."""
+        if iter_is_once(head):
+            raise InputError(
+                "A Chain reads its head several times; given an iterator, which can be read once. Give a list or a log."
+            )
+        seen: Any = head
+        fitted = []
+        for step in self.steps:
+            fitted.append(copy.copy(step).fit(seen))
+            seen = Mapped(seen, fitted[-1].transform)
+        for step, twin in zip(self.steps, fitted, strict=True):
+            step.__dict__.update(twin.__dict__)
+        self.features = self.steps[0].features
+        self.clipped = 0
+        return self
+
+    def _transform(self, table: Floats) -> Floats:
+        for step in self.steps:
+            table = step.transform(table)
+        return table
+
+    def _plain(self) -> dict[str, Any]:
+        return {"steps": [step.to_dict() for step in self.steps]}
+
+    @classmethod
+    def _from_plain(cls, data: dict[str, Any]) -> Self:
+        found = cls(*(from_dict(step) for step in data["steps"]))
+        found.features = found.steps[0].features
+        return found
+
+
+def iter_is_once(head: Any) -> bool:
+    """Can it be read only once?"""
+    return hasattr(head, "__next__")

@@ -1,0 +1,81 @@
+"""Principal components."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ..arguments import is_number
+from ..errors import InputError
+from .base import Floats, Streamed
+
+
+class PCA(Streamed):
+    """Projection on the directions in which the head varies most, after taking off its mean.
+
+    The covariance is summed up batch by batch, about the mean of the first batch so that little is lost, and decomposed once. The sign of a
+    component, which is arbitrary, is such that its largest entry (the first of them, if several) is positive.
+
+    >>> pca = PCA(1).fit(np.array([[0.0, 0.0], [2.0, 2.0], [4.0, 4.0]]))
+    >>> pca.transform([[4.0, 4.0]]).round(6), pca.explained.round(6)
+    (array([[2.828427]]), array([1.]))
+    """
+
+    def __init__(self, components: int = 1) -> None:
+        super().__init__()
+        if not is_number(components) or components < 1 or components != int(components):
+            raise InputError(f"components must be a whole number of at least 1; given {components!r}.")
+        self.components = int(components)
+        self.mean: Floats = np.zeros(0)
+        self.axes: Floats = np.zeros((self.components, 0))  # a row per component
+        self.explained: Floats = np.zeros(self.components)  # the share of all variance along each
+
+    def _begin(self) -> None:
+        self._rows = 0
+
+    def _add(self, table: Floats, *, first: bool) -> None:
+        d = table.shape[1]
+        if first:
+            if self.components > d:
+                raise InputError(f"{self.components} components cannot be found in {d} features. Ask for at most {d}.")
+            self._about = table.mean(axis=0)
+            self._sum, self._products = np.zeros(d), np.zeros((d, d))
+        moved = table - self._about
+        self._sum += moved.sum(axis=0)
+        self._products += moved.T @ moved
+        self._rows += len(table)
+
+    def _end(self) -> None:
+        shift = self._sum / self._rows
+        covariance = self._products / self._rows - np.outer(shift, shift)
+        values, vectors = np.linalg.eigh(covariance)
+        chosen = np.argsort(-values, kind="stable")[: self.components]
+        axes = vectors[:, chosen].T
+        largest = np.argmax(np.abs(axes).round(9), axis=1)
+        self.axes = np.ascontiguousarray(axes * np.sign(axes[np.arange(len(axes)), largest])[:, None])
+        self.mean = self._about + shift
+        total = float(np.trace(covariance))
+        self.explained = np.maximum(values[chosen], 0.0) / total if total > 0.0 else np.zeros(self.components)
+        del self._about, self._sum, self._products
+
+    def _transform(self, table: Floats) -> Floats:
+        return np.asarray(table @ self.axes.T - self.mean @ self.axes.T)
+
+    def _plain(self) -> dict[str, Any]:
+        return {"mean": self.mean.tolist(), "axes": self.axes.tolist(), "explained": self.explained.tolist()}
+
+    @classmethod
+    def _from_plain(cls, data: dict[str, Any]) -> Self:
+        axes = np.array(data["axes"], dtype=np.float64)
+        found = cls(len(axes))
+        found.axes, found.mean = axes, np.array(data["mean"], dtype=np.float64)
+        found.explained = np.array(data["explained"], dtype=np.float64)
+        if (
+            axes.ndim != 2
+            or found.mean.shape != axes.shape[1:]
+            or not (np.isfinite(axes).all() and np.isfinite(found.mean).all())
+        ):
+            raise InputError("A PCA needs a finite mean and axes of its length.")
+        found.features = axes.shape[1]
+        return found

@@ -1,0 +1,83 @@
+"""From experiments to a report: run all their parts, let each analyse its own, write everything down."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import InputError
+from .base import Analysis, Experiment, Options, Part
+from .cache import Finished
+from .runner import Progress, compile_first, run
+
+
+class Study(NamedTuple):
+    """An experiment that was run: its parts, what they returned, and what that shows."""
+
+    experiment: Experiment
+    options: Options
+    parts: list[Part]
+    finished: list[Finished]
+    analysis: Analysis
+
+
+class Conducted(NamedTuple):
+    """All studies of one call, how long they took, and the report."""
+
+    studies: list[Study]
+    seconds: float
+    report: Path
+
+
+def conduct(
+    experiments: Sequence[Experiment],
+    options: Options,
+    out: str | Path,
+    *,
+    jobs: int | None = None,
+    engine: str = "local",
+    progress: Progress | None = None,
+    title: str = "Section VI, run again",
+) -> Conducted:
+    """Run experiments and write their report into the folder `out`; finished parts are kept in `out/cache`.
+
+    All parts share one pool of workers. Bad input is refused before anything is run or written.
+    """
+    from .report import write
+
+    begin = time.perf_counter()
+    if options.data is not None and not options.data.is_dir():
+        raise InputError(f"The data directory {str(options.data)!r} does not exist. Name the directory with Yahoo's files.")
+    todo = [(experiment, experiment.parts(options)) for experiment in experiments]
+    out = usable(Path(out))
+    everything = [part._replace(name=full_name(experiment, part)) for experiment, parts in todo for part in parts]
+    prepare = compile_first if any(part.rounds for part in everything) else None
+    finished = run(everything, out / "cache", jobs=jobs, engine=engine, progress=progress, prepare=prepare)
+    studies = []
+    for experiment, parts in todo:
+        own, finished = finished[: len(parts)], finished[len(parts) :]
+        results = {part.name: ready.result for part, ready in zip(parts, own, strict=True)}
+        studies.append(Study(experiment, options, parts, own, experiment.analyse(options, results)))
+    report = write(studies, out, title=title, seconds=time.perf_counter() - begin)
+    return Conducted(studies, time.perf_counter() - begin, report)
+
+
+def full_name(experiment: Experiment, part: Part) -> str:
+    """A part's name among those of other experiments."""
+    prefix = f"{experiment.name}: "
+    return part.name if part.name.startswith(prefix) else prefix + part.name
+
+
+def usable(out: Path) -> Path:
+    """The folder, made if need be; InputError where nothing can be written there."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise InputError(f"Cannot write to {str(out)!r}: {os.strerror(error.errno or 0)}. Choose another folder.") from None
+    return out

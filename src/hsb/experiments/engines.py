@@ -1,0 +1,122 @@
+"""Where parts run: on this machine's cores, or on a Dask or Ray cluster, all through joblib.
+
+`dask` and `ray` start a cluster of `jobs` workers on this machine, and stop it afterwards, unless the environment names one that is running:
+DASK_SCHEDULER_ADDRESS or RAY_ADDRESS.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import InputError
+
+ENGINES = ("local", "dask", "ray")
+NEEDS = {
+    "local": ("joblib", "cli"),
+    "dask": ("distributed", "dask"),
+    "ray": ("ray", "ray"),
+}  # the package, and the extra that brings it
+BATCH = 4  # joblib's Ray back end hands results over in batches only: so many parts a worker
+
+
+def check_engine(engine: str) -> None:
+    """InputError unless it is known and installed.
+
+    >>> check_engine("local")
+    """
+    if engine not in ENGINES:
+        raise InputError(f"engine must be one of {', '.join(ENGINES)}; given {engine!r}.")
+    for name in ("local", engine):
+        package, extra = NEEDS[name]
+        if importlib.util.find_spec(package) is None:
+            raise InputError(f"The engine {engine!r} needs {package}, which is not installed: pip install 'hsb[{extra}]'")
+
+
+def cores() -> int:
+    """How many parts this machine can run at a time.
+
+    >>> cores() >= 1
+    True
+    """
+    import joblib
+
+    return int(joblib.cpu_count())
+
+
+def spread(
+    engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
+) -> Generator[Any, None, None]:
+    """function(*task) for every task, each as soon as it is finished, in any order."""
+    import joblib
+
+    calls = [joblib.delayed(function)(*task) for task in tasks]
+    if engine == "local" and (jobs == 1 or len(calls) == 1):
+        for task in tasks:
+            yield function(*task)
+        return
+    with _cluster(engine, jobs):
+        if engine != "ray":
+            yield from joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")(calls)
+            return
+        with joblib.Parallel(n_jobs=jobs, batch_size=1) as pool:
+            for begin in range(0, len(calls), BATCH * jobs):
+                yield from pool(calls[begin : begin + BATCH * jobs])
+
+
+@contextmanager
+def _cluster(engine: str, jobs: int) -> Iterator[None]:
+    import joblib
+
+    if engine == "local":
+        with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+            yield
+    elif engine == "dask":
+        with _dask(jobs), joblib.parallel_config(backend="dask"):
+            yield
+    else:
+        with _ray(jobs), joblib.parallel_config(backend="ray"):
+            yield
+
+
+@contextmanager
+def _dask(jobs: int) -> Iterator[None]:
+    distributed: Any = importlib.import_module("distributed")
+    if address := os.environ.get("DASK_SCHEDULER_ADDRESS"):
+        with distributed.Client(address):
+            yield
+        return
+    here = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+    with here, distributed.Client(here):
+        yield
+
+
+@contextmanager
+def _ray(jobs: int) -> Iterator[None]:
+    ray: Any = importlib.import_module("ray")
+    importlib.import_module("ray.util.joblib").register_ray()
+    running = ray.is_initialized()
+    if not running and os.environ.get("RAY_ADDRESS"):
+        ray.init(log_to_driver=False)
+    elif not running:
+        ray.init(num_cpus=jobs, include_dashboard=False, log_to_driver=False, logging_level="error")
+    try:
+        yield
+    finally:
+        if not running:
+            ray.shutdown()
+
+
+def where(wait: float = 0.0, number: int = 0) -> int:
+    """Which process this is, after a while: a part that shows where an engine runs its parts. `number` tells parts apart.
+
+    >>> where() == os.getpid()
+    True
+    """
+    time.sleep(wait)
+    return os.getpid()

@@ -1,0 +1,74 @@
+"""A CSV file with a row a round: columns of contexts, and a column of losses for each arm."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..policies import Policy
+from ..problems import Sample
+from ..spaces import Box
+
+
+class Losses:
+    """The rounds of a file, played as they are: it stands where a problem does. What each arm would have lost is all known.
+
+    `about` has path, contexts and losses (names of columns), and may have low and high, the contexts' range (by default what the file spans).
+    """
+
+    reacts = False
+    synthetic = False
+
+    def __init__(self, about: dict[str, Any]) -> None:
+        features = len(about["contexts"])
+        table = _columns(Path(about["path"]), [*about["contexts"], *about["losses"]])
+        self.contexts, self.losses = table[:, :features], table[:, features:]
+        self.arms = len(about["losses"])
+        low, high = self.contexts.min(axis=0), self.contexts.max(axis=0)
+        self.space = Box(about.get("low", low), about.get("high", np.where(high > low, high, low + 1.0)))
+        self.space.check(self.contexts)
+
+    def check(self, policy: Policy) -> None:
+        """InputError unless all losses lie in the policy's range."""
+        low, high = policy.loss_range
+        outside = np.argwhere((self.losses < low) | (self.losses > high))
+        if len(outside):
+            t, m = outside[0]
+            raise InputError(
+                f"loss_range: row {t + 1} of the file has a loss of {self.losses[t, m]}, outside [{low}, {high}]. "
+                f"Write loss_range = [{self.losses.min():g}, {self.losses.max():g}] or wider."
+            )
+
+    def sample(self, rounds: int, seed: int) -> Sample:
+        """The first rounds, whatever the seed."""
+        return Sample(self.contexts[:rounds], self.losses[:rounds], self.losses[:rounds])
+
+
+def _columns(path: Path, names: list[str]) -> np.ndarray:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = csv.reader(file)
+        head = [name.strip() for name in next(rows, [])]
+        for name in names:
+            if head.count(name) != 1:
+                raise InputError(f"{path.name} must have one column {name!r}; its columns are {', '.join(head) or 'none'}.")
+        places = [head.index(name) for name in names]
+        found = []
+        for row in rows:
+            if not row:
+                continue
+            if len(row) != len(head):
+                raise InputError(f"{path.name}, line {rows.line_num}: {len(row)} values, and {len(head)} columns.")
+            try:
+                found.append([float(row[place]) for place in places])
+            except ValueError as error:
+                raise InputError(f"{path.name}, line {rows.line_num}: {error}.") from None
+            if not all(map(math.isfinite, found[-1])):
+                raise InputError(f"{path.name}, line {rows.line_num}: values must be finite numbers.")
+    if not found:
+        raise InputError(f"{path.name} has no rows below its head.")
+    return np.array(found)

@@ -1,0 +1,145 @@
+"""The page: plain HTML that needs nothing else, by day and by night."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from .base import Claim, Table
+from .drawing import Drawn
+
+if TYPE_CHECKING:
+    from .conduct import Study
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fdfdfb; --line: #d5d5cf; --soft: #5d5d58;
+  --good: #176b3a; --bad: #a3201f; --even: #6b5a00 }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e6e1; --paper: #17181a; --line: #3b3d40; --soft: #a3a39c; --good: #6fce94; --bad: #ff8d85; --even: #e0c766 }
+}
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 66rem; margin: 2rem auto; padding: 0 1rem }
+h1, h2, h3 { line-height: 1.2 } h2 { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1.5rem }
+.wide { overflow-x: auto } table { border-collapse: collapse; font-size: 0.92em; margin: 0.6rem 0 1.4rem }
+caption { text-align: left; font-weight: 600; padding-bottom: 0.3rem }
+th, td { text-align: left; vertical-align: top; padding: 0.3rem 0.8rem 0.3rem 0; border-bottom: 1px solid var(--line) }
+td { font-variant-numeric: tabular-nums } td small, p small, figcaption { color: var(--soft) }
+.holds { color: var(--good) } .fails { color: var(--bad) } .tie { color: var(--even) } .verdict { font-weight: 600; white-space: nowrap }
+figure { margin: 1.5rem 0 } figure svg { max-width: 100%; height: auto; background: white; border-radius: 4px }
+pre { overflow-x: auto; font-size: 0.85em } a { color: inherit }
+"""
+VERDICTS = {True: ("holds", "✓ holds"), False: ("fails", "✗ does not hold"), None: ("tie", "≈ tie")}
+
+
+def page(title: str, studies: Sequence[tuple[Study, Sequence[Drawn]]], about: dict[str, str]) -> str:
+    """The whole report."""
+    claims = [claim for study, _ in studies for claim in study.analysis.claims]
+    links = " · ".join(f'<a href="#{study.experiment.name}">{escape(study.experiment.title)}</a>' for study, _ in studies)
+    inside = [
+        f"<h1>{escape(title)}</h1>",
+        f"<p>{links}</p>",
+        f"<h2 id='claims'>Claims</h2><p>{escape(count(claims))} {EXPLAINED}</p>" if claims else "",
+        _claims(claims) if claims else "",
+        *(_study(study, figures) for study, figures in studies),
+        "<h2 id='run'>What was run</h2>",
+        _table(Table("", ["", ""], [[name, value] for name, value in about.items()])),
+        *(_settings(study) for study, _ in studies),
+    ]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n" + "\n".join(inside) + "\n</body></html>\n"
+    )
+
+
+EXPLAINED = (
+    "A claim holds where the 95% interval of its difference lies above 0, does not hold where it lies below, and is a tie where it covers 0. "
+    "Differences are positive where the claim is true."
+)
+
+
+def count(claims: Sequence[Claim]) -> str:
+    """How many hold.
+
+    >>> count([Claim("toy", "a beats b", True, 0.2, 0.1, 0.3), Claim("toy", "b beats c", None, 0.1, -0.1, 0.3)])
+    '1 of 2 claims holds, 0 do not, 1 is a tie.'
+    """
+    holding, failing, ties = (sum(claim.holds is holds for claim in claims) for holds in (True, False, None))
+    verbs = (
+        "holds" if holding == 1 else "hold",
+        "does not" if failing == 1 else "do not",
+        "is a tie" if ties == 1 else "are ties",
+    )
+    return f"{holding} of {len(claims)} claims {verbs[0]}, {failing} {verbs[1]}, {ties} {verbs[2]}."
+
+
+def number(value: Any) -> str:
+    """A number for a reader; other values as they are; a dict as its items.
+
+    >>> number(0.123456), number(2), number({"mean": 0.5, "low": 0.25, "high": 0.75}), number({"a": 1.0})
+    ('0.1235', '2', '0.5 (0.25 to 0.75)', 'a: 1')
+    """
+    if isinstance(value, float):
+        return f"{value:.4g}" if math.isfinite(value) else "unbounded"
+    if isinstance(value, dict):
+        middle = next((name for name in ("mean", "difference") if name in value), None)
+        if middle is not None and set(value) == {middle, "low", "high"}:
+            return f"{number(value[middle])} ({number(value['low'])} to {number(value['high'])})"
+        return "; ".join(f"{name}: {number(inside)}" for name, inside in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(number(inside) for inside in value)
+    return str(value)
+
+
+def _claims(claims: Sequence[Claim]) -> str:
+    rows = []
+    for claim in claims:
+        kind, words = VERDICTS[claim.holds]
+        interval = f"{number(claim.difference)}<br><small>{number(claim.low)} to {number(claim.high)}</small>"
+        numbers = "<br>".join(f"{escape(str(name))}: {escape(number(value))}" for name, value in claim.numbers.items())
+        why = f"<br><small>{escape(claim.explanation)}</small>" if claim.explanation else ""
+        source = f"<br><small>{escape(claim.experiment)}, {'the paper' if claim.source == 'paper' else 'ours'}</small>"
+        rows.append(
+            f'<tr><td class="verdict {kind}">{words}</td><td>{escape(claim.claim)}{source}{why}</td>'
+            f"<td>{interval}</td><td>{numbers}</td></tr>"
+        )
+    head = "<tr><th>verdict</th><th>claim</th><th>difference<br><small>95% interval</small></th><th>numbers</th></tr>"
+    return f'<div class="wide"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _study(study: Study, figures: Sequence[Drawn]) -> str:
+    analysis = study.analysis
+    return "\n".join(
+        [
+            f'<h2 id="{study.experiment.name}">{escape(study.experiment.title)}</h2>',
+            *(f"<p>{escape(note)}</p>" for note in analysis.notes),
+            *(_figure(drawn) for drawn in figures),
+            *(_table(table) for table in analysis.tables),
+        ]
+    )
+
+
+def _figure(drawn: Drawn) -> str:
+    caption = drawn.figure.caption + (" Synthetic data." if drawn.figure.synthetic else "")
+    return (
+        f'<figure role="img" aria-label="{escape(caption)}">{drawn.inline}<figcaption>{escape(caption)}</figcaption></figure>'
+    )
+
+
+def _table(table: Table) -> str:
+    caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
+    head = "".join(f"<th>{escape(str(name))}</th>" for name in table.head)
+    head = f"<thead><tr>{head}</tr></thead>" if any(table.head) else ""
+    rows = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in table.rows)
+    return f'<div class="wide"><table>{caption}{head}<tbody>{rows}</tbody></table></div>'
+
+
+def _settings(study: Study) -> str:
+    settings = json.dumps(study.experiment.settings(study.options), indent=1, ensure_ascii=False, default=str)
+    seconds = sum(finished.seconds for finished in study.finished)
+    return (
+        f"<details><summary>{escape(study.experiment.title)}: {len(study.parts)} parts, {seconds:.1f} s</summary>"
+        f"<pre>{escape(settings)}</pre></details>"
+    )

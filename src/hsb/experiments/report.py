@@ -1,0 +1,137 @@
+"""What was found, in files: one page with everything, the figures, the claims and the parts' results.
+
+All of it is written beside its place first and then moved there, file by file, the page last.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import tempfile
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .base import Claim
+from .cache import plain
+from .drawing import Drawn, draw
+from .page import page
+
+if TYPE_CHECKING:
+    from .conduct import Study
+
+PACKAGES = ("hsb", "numpy", "numba", "joblib", "matplotlib")
+
+
+def write(studies: Sequence[Study], out: Path, *, title: str, seconds: float) -> Path:
+    """Write report.html, claims.json, results.jsonl and figures/ into a folder that exists; the path of the page."""
+    figures = [_drawn(study) for study in studies]
+    files: dict[str, bytes] = {}
+    for drawn in (each for own in figures for each in own):
+        files[f"figures/{drawn.name}.svg"] = drawn.svg
+        files[f"figures/{drawn.name}.png"] = drawn.png
+    files["results.jsonl"] = "".join(_line(row) + "\n" for study in studies for row in _results(study)).encode()
+    claims = [as_dict(claim) for study in studies for claim in study.analysis.claims]
+    files["claims.json"] = (json.dumps(claims, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    files["report.html"] = page(title, list(zip(studies, figures, strict=True)), about(studies, seconds)).encode()
+    _move_into_place(files, out)
+    return out / "report.html"
+
+
+def as_dict(claim: Claim) -> dict[str, Any]:
+    """A claim as JSON has it: the difference it rests on with its interval, and every other number.
+
+    >>> as_dict(Claim("toy", "a beats b", True, 0.2, 0.1, 0.3, {"a": 0.5, "b": 0.7}))["holds"]
+    True
+    """
+    interval = {"difference": claim.difference, "low": claim.low, "high": claim.high, "confidence": 0.95}
+    found = {
+        "experiment": claim.experiment,
+        "claim": claim.claim,
+        "holds": claim.holds,
+        "verdict": verdict(claim),
+        **interval,
+        "numbers": claim.numbers,
+        "source": claim.source,
+        "explanation": claim.explanation,
+    }
+    clean: dict[str, Any] = _finite(json.loads(json.dumps(found, default=plain)))
+    return clean
+
+
+def verdict(claim: Claim) -> str:
+    """In words."""
+    return {True: "holds", False: "does not hold", None: "tie"}[claim.holds]
+
+
+def about(studies: Sequence[Study], seconds: float) -> dict[str, str]:
+    """What was run, with what, and how long it took."""
+    options = studies[0].options
+    return {
+        "experiments": ", ".join(study.experiment.name for study in studies),
+        "seed": str(options.seed),
+        "size": "quick: reduced, not the paper's" if options.quick else "full",
+        "rounds": f"{sum(part.rounds for study in studies for part in study.parts):,}",
+        "parts": f"{sum(len(study.parts) for study in studies):,}",
+        "duration": f"{seconds:.1f} s, of which parts {sum(f.seconds for s in studies for f in s.finished):.1f} s on all cores together",
+        "versions": ", ".join([f"Python {platform.python_version()}", *(f"{name} {_version(name)}" for name in PACKAGES)]),
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _drawn(study: Study) -> list[Drawn]:
+    found = []
+    for figure in study.analysis.figures:
+        prefix = study.experiment.name
+        found.append(draw(figure.name if prefix in figure.name else f"{prefix}-{figure.name}", figure))
+    return found
+
+
+def _results(study: Study) -> list[dict[str, Any]]:
+    return [
+        {
+            "experiment": study.experiment.name,
+            "part": part.name,
+            "function": part.function,
+            "arguments": part.arguments,
+            "rounds": part.rounds,
+            "seconds": round(finished.seconds, 3),
+            "result": finished.result,
+        }
+        for part, finished in zip(study.parts, study.finished, strict=True)
+    ]
+
+
+def _line(row: dict[str, Any]) -> str:
+    return json.dumps(_finite(row), ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity and no NaN: null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {name: _finite(inside) for name, inside in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inside) for inside in value]
+    return value
+
+
+def _move_into_place(files: dict[str, bytes], out: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=out, prefix=".report.") as folder:
+        for name, data in files.items():
+            path = Path(folder) / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(data)
+        for name in files:
+            (out / name).parent.mkdir(exist_ok=True)
+            os.replace(Path(folder) / name, out / name)

@@ -1,0 +1,131 @@
+"""Runs parts: once each, in parallel, on any engine. Finished parts are kept at once, so that a run that was stopped goes on where it was."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import InputError
+from .base import Part
+from .cache import Cache, Finished, plain
+from .engines import check_engine, cores, spread
+
+FEW = 2  # workers that had better compile different kernels at the same time than wait for one process to compile all
+Progress = Callable[[int, int], None]  # rounds done, rounds in all
+
+
+class PartFailed(RuntimeError):
+    """A part raised an error. The parts that were finished before are kept."""
+
+
+class Outcome(NamedTuple):
+    """How one part ended, as it comes back from a worker."""
+
+    number: int
+    text: str  # its result as JSON, or what went wrong
+    seconds: float
+    failed: bool
+
+
+def run(
+    parts: Sequence[Part],
+    folder: Path,
+    *,
+    jobs: int | None = None,
+    engine: str = "local",
+    progress: Progress | None = None,
+    prepare: Callable[[], object] | None = None,
+) -> list[Finished]:
+    """The results of parts, in their order, whatever the engine and the number of jobs (by default one a core).
+
+    Results are kept in `folder`; a part that was run before, with the same library, is not run again. Results are plain data as JSON gives
+    it back: lists, not tuples. `prepare` is called before more than two workers of this machine start.
+
+    >>> import tempfile
+    >>> parts = [Part(f"{arms} arms", "hsb.theory:exp3_bound", {"arms": arms, "horizon": 100}) for arms in (2, 3)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [round(finished.result, 2) for finished in run(parts, Path(folder), jobs=1)]
+    [16.65, 25.67]
+    """
+    check_engine(engine)
+    jobs = cores() if jobs is None else jobs
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise InputError(f"jobs must be a whole number of at least 1; given {jobs!r}.")
+    if len({part.name for part in parts}) < len(parts):
+        raise InputError("Parts must have different names; some are given twice.")
+    cache = Cache(folder)
+    found = [cache.get(part) for part in parts]
+    missing = [i for i, finished in enumerate(found) if finished is None]
+    missing = in_turn(parts, missing)
+    total = sum(part.rounds for part in parts)
+    done = total - sum(parts[i].rounds for i in missing)
+    if progress is not None:
+        progress(done, total)
+    if missing:
+        if prepare is not None and engine == "local" and min(jobs, len(missing)) > FEW:
+            prepare()
+        with closing(spread(engine, jobs, perform, [(i, parts[i].function, parts[i].arguments) for i in missing])) as outcomes:
+            for outcome in outcomes:
+                part = parts[outcome.number]
+                if outcome.failed:
+                    raise PartFailed(f"Part {part.name!r} failed: {outcome.text}")
+                finished = Finished(json.loads(outcome.text), outcome.seconds)
+                cache.put(part, finished)
+                found[outcome.number] = finished
+                done += part.rounds
+                if progress is not None:
+                    progress(done, total)
+    return [finished for finished in found if finished is not None]
+
+
+def in_turn(parts: Sequence[Part], which: Sequence[int]) -> list[int]:
+    """The order to start parts in: those of different functions in turn, the longest of each first.
+
+    Workers that start together then compile different kernels, and find those of the others in Numba's cache later on.
+
+    >>> parts = [Part("", function, {}, rounds) for function, rounds in (("m:f", 1), ("m:f", 3), ("m:f", 2), ("m:g", 5))]
+    >>> in_turn(parts, range(4))
+    [3, 1, 2, 0]
+    """
+    longest = sorted(which, key=lambda i: -parts[i].rounds)
+    turns: Counter[str] = Counter()
+    keys = []
+    for i in longest:
+        keys.append((turns[parts[i].function], -parts[i].rounds, i))
+        turns[parts[i].function] += 1
+    return [i for *_, i in sorted(keys)]
+
+
+def perform(number: int, function: str, arguments: dict[str, Any]) -> Outcome:
+    """Run one part, wherever this is. What it raises comes back as text, so that other parts are not lost with it."""
+    begin = time.perf_counter()
+    try:
+        module, _, name = function.partition(":")
+        text = json.dumps(getattr(importlib.import_module(module), name)(**arguments), default=plain)
+    except Exception as error:  # whatever it is, the caller must hear which part it was
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        said = f"{type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
+        return Outcome(number, said, time.perf_counter() - begin, failed=True)
+    return Outcome(number, text, time.perf_counter() - begin, failed=False)
+
+
+def compile_first() -> float:
+    """Compile the two largest kernels here, before workers start: they then read Numba's cache. The seconds that it took.
+
+    About a second where the cache is there already. Without it every worker would compile the same at the same time, each taking half a
+    gigabyte for it.
+    """
+    import hsb
+
+    begin = time.perf_counter()
+    tree, contexts, losses = hsb.BinaryTree(depth=6), [0.3, 0.6], [[0.0, 1.0], [1.0, 0.0]]
+    hsb.simulate(hsb.HSB(tree, arms=2, horizon=2, seed=0), contexts, losses)
+    hsb.simulate(hsb.HSB(tree, arms=2, seed=0), contexts, losses)
+    return time.perf_counter() - begin

@@ -1,0 +1,166 @@
+"""The one form in which every log is read: columns, some thousand rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+from ..spaces import numbers
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Pools(NamedTuple):
+    """Sets of arms: pool k offers the arms members[starts[k] : starts[k + 1]], in increasing order.
+
+    >>> Pools.of([[0, 2], [1]]).sizes
+    array([2, 1])
+    """
+
+    starts: Ints
+    members: Ints
+
+    @staticmethod
+    def of(pools: Sequence[Sequence[int]]) -> Pools:
+        """From lists of arm indices."""
+        starts = np.concatenate([[0], np.cumsum([len(pool) for pool in pools])]).astype(np.int64)
+        members = np.array([arm for pool in pools for arm in sorted(pool)], dtype=np.int64)
+        return Pools(starts, members)
+
+    @property
+    def sizes(self) -> Ints:
+        """How many arms each offers."""
+        return np.diff(self.starts)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self.members[self.starts[k] : self.starts[k + 1]]
+
+    def table(self, arms: int) -> NDArray[np.bool_]:
+        """Which pool offers which arm: booleans, a row per pool."""
+        table = np.zeros((len(self.starts) - 1, arms), dtype=np.bool_)
+        table[np.repeat(np.arange(len(table)), self.sizes), self.members] = True
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows of a log: what was known, what was shown, with which probability, and what came of it.
+
+    Rows with equal sets of offered arms share a pool; `available` writes them out. `Batch.of` makes one from tables and checks them.
+
+    >>> batch = Batch.of(contexts=[[0.1], [0.7]], arm=[0, 1], reward=[1, 0], propensity=[0.5, 0.5], arms=["a", "b"])
+    >>> len(batch), batch.labels().tolist(), batch.available.tolist()
+    (2, ['a', 'b'], [[True, True], [True, True]])
+    """
+
+    contexts: Floats
+    """(n, d)"""
+    arm: Ints
+    """(n,): the arm shown, an index into `arms`."""
+    reward: Floats
+    """(n,)"""
+    propensity: Floats
+    """(n,): the probability with which it was shown."""
+    timestamp: Floats
+    """(n,): seconds since 1970; NaN where the log has none."""
+    pool: Ints
+    """(n,): which of `pools` was offered."""
+    pools: Pools
+    arms: tuple[Hashable, ...]
+    """Labels of the arms seen so far. Later batches of a log have the same and perhaps more."""
+
+    def __len__(self) -> int:
+        return len(self.arm)
+
+    def __repr__(self) -> str:
+        return (
+            f"Batch(rows={len(self)}, features={self.contexts.shape[1]}, arms={len(self.arms)}, pools={len(self.pools.sizes)})"
+        )
+
+    @property
+    def available(self) -> NDArray[np.bool_]:
+        """(n, arms): which arms were offered."""
+        return self.pools.table(len(self.arms))[self.pool]
+
+    @property
+    def is_uniform(self) -> bool:
+        """Was every arm of its pool as probable as the one shown?"""
+        return bool(np.allclose(self.propensity * self.pools.sizes[self.pool], 1.0, rtol=1e-6, atol=0.0))
+
+    def labels(self) -> NDArray[Any]:
+        """(n,): the arms shown, by name."""
+        names = np.empty(len(self.arms), dtype=object)
+        names[:] = self.arms
+        return names[self.arm]
+
+    def take(self, rows: Any) -> Batch:
+        """Some of the rows: a slice, indices or booleans."""
+        return Batch(
+            self.contexts[rows],
+            self.arm[rows],
+            self.reward[rows],
+            self.propensity[rows],
+            self.timestamp[rows],
+            self.pool[rows],
+            self.pools,
+            self.arms,
+        )
+
+    @staticmethod
+    def of(
+        *,
+        contexts: ArrayLike,
+        arm: ArrayLike,
+        reward: ArrayLike,
+        propensity: ArrayLike,
+        arms: Sequence[Hashable],
+        available: ArrayLike | None = None,
+        timestamp: ArrayLike | None = None,
+    ) -> Batch:
+        """A checked batch: a row each of contexts (n, d), arm indices, rewards, propensities; `available` is (n, arms), all if left out."""
+        points = numbers("contexts", contexts)
+        points = points.reshape(-1, 1) if points.ndim == 1 else points
+        n, m = len(points), len(arms)
+        if points.ndim != 2 or not np.isfinite(points).all():
+            raise InputError(f"contexts needs finite numbers of shape (n, features); given shape {points.shape}.")
+        index = np.asarray(arm)
+        if index.shape != (n,) or (n and index.dtype.kind not in "iu") or (n and not (0 <= index.min() <= index.max() < m)):
+            raise InputError(f"arm needs one index in 0 .. {m - 1} for each of the {n} contexts; given {arm!r}.")
+        rewards, chances = _column("reward", reward, n), _column("propensity", propensity, n)
+        if not ((chances > 0.0) & (chances <= 1.0)).all():
+            bad = int(np.argmin((chances > 0.0) & (chances <= 1.0)))
+            raise InputError(
+                f"propensity[{bad}] is {chances[bad]}; it must be in (0, 1], the probability with which the arm was shown."
+            )
+        if not np.isfinite(rewards).all():
+            raise InputError(f"reward[{int(np.argmin(np.isfinite(rewards)))}] is not finite. Drop the row or fill the value.")
+        times = np.full(n, np.nan) if timestamp is None else _column("timestamp", timestamp, n)
+        table = np.ones((n, m), dtype=np.bool_) if available is None else np.asarray(available)
+        if table.shape != (n, m) or table.dtype != np.bool_:
+            raise InputError(f"available needs booleans of shape ({n}, {m}); given {table.dtype} of shape {table.shape}.")
+        shown = table[np.arange(n), index.astype(np.int64)]
+        if not shown.all():
+            raise InputError(f"Row {int(np.argmin(shown))} shows an arm that its available does not offer.")
+        pool, pools = _pooled(table)
+        return Batch(points, index.astype(np.int64), rewards, chances, times, pool, pools, tuple(arms))
+
+
+def _column(name: str, values: ArrayLike, n: int) -> Floats:
+    column = numbers(name, values)
+    if column.shape != (n,):
+        raise InputError(f"{name} needs one number for each of the {n} contexts; given shape {column.shape}.")
+    return np.ascontiguousarray(column)
+
+
+def _pooled(table: NDArray[np.bool_]) -> tuple[Ints, Pools]:
+    """The different rows of a table of booleans, in order of appearance, and which one each row is."""
+    seen: dict[bytes, int] = {}
+    pool = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in table], dtype=np.int64)
+    first = np.array([np.frombuffer(key, dtype=np.bool_) for key in seen], dtype=np.bool_).reshape(len(seen), table.shape[1])
+    return pool, Pools.of([np.flatnonzero(row).tolist() for row in first])

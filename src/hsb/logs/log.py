@@ -1,0 +1,106 @@
+"""What a log is: batches that can be read again and again, the arms seen so far, and what was skipped."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..arguments import is_number
+from ..errors import InputError
+from .batch import Batch
+
+SHOWN = 10  # so many problems are kept in full
+
+
+class Problem(NamedTuple):
+    """A line that was not used, and why."""
+
+    file: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: {self.reason}"
+
+
+@dataclass
+class Problems:
+    """The lines that the last reading skipped: how many, how many for each reason, and the first few.
+
+    >>> problems = Problems()
+    >>> problems.add(Problem("log.txt", 3, "the line is empty"))
+    >>> print(problems)
+    1 line skipped
+    log.txt, line 3: the line is empty
+    """
+
+    count: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+    first: list[Problem] = field(default_factory=list)
+
+    def add(self, problem: Problem) -> None:
+        """One more."""
+        self.count += 1
+        self.reasons[problem.reason] = self.reasons.get(problem.reason, 0) + 1
+        if len(self.first) < SHOWN:
+            self.first.append(problem)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __str__(self) -> str:
+        if not self.count:
+            return "no line skipped"
+        more = [f"... and {self.count - len(self.first)} more"] * (self.count > len(self.first))
+        return "\n".join([f"{self.count} line{'s' * (self.count > 1)} skipped", *map(str, self.first), *more])
+
+
+class Log(ABC):
+    """Batches, in order, a bounded number of rows at a time. Each `for` reads from the beginning; a log with a known length has `len`."""
+
+    arms: list[Hashable]
+    """The arms seen so far, in order of appearance. It grows while the log is read; a place once given stays."""
+    problems: Problems
+    """What the last reading skipped, so far."""
+    uniform: bool | None = None
+    """Was each arm drawn uniformly from its pool? None: not known, the propensities say."""
+
+    def __init__(self) -> None:
+        self.arms = []
+        self.problems = Problems()
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Batch]: ...
+
+    def head(self, rows: int) -> Head:
+        """The first rows, a log of its own: to fit an encoding on, and to see the first arms."""
+        return Head(self, rows)
+
+    def count(self) -> int:
+        """How many rows it has, by reading it."""
+        return sum(len(batch) for batch in self)
+
+
+class Head(Log):
+    """The first rows of a log."""
+
+    def __init__(self, log: Log, rows: int) -> None:
+        if not is_number(rows) or rows < 1 or rows != int(rows):
+            raise InputError(f"A head needs a whole number of rows, at least 1; given {rows!r}.")
+        self.log, self.rows = log, int(rows)
+        self.arms, self.uniform = log.arms, log.uniform
+
+    @property
+    def problems(self) -> Problems:  # type: ignore[override]
+        """Those of the log."""
+        return self.log.problems
+
+    def __iter__(self) -> Iterator[Batch]:
+        left = self.rows
+        for batch in self.log:
+            yield batch if len(batch) <= left else batch.take(slice(left))
+            left -= len(batch)
+            if left <= 0:
+                return

@@ -1,0 +1,135 @@
+"""Batches to files in Yahoo!'s formats."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from ..errors import InputError
+from .batch import Batch
+from .opening import FORMATS, Format
+from .yahoo import FEATURES
+
+if TYPE_CHECKING:
+    from ..kernels import yahoo_text
+
+ROOM = 1 << 22  # bytes written at a time
+NAME = {"yahoo-r6b": re.compile(r"id-(0|[1-9][0-9]{0,17})"), "yahoo-r6a": re.compile(r"0|[1-9][0-9]{0,17}")}
+LARGEST = 1e9  # of a feature in R6A, which has six decimals
+LATEST = 1e15  # of a time
+
+
+def write(
+    path: str | os.PathLike[str],
+    batches: Iterable[Batch],
+    format: Format = "yahoo-r6b",
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> int:
+    """Write batches to a file, compressed if its name ends in .gz; how many rows. The file appears when it is whole.
+
+    R6B keeps features that are 0 or 1; R6A keeps six features to six decimals and, of each article, only its name. Propensities are not
+    written: the formats mean a uniform draw, and a batch drawn otherwise is refused. `progress(rows)` is called after each batch.
+
+    >>> import tempfile, pathlib, hsb.logs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows = write(pathlib.Path(folder) / "log.gz", hsb.logs.SyntheticToday(1000, seed=1))
+    ...     log = hsb.logs.open(pathlib.Path(folder) / "log.gz")
+    ...     rows, sum(len(batch) for batch in log), len(log.problems)
+    (1000, 1000, 0)
+    """
+    if format not in FORMATS:
+        raise InputError(f"format must be one of {', '.join(map(repr, FORMATS))}; given {format!r}.")
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise InputError(f"There is no directory {path.parent} to write {path.name} into. Make it first.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if path.suffix == ".gz":
+                with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="", mtime=0) as packed:
+                    rows = _write_all(packed, batches, format, progress)  # type: ignore[arg-type]
+            else:
+                rows = _write_all(file, batches, format, progress)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+    return rows
+
+
+def _write_all(to: BinaryIO, batches: Iterable[Batch], format: Format, progress: Callable[[int], None] | None) -> int:
+    from ..kernels import yahoo_text
+
+    is_r6a = format == "yahoo-r6a"
+    heads = _words(yahoo_text, ["|user"])
+    text = np.empty(ROOM, dtype=np.uint8)
+    most = 96 + FEATURES[format] * (26 if is_r6a else 4)
+    rows = 0
+    for batch in batches:
+        _check(batch, format, rows)
+        names = _words(yahoo_text, [str(arm) for arm in batch.arms])
+        end = " 1:1.000000" if is_r6a else ""
+        sets = [batch.pools[k] for k in range(len(batch.pools.sizes))]
+        pools = _words(yahoo_text, ["".join(f" |{batch.arms[arm]}{end}" for arm in one) + "\n" for one in sets])
+        if most + int(np.diff(pools.starts).max(initial=0)) > ROOM:
+            raise InputError("A pool is too large to be written on a line.")
+        time, click = batch.timestamp.astype(np.int64), batch.reward.astype(np.int64)
+        done = 0
+        while done < len(batch):
+            done, size = yahoo_text.put(
+                text, done, time, batch.arm, click, batch.contexts, batch.pool, names, heads, pools, is_r6a, most
+            )
+            to.write(memoryview(text)[:size])  # type: ignore[arg-type]
+        rows += len(batch)
+        if progress is not None:
+            progress(rows)
+    return rows
+
+
+def _words(kernels: Any, texts: Sequence[str]) -> yahoo_text.Words:
+    encoded = [text.encode() for text in texts]
+    starts = np.concatenate([[0], np.cumsum([len(text) for text in encoded])]).astype(np.int64)
+    words: yahoo_text.Words = kernels.Words(np.frombuffer(b"".join(encoded), dtype=np.uint8).copy(), starts)
+    return words
+
+
+def _check(batch: Batch, format: Format, before: int) -> None:
+    """Can the format hold every row?"""
+    d = FEATURES[format]
+    if batch.contexts.shape[1] != d:
+        raise InputError(f"{format} has {d} features; given {batch.contexts.shape[1]}.")
+    for arm in batch.arms:
+        if not NAME[format].fullmatch(str(arm)):
+            raise InputError(f"{format} names articles {'id-<number>' if 'b' in format else '<number>'}; given {arm!r}.")
+    clicks = (batch.reward == 0.0) | (batch.reward == 1.0)
+    if not clicks.all():
+        row = int(np.argmin(clicks))
+        raise InputError(f"{format} holds clicks, 0 or 1; the reward of row {before + row} is {batch.reward[row]}.")
+    times = (batch.timestamp >= 0) & (batch.timestamp <= LATEST) & (batch.timestamp == np.floor(batch.timestamp))
+    if not times.all():
+        row = int(np.argmin(times))
+        raise InputError(
+            f"{format} holds whole seconds since 1970; the timestamp of row {before + row} is {batch.timestamp[row]}."
+        )
+    if not batch.is_uniform:
+        raise InputError(
+            f"{format} means that the arm shown was drawn uniformly from its pool; the propensities say otherwise."
+        )
+    if format == "yahoo-r6b":
+        from ..kernels.yahoo_text import first_not_binary
+
+        row, what = int(first_not_binary(batch.contexts)), "features that are 0 or 1, not all 0"
+    else:
+        fits = (np.abs(batch.contexts) <= LARGEST).all(axis=1)
+        row, what = -1 if fits.all() else int(np.argmin(fits)), f"features up to {LARGEST:g}"
+    if row >= 0:
+        raise InputError(f"{format} holds {what}; row {before + row} has others.")

@@ -1,0 +1,231 @@
+"""Yahoo!'s Today Module logs, R6A and R6B: text, plain or gzip, one file or many."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import FileError
+from .batch import Batch, Pools
+from .log import Log, Problem, Problems
+
+if TYPE_CHECKING:
+    from ..kernels import yahoo as kernels
+
+OnError = Literal["skip", "raise"]
+
+CHUNK = 1 << 22  # bytes read at a time; a longer line is not read
+CANDIDATES = 1024  # most of a line
+POOLS, MEMBERS = 4096, 1 << 17  # most of a batch
+SECTION = 1 << 15  # bytes of a line's candidates that are compared with the next line's
+FEATURES = {"yahoo-r6a": 6, "yahoo-r6b": 136}
+
+
+class YahooLog(Log):
+    """Visits of the Today Module: features of the user, the article shown, click or not, and the articles it was drawn from.
+
+    The article was drawn uniformly, so its propensity is 1 / (articles in the pool). A feature that a line does not name is 0. Malformed lines
+    are skipped and listed in `problems`, or raise FileError; a compressed file that is cut off always does. Memory does not grow with the log.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "log"
+    ...     _ = path.write_text("1317513291 id-4 0 |user 1 9 |id-4 |id-7\\n1317513292 id-5 1 |user 1 |id-4 |id-7\\n")
+    ...     log = YahooLog([path], format="yahoo-r6b")
+    ...     batches = list(log)
+    >>> log.arms, batches[0].propensity.tolist(), log.problems.first[0].reason
+    (['id-4', 'id-7'], [0.5], 'the article shown is not among the candidates')
+    """
+
+    uniform = True
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        *,
+        format: Literal["yahoo-r6b", "yahoo-r6a"],
+        on_error: OnError = "skip",
+        rows: int = 1 << 13,
+    ) -> None:
+        super().__init__()
+        self.paths, self.format, self.on_error, self.rows = list(paths), format, on_error, rows
+        self.features = FEATURES[format]
+        self._prefix = "" if format == "yahoo-r6a" else "id-"
+        self._labels: kernels.Labels | None = None
+
+    def __repr__(self) -> str:
+        return f"YahooLog({[str(path) for path in self.paths]}, format={self.format!r})"
+
+    def __iter__(self) -> Iterator[Batch]:
+        self.problems = Problems()
+        reading = _Reading(self)
+        for path in self.paths:
+            yield from reading.file(path)
+        yield from reading.rest()
+
+
+class _Reading:
+    """One pass over the files: the batch in the making."""
+
+    def __init__(self, log: YahooLog) -> None:
+        from ..kernels import yahoo
+
+        self.kernels = yahoo
+        self.log = log
+        self.is_r6a = log.format == "yahoo-r6a"
+        self.state = np.zeros(yahoo.STATE, dtype=np.int64)
+        if log._labels is None:
+            log._labels = yahoo.Labels(np.zeros(256, dtype=np.int64), np.full(1024, -1, dtype=np.int64))
+        self.scratch = yahoo.Scratch(np.zeros(SECTION, dtype=np.uint8), np.zeros(CANDIDATES, dtype=np.int64), self._stamp())
+        self.out = self._fresh()
+
+    def file(self, path: Path) -> Iterator[Batch]:
+        """Read a file; yield the batches that are full."""
+        raw = bytearray(CHUNK + 1)
+        buf = np.frombuffer(raw, dtype=np.uint8)
+        held, too_long, ended = 0, False, False
+        self.state[self.kernels.LINES] = 0
+        with opened(path) as stream:
+            while not ended:
+                got = self._read(stream, memoryview(raw)[held:CHUNK], path)
+                end = held + got
+                ended = got == 0
+                if ended and end:
+                    raw[end] = self.kernels.NEWLINE  # the last line may lack its own
+                    end += 1
+                start = 0
+                if too_long:
+                    start = raw.find(b"\n", 0, end) + 1
+                    too_long = start == 0
+                    if too_long:
+                        start = end
+                stop = raw.rfind(b"\n", start, end) + 1
+                if stop:
+                    yield from self._parse(buf, start, stop, path)
+                else:
+                    stop = start
+                held = end - stop
+                if held == CHUNK:
+                    too_long, held = True, 0
+                    self.state[self.kernels.LINES] += 1
+                    self._problem(path, f"the line is longer than {CHUNK} bytes")
+                elif held and stop:
+                    raw[:held] = raw[stop:end]
+
+    def rest(self) -> Iterator[Batch]:
+        """What is left when all files have been read."""
+        if self.state[self.kernels.ROWS]:
+            yield self._batch()
+
+    def _parse(self, buf: NDArray[np.uint8], start: int, stop: int, path: Path) -> Iterator[Batch]:
+        k = self.kernels
+        while True:
+            labels = self.log._labels
+            assert labels is not None
+            if len(self.scratch.stamp) < len(labels.keys):
+                self.scratch = self.scratch._replace(stamp=self._stamp(self.scratch.stamp))
+            self.state[k.ARMS] = len(self.log.arms)
+            why, start = k.parse(buf, start, stop, self.is_r6a, self.state, self.out, labels, self.scratch)
+            known = len(self.log.arms)
+            self.log.arms += [f"{self.log._prefix}{key}" for key in labels.keys[known : self.state[k.ARMS]]]
+            if why == k.MORE:
+                return
+            if why == k.FULL:
+                yield self._batch()
+            elif why == k.LABELS:
+                self._more_labels()
+            else:
+                self._problem(path, REASONS[why - k.EMPTY].format(features=self.log.features, candidates=CANDIDATES))
+
+    def _read(self, stream: BinaryIO, into: memoryview, path: Path) -> int:
+        try:
+            return stream.readinto(into)  # type: ignore[attr-defined, no-any-return]
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise FileError(
+                f"{path} is damaged or cut off: its compressed data cannot be read beyond line {self.state[self.kernels.LINES]} "
+                f"({error}). Fetch the file again, or decompress what is there."
+            ) from None
+
+    def _batch(self) -> Batch:
+        """The rows so far; then start anew."""
+        k, out, n = self.kernels, self.out, int(self.state[self.kernels.ROWS])
+        pools = int(self.state[k.POOLS])
+        sets = Pools(out.starts[: pools + 1].copy(), out.members[: self.state[k.MEMBERS]].copy())
+        pool = out.pool[:n]
+        chances = 1.0 / sets.sizes[pool]
+        arms = tuple(self.log.arms)
+        batch = Batch(out.contexts[:n], out.shown[:n], out.click[:n], chances, out.time[:n], pool, sets, arms)
+        for counter in (k.ROWS, k.POOLS, k.MEMBERS, k.SECTION):
+            self.state[counter] = 0
+        self.scratch.stamp[:] = -1
+        self.out = self._fresh()
+        return batch
+
+    def _fresh(self) -> kernels.Out:
+        n, d = self.log.rows, self.log.features
+        columns: list[Any] = [
+            np.empty(n),
+            np.empty(n, dtype=np.int64),
+            np.empty(n),
+            np.empty((n, d)),
+            np.empty(n, dtype=np.int64),
+        ]
+        columns += [np.zeros(POOLS + 1, dtype=np.int64), np.empty(MEMBERS, dtype=np.int64)]
+        return self.kernels.Out(*columns)
+
+    def _stamp(self, old: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        assert self.log._labels is not None
+        stamp = np.full(len(self.log._labels.keys), -1, dtype=np.int64)
+        if old is not None:
+            stamp[: len(old)] = old
+        return stamp
+
+    def _more_labels(self) -> None:
+        old = self.log._labels
+        assert old is not None
+        size = max(2 * len(old.keys), len(self.log.arms) + CANDIDATES)
+        labels = self.kernels.Labels(np.zeros(size, dtype=np.int64), np.empty(1 << (4 * size - 1).bit_length(), dtype=np.int64))
+        labels.keys[: len(old.keys)] = old.keys
+        self.kernels.refill(labels, len(self.log.arms))
+        self.log._labels = labels
+
+    def _problem(self, path: Path, reason: str) -> None:
+        problem = Problem(str(path), int(self.state[self.kernels.LINES]), reason)
+        if self.log.on_error == "raise":
+            raise FileError(f"{problem}. Mend the line, or skip such lines with on_error='skip'.")
+        self.log.problems.add(problem)
+
+
+def opened(path: Path) -> BinaryIO:
+    """The file's bytes, decompressed where they are gzip's."""
+    stream: Any = io.FileIO(path)
+    if stream.read(2) == b"\x1f\x8b":
+        stream.close()
+        return gzip.open(path)  # type: ignore[return-value]
+    stream.seek(0)
+    return stream  # type: ignore[no-any-return]
+
+
+REASONS = (  # in the order of the kernel's codes
+    "the line is empty",
+    "it does not begin with a time, a whole number of seconds",
+    "the second word is not an article's name",
+    "the third word is neither 0 nor 1, a click",
+    "there is no |user after the click",
+    "a user feature is not one of 1 .. {features} in the format's form",
+    "a user feature is given twice",
+    "no features after |user",
+    "a candidate is not |<article>",
+    "an article's feature is not <number>:<value>",
+    "no candidates",
+    "more than {candidates} candidates",
+    "a candidate is listed twice",
+    "the article shown is not among the candidates",
+)

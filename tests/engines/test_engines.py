@@ -1,0 +1,65 @@
+"""The engines for real: a cluster of two workers on this machine each. `make test-engines` runs this, not `make test`."""
+
+import importlib.util
+import os
+
+import pytest
+
+from hsb.experiments.base import Options, Part
+from hsb.experiments.conduct import conduct
+from hsb.experiments.own import Own
+from hsb.experiments.runner import PartFailed, run
+from hsb.experiments.spec import read
+
+SPEC = """
+rounds = 2000
+runs = 4
+problem = {name = "stationary"}
+structure = {kind = "BinaryTree", depth = 5}
+policies = [{policy = "HSB", horizon = true}, {policy = "SExp3", horizon = true}, {policy = "Uniform"}]
+"""
+PACKAGES = {"dask": "distributed", "ray": "ray"}
+
+pytestmark = [
+    pytest.mark.parametrize("engine", ["dask", "ray"]),
+    pytest.mark.filterwarnings("ignore"),  # these packages warn of their own ways
+]
+
+
+@pytest.fixture(autouse=True)
+def _installed(engine):
+    if importlib.util.find_spec(PACKAGES[engine]) is None:
+        pytest.skip(f"{PACKAGES[engine]} is not installed here")
+
+
+@pytest.fixture
+def own(tmp_path):
+    (tmp_path / "mine.toml").write_text(SPEC)
+    return Own(read(tmp_path / "mine.toml"))
+
+
+def test_results_are_those_of_one_process(own, tmp_path, engine):
+    alone = conduct([own], Options(seed=1), tmp_path / "alone", jobs=1)
+    spread = conduct([own], Options(seed=1), tmp_path / engine, jobs=2, engine=engine)
+    assert [each.result for each in spread.studies[0].finished] == [each.result for each in alone.studies[0].finished]
+    claims = [(folder / "claims.json").read_bytes() for folder in (tmp_path / "alone", tmp_path / engine)]
+    assert claims[0] == claims[1]
+
+
+def test_parts_run_in_two_workers_that_are_not_this_process(tmp_path, engine):
+    parts = [Part(f"part {i}", "hsb.experiments.engines:where", {"wait": 0.3, "number": i}) for i in range(8)]
+    found = {each.result for each in run(parts, tmp_path, jobs=2, engine=engine)}
+    assert len(found) == 2
+    assert os.getpid() not in found
+
+
+def test_an_error_names_its_part_and_the_cluster_stops(tmp_path, engine):
+    bad = Part("the bad one", "hsb.theory:exp3_bound", {"arms": -1, "horizon": 10})
+    good = Part("a good one", "hsb.theory:exp3_bound", {"arms": 2, "horizon": 10})
+    with pytest.raises(PartFailed, match="'the bad one' failed: InputError: arms must be"):
+        run([good, bad], tmp_path, jobs=2, engine=engine)
+    if engine == "ray":
+        import ray
+
+        assert not ray.is_initialized()
+    assert run([good], tmp_path, jobs=2, engine="local")

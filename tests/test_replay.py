@@ -1,0 +1,248 @@
+"""Replay: compiled equals one by one, bit for bit; it tells the truth of logs whose truth is known; it refuses what it cannot use."""
+
+import math
+
+import naive_logs
+import numpy as np
+import pytest
+
+import hsb
+import hsb.logs
+from hsb.logs import Batch, Log
+from hsb.replay import Replay, replay, replay_all
+
+ARMS = list("abcdefgh")
+
+
+def made_log(rng, n, *, skewed=False, rows=400):
+    """Arms that come and go, among them at times all that are known; clicks known to depend on context and arm. The batches, and the truth."""
+    batches, truth = [], []
+    for begin in range(0, n, rows):
+        m = min(4 + begin // (n // 4), 8)
+        arms = ARMS[:m]
+        offered = np.ones((rows, m), dtype=bool)
+        for t in range(0, rows, 40):
+            offered[t : t + 40] = rng.random(m) < 0.7
+            offered[t : t + 40, rng.integers(m)] = True
+        contexts = rng.random((rows, 1))
+        weights = offered * (np.arange(m) + 1.0 if skewed else 1.0)
+        p = weights / weights.sum(axis=1, keepdims=True)
+        arm = (p.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1).clip(0, m - 1)
+        chance = np.where((contexts < 0.5) == (np.arange(m) % 2 == 0), 0.8, 0.1)
+        reward = (rng.random(rows) < chance[np.arange(rows), arm]).astype(float)
+        batches.append(
+            Batch.of(
+                contexts=contexts, arm=arm, reward=reward, propensity=p[np.arange(rows), arm], arms=arms, available=offered
+            )
+        )
+        truth.append(np.where(offered, chance, np.nan))
+    return batches, truth
+
+
+BATCHES, TRUTH = made_log(np.random.default_rng(0), 4000)
+TREE = hsb.BinaryTree(depth=4)
+POLICIES = {
+    "Exp3": lambda: hsb.Exp3(arms=ARMS[:2], seed=1),
+    "SExp3": lambda: hsb.SExp3(TREE, arms=ARMS[:2], learning_rate=0.3, seed=1),
+    "HSB, rate": lambda: hsb.HSB(TREE, arms=ARMS[:2], learning_rate=0.5, seed=1),
+    "HSB, huge rate": lambda: hsb.HSB(TREE, arms=ARMS[:2], learning_rate=400.0, seed=1),
+    "HSB, falling rate and drift": lambda: hsb.HSB(TREE, arms=ARMS[:2], drift=1e-3, seed=1),
+    "HSB, deep": lambda: hsb.HSB(hsb.BinaryTree(depth=40), arms=ARMS[:2], learning_rate=0.5, seed=1),
+    "HSB, intervals": lambda: hsb.HSB(hsb.Lexicographic(leaves=6), arms=ARMS[:2], learning_rate=0.5, seed=1),
+    "HSB, one of": lambda: hsb.HSB(hsb.OneOf(TREE, hsb.KaryTree(k=3, depth=2)), arms=ARMS[:2], learning_rate=0.5, seed=1),
+    "HSB": lambda: hsb.HSB(TREE, arms=ARMS[:2], seed=1),
+    "HSB, other advisor cells": lambda: hsb.HSB(hsb.Lexicographic(leaves=5), arms=ARMS[:2], seed=1),
+    "HSB, rate and advisor": lambda: hsb.HSB(hsb.BinaryTree(depth=40), arms=ARMS[:2], learning_rate=0.2, drift="auto", seed=1),
+    "HSB, many arms": lambda: hsb.HSB(TREE, arms=[*ARMS, *range(60)], learning_rate=0.5, seed=1),
+    "TreeThompson": lambda: hsb.TreeThompson(TREE, arms=ARMS[:2], seed=1),
+    "Uniform": lambda: hsb.Uniform(arms=ARMS[:2], seed=1),
+    "LinUCB": lambda: hsb.LinUCB(1, arms=ARMS[:2], seed=1),
+}
+
+
+def beliefs(policy):
+    return np.array([policy.probabilities(x) for x in (np.arange(64) + 0.5) / 64])
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_compiled_equals_one_by_one(name):
+    fast, slow, cut = POLICIES[name](), POLICIES[name](), POLICIES[name]()
+    batches = BATCHES if name.startswith(("HSB", "Exp3", "SExp3")) else BATCHES[:2]
+    found = replay(fast, batches)
+    seen, matched, total = naive_logs.replay(slow, batches, context=float_of)
+    assert (found.rounds, found.matched, found.total) == (seen, matched, total)
+    assert fast.rounds == slow.rounds == matched > 0
+    assert fast.arms == slow.arms
+    assert fast._rng.bit_generator.state == slow._rng.bit_generator.state
+    assert np.array_equal(beliefs(fast), beliefs(slow))
+    assert np.array_equal(getattr(fast, "_sums", []), getattr(slow, "_sums", []))
+    replay(
+        cut, [batch.take(slice(t, t + 37)) for batch in batches for t in range(0, len(batch), 37)]
+    )  # other batches, same result
+    assert np.array_equal(beliefs(fast), beliefs(cut))
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("name", ["HSB, rate", "HSB", "HSB, many arms"])
+def test_a_few_rows(name):
+    fast, slow = POLICIES[name](), POLICIES[name]()
+    few = [BATCHES[0].take(slice(60)), BATCHES[-1].take(slice(60))]
+    found = replay(fast, few)
+    assert (found.rounds, found.matched, found.total) == naive_logs.replay(slow, few, context=float_of)
+    assert np.array_equal(beliefs(fast), beliefs(slow))
+
+
+def float_of(row):
+    return float(row[0])
+
+
+def test_several_policies_read_together():
+    alone = {name: replay(POLICIES[name](), BATCHES) for name in ("Exp3", "HSB")}
+    together = replay_all({name: POLICIES[name]() for name in ("Exp3", "HSB")}, BATCHES)
+    assert together == alone
+
+
+def expected(truth, batches, wanted):
+    """What a policy that plays `wanted(context)`, where offered, would earn a round, over the rounds that uniform logging would match."""
+    gains, weights = 0.0, 0.0
+    for table, batch in zip(truth, batches, strict=True):
+        for i in range(len(batch)):
+            offered = np.flatnonzero(~np.isnan(table[i]))
+            arm = wanted(batch.contexts[i, 0], offered)
+            weights += 1.0 / len(offered)
+            gains += table[i, arm] / len(offered)
+    return gains / weights
+
+
+class Chooser(hsb.Uniform, listed=False):
+    """A fixed policy that is no mixture: it takes the slow way."""
+
+    def __init__(self, wanted, **more):
+        super().__init__(**more)
+        self.wanted = wanted
+
+    def _locate(self, context, *, count):
+        self.at = float(np.ravel(context)[0])
+
+    def _check_contexts(self, contexts):
+        return np.asarray(contexts), 0
+
+    def _choose(self, offered, u):
+        choices = np.flatnonzero(offered) if len(offered) else np.arange(len(self.arms))
+        return int(self.wanted(self.at, choices)), 1.0
+
+
+def good(x, offered):
+    fit = [a for a in offered if (a % 2 == 0) == (x < 0.5)]
+    return fit[0] if fit else offered[0]
+
+
+def test_replay_is_unbiased_on_a_uniform_log():
+    """A fixed policy's average over 24,000 events is within 3 standard errors of the truth; uniform play's truth is far outside (control)."""
+    batches, truth = made_log(np.random.default_rng(1), 24_000)
+    found = replay(Chooser(good, arms=ARMS, seed=0), batches)
+    right = expected(truth, batches, good)
+    error = math.sqrt(right * (1 - right) / found.matched)
+    assert abs(found.average_reward - right) < 3 * error
+    uniform = sum(np.nanmean(table, axis=1).sum() for table in truth) / 24_000
+    assert abs(found.average_reward - uniform) > 10 * error
+    low, high = found.interval
+    assert low < right < high < low + 5 * error
+    even = replay(hsb.Uniform(arms=ARMS, seed=0), batches)
+    assert even.interval[0] < uniform < even.interval[1]
+
+
+def test_rejection_sampling_makes_a_skewed_log_fair():
+    """The thinned log gives the truth averaged over events; matching alone, without the propensities, does not (control)."""
+
+    def last(x, offered):
+        return offered[-1] if x < 0.7 else offered[0]
+
+    batches, truth = made_log(np.random.default_rng(2), 40_000, skewed=True)
+    right = sum(
+        table[i, last(b.contexts[i, 0], np.flatnonzero(~np.isnan(table[i])))]
+        for table, b in zip(truth, batches, strict=True)
+        for i in range(len(b))
+    )
+    right /= 40_000
+    found = replay(Chooser(last, arms=ARMS, seed=0), batches, seed=3)
+    assert found.rejected > 20_000
+    error = math.sqrt(right * (1 - right) / found.matched)
+    assert abs(found.average_reward - right) < 3 * error
+
+    class Pretended(Log):
+        uniform = True
+
+        def __iter__(self):
+            return iter(batches)
+
+    naive = replay(Chooser(last, arms=ARMS, seed=0), Pretended())
+    assert naive.rejected == 0
+    assert abs(naive.average_reward - right) > 4 * math.sqrt(right * (1 - right) / naive.matched)
+    again = replay(Chooser(last, arms=ARMS, seed=0), batches, seed=3)
+    assert again == found
+    smaller = replay(Chooser(last, arms=ARMS, seed=0), iter(batches), floor=0.01)
+    assert smaller.matched < found.matched
+
+
+def test_learning_pays():
+    """HSB learns the log's mapping; the same policy with every click turned round does worse than uniform play (control)."""
+    batches, _ = made_log(np.random.default_rng(3), 40_000)
+    good = replay(hsb.HSB(TREE, arms=ARMS, learning_rate=0.1, seed=0), batches)
+    turned = [Batch(**(batch.__dict__ | {"reward": 1.0 - batch.reward})) for batch in batches]
+    bad = replay(hsb.HSB(TREE, arms=ARMS, learning_rate=0.1, seed=0), turned)
+    uniform = good.logged / good.rounds
+    assert good.interval[0] > uniform + 0.1
+    assert 1 - bad.interval[0] < uniform
+
+
+def test_contexts_pass_through_an_encoder_and_progress_is_told():
+    log = hsb.logs.SyntheticToday(20_000, seed=1)
+    encoder = hsb.encode.Chain(hsb.encode.PCA(1), hsb.encode.MinMax()).fit(log.head(1000))
+    told = []
+    policy = hsb.HSB(TREE, arms=["id-0"], learning_rate=0.01, seed=0)
+    found = replay(policy, log, context=encoder, progress=lambda done, total: told.append((done, total)))
+    assert told == [(8192, 20_000), (16_384, 20_000), (20_000, 20_000)]
+    assert policy.arms == ["id-0", *log.arms]
+    assert found.skipped == 0
+
+
+def test_removed_arms_are_not_played():
+    policy = hsb.HSB(TREE, arms=ARMS, learning_rate=0.1, seed=0)
+    for arm in ARMS[1:]:
+        policy.remove_arm(arm)
+    found = replay(policy, BATCHES)
+    with_a = sum(int((batch.labels() == "a").sum()) for batch in BATCHES)
+    assert found.matched == with_a  # the only arm left is chosen wherever it is offered
+
+
+def test_intervals():
+    clicks = Replay(rounds=9, matched=100, total=50.0, squares=50.0, logged=0.0, rejected=0, skipped=0, low=0.0, high=1.0)
+    assert clicks.method == "Wilson"
+    assert np.allclose(clicks.interval, (0.40383, 0.59617), atol=1e-5)
+    graded = Replay(rounds=9, matched=1000, total=500.0, squares=260.0, logged=0.0, rejected=0, skipped=0, low=0.0, high=1.0)
+    assert graded.method == "empirical Bernstein"
+    spread, log = (260 - 250) / 999, math.log(80)
+    assert np.allclose(graded.interval[1] - 0.5, math.sqrt(2 * spread * log / 1000) + 7 * log / (3 * 999))
+    none = Replay(rounds=9, matched=0, total=0.0, squares=0.0, logged=0.0, rejected=0, skipped=0, low=-1.0, high=2.0)
+    assert math.isnan(none.average_reward)
+    assert none.interval == (-1.0, 2.0)
+
+
+def test_what_is_refused():
+    policy = hsb.HSB(TREE, arms=ARMS, learning_rate=0.1, seed=0)
+    skewed, _ = made_log(np.random.default_rng(5), 400, skewed=True)
+    for bad, what in (
+        (lambda: replay("HSB", BATCHES), "policy"),
+        (lambda: replay(policy, 3), "log"),
+        (lambda: replay(policy, iter(BATCHES)), "once"),
+        (lambda: replay(policy, BATCHES, floor=0.0), "floor"),
+        (lambda: replay(policy, skewed, floor=0.9), "below the floor"),
+        (lambda: replay(policy, BATCHES, seed=-1), "seed"),
+        (lambda: replay(policy, BATCHES, context=lambda rows: rows[:5]), "each of the"),
+        (lambda: replay(policy, BATCHES, context=lambda rows: rows + 5), "outside"),
+        (lambda: replay(hsb.HSB(TREE, arms=ARMS, loss_range=(0.0, 0.5)), BATCHES), "reward"),
+    ):
+        with pytest.raises(hsb.InputError, match=what):
+            bad()
+    assert policy.rounds == 0

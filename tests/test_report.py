@@ -1,0 +1,144 @@
+"""The report is one page that needs nothing else, the files beside it are whole, and equal runs give equal bytes."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import toy_experiments as toy
+
+import hsb
+from hsb.experiments.base import Options
+from hsb.experiments.conduct import conduct
+from hsb.experiments.report import as_dict, verdict
+
+FILES = ["claims.json", "report.html", "results.jsonl"]
+FIGURES = ["toy-again.png", "toy-again.svg", "toy-growth.png", "toy-growth.svg"]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    return conduct([toy.Toy()], Options(seed=3), tmp_path_factory.mktemp("out"), jobs=1, title="Squares & Co")
+
+
+@pytest.fixture(scope="module")
+def page(done):
+    return done.report.read_text()
+
+
+class Tags(HTMLParser):
+    """Every tag, its ids and what it refers to; complains where tags do not close in turn."""
+
+    VOID = ("meta", "br", "path", "use", "rect", "stop")
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.refers = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value)
+            if name in ("href", "xlink:href", "src"):
+                self.refers.append(value)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def test_all_files_are_there_and_nothing_else(done):
+    out = done.report.parent
+    assert sorted(path.name for path in out.iterdir()) == ["cache", "claims.json", "figures", "report.html", "results.jsonl"]
+    assert sorted(path.name for path in (out / "figures").iterdir()) == FIGURES
+    for name in FIGURES:
+        start = (out / "figures" / name).read_bytes()[:8]
+        assert start == b"\x89PNG\r\n\x1a\n" if name.endswith("png") else start.startswith(b"<?xml")
+
+
+def test_the_page_is_whole_and_needs_nothing_else(page):
+    tags = Tags()
+    tags.feed(page)
+    assert not tags.open
+    assert len(tags.ids) == len(set(tags.ids))
+    assert all(value.startswith("#") and value[1:] in tags.ids for value in tags.refers)
+    assert all(used in tags.ids for used in re.findall(r"url\(#([^)]+)\)", page))
+    assert "<script" not in page and "@import" not in page
+    assert page.count("<svg") == 2
+
+
+def test_the_page_says_what_was_found_and_what_was_run(page):
+    for said in (
+        "Squares &amp; Co",
+        "Squares &lt;of&gt; numbers",
+        "✓ holds",
+        "✗ does not hold",
+        "≈ tie",
+        "they &lt;grow&gt;",
+        "1 of 3 claims holds, 1 does not, 1 is a tie.",
+        "mean: 0.5 (0.25 to 0.75)",
+        "unbounded",
+        "Synthetic data.",
+        "Squares &amp; numbers",
+        "A note.",
+        f"hsb {hsb.__version__}",
+        "numpy",
+        "&quot;seed&quot;: 3",
+        "<td>60</td>",
+        "prefers-color-scheme: dark",
+    ):
+        assert said in page, said
+
+
+def test_claims_and_results_are_json(done):
+    out = done.report.parent
+    claims = json.loads((out / "claims.json").read_text(), parse_constant=pytest.fail)
+    assert [claim["holds"] for claim in claims] == [True, False, None]
+    assert claims[0] == as_dict(done.studies[0].analysis.claims[0])
+    assert {"claim", "holds", "difference", "low", "high", "numbers"} <= set(claims[0])
+    assert claims[0]["numbers"]["last"] == 4 and claims[2]["low"] is None
+    assert [verdict(claim) for claim in done.studies[0].analysis.claims] == ["holds", "does not hold", "tie"]
+    rows = [json.loads(line, parse_constant=pytest.fail) for line in (out / "results.jsonl").read_text().splitlines()]
+    assert [row["part"] for row in rows] == ["number 0", "number 1", "number 2"]
+    assert rows[2]["result"] == {"x": 2, "square": 4, "pair": [2, 2]} and rows[2]["experiment"] == "toy"
+
+
+def test_equal_runs_give_equal_files_but_for_times(done, tmp_path):
+    again = conduct([toy.Toy()], Options(seed=3), tmp_path, jobs=2, title="Squares & Co").report.parent
+    first = done.report.parent
+    for name in FIGURES:
+        assert (again / "figures" / name).read_bytes() == (first / "figures" / name).read_bytes(), name
+    for name in FILES:
+        bare = [re.sub(r'\d+\.\d+ s\b|"seconds": [\d.e-]+', "", (folder / name).read_text()) for folder in (again, first)]
+        assert bare[0] == bare[1], name
+
+
+def test_an_analysis_that_fails_leaves_the_old_report(done, tmp_path):
+    report = conduct([toy.Toy()], Options(), tmp_path, jobs=1).report
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    class Broken(toy.Toy):
+        def analyse(self, options, results):
+            return toy.Toy.analyse(self, options, results).__class__([], [toy.Figure("bad", "", lambda pyplot: 1 / 0)], [], [])
+
+    with pytest.raises(ZeroDivisionError):
+        conduct([Broken()], Options(), tmp_path, jobs=1)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert report.exists()
+
+
+def test_unusable_folders_are_refused_before_anything_runs(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(hsb.InputError, match=r"Cannot write to .*file.*: .*exists"):
+        conduct([toy.Toy()], Options(), tmp_path / "file", jobs=1)
+    with pytest.raises(hsb.InputError, match=r"data directory .*none.* does not exist"):
+        conduct([toy.Toy()], Options(data=Path("none")), tmp_path / "new", jobs=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
