@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import naive
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
-PRIOR = np.array([0.02, 0.98])
+PRIOR = np.array([0.002, 0.998])
 
 
 @dataclass
@@ -39,15 +40,22 @@ class Advisor:
         return [bits[:level] for level in range(self.depth + 1)]
 
     def means(self, cell: int) -> list[Array]:
-        """By level; each shrinks to what the rest of its parent has seen, as if that were worth 4 plays."""
-        expected, found, parent = np.full(self.arms, 0.5), [], None
-        for path in self.path(cell):
-            node = self.nodes.get(path, Node(self.arms))
-            if parent is not None:
-                expected = (parent.lost - node.lost + 4 * expected) / (parent.plays - node.plays + 4)
-            found.append((node.lost + 4 * expected) / (node.plays + 4))
-            parent = node
-        return found
+        """By level; each shrinks to what is expected."""
+        return [
+            (node.lost + 4 * expected) / (node.plays + 4)
+            for node, expected in zip(self.found(cell), self.expected(cell), strict=True)
+        ]
+
+    def found(self, cell: int) -> list[Node]:
+        return [self.nodes.get(path, Node(self.arms)) for path in self.path(cell)]
+
+    def expected(self, cell: int) -> list[Array]:
+        """By level: what the rest of the parent has seen, which counts as 4 plays."""
+        nodes = self.found(cell)
+        means = [np.full(self.arms, 0.5)]
+        for parent, node in pairwise(nodes):
+            means.append((parent.lost - node.lost + 4 * means[-1]) / (parent.plays - node.plays + 4))
+        return means
 
     def advise(self, cell: int, offered: npt.NDArray[np.bool_]) -> int:
         """The least mean - 1.25 standard deviations, mixed over the path."""
@@ -62,7 +70,7 @@ class Advisor:
 
     def learn(self, cell: int, arm: int, loss: float) -> None:
         below = math.nan
-        for path, mean in reversed(list(zip(self.path(cell), self.means(cell), strict=True))):
+        for path, mean, expected in reversed(list(zip(self.path(cell), self.means(cell), self.expected(cell), strict=True))):
             node = self.nodes.setdefault(path, Node(self.arms))
             mu = mean[arm]
             q = loss * mu + (1 - loss) * (1 - mu)
@@ -72,7 +80,7 @@ class Advisor:
                 share = 1 / (node.visits + 2)
                 node.stop = (1 - share) * stop / q + share / 2
             below = q
-            short = (node.short_lost[arm] + mu) / (node.short_plays[arm] + 1)
+            short = (node.short_lost[arm] + 4 * expected[arm]) / (node.short_plays[arm] + 4)
             node.evidence = max(1.0, node.evidence * (loss * short + (1 - loss) * (1 - short)) / q)
             node.lost[arm] += loss
             node.plays[arm] += 1

@@ -363,13 +363,13 @@ def test_the_inequality_is_not_idle(kind):
 
 @pytest.mark.parametrize("kind", ["default", "rate, advised"])
 def test_the_advisor_must_be_paid_for(kind):
-    """Negative control: in a world that is always against it, a run breaks the inequality without the ln 50."""
+    """Negative control: in a world that is always against it, a run breaks the inequality without the ln 500."""
     rounds = 500
     policy = POLICIES[kind][0](EXAMPLES["leaf"], 0)
     run, rates = contrary(policy, np.full((rounds, 1), 0.5), 0)[0], played_rates(policy, rounds)
     left, second = max(pathwise(run, rates, np.full(rounds, m)) for m in range(ARMS))
     first = first_order(kind, policy, math.log(ARMS), rounds)
-    assert first - math.log(50) / rates[0] + second < left <= first + second
+    assert first - math.log(500) / rates[0] + second < left <= first + second
 
 
 @pytest.mark.parametrize("kind", POLICIES)

@@ -10,7 +10,7 @@ from . import advisor, rounds
 from .advisor import BESIDE, HERE
 from .jit import kernel
 
-PRIOR_HERE = 0.02  # the mixture's weight at first: the guarantee pays ln 50 / rate for it
+PRIOR_HERE = 0.002  # the mixture's weight at first: the guarantee pays ln 500 / rate for it
 PRIOR_BESIDE = 1.0 - PRIOR_HERE
 BELOW_ONE = 1.0 - 2.0**-53
 

@@ -25,7 +25,9 @@ SURE = 1e4  # evidence that a change needs at least
 
 # Words of F before the rows.
 HERE, BESIDE, CLOCK = 0, 1, 2  # weight of HSB, weight of the advisor, rounds learned from
-HEAD = 8  # then scratch by arm: lost, kept and expected in the level above, mean, width; then by level, of the played arm: mean, 1 - mean, expected, 1 - expected
+# Then scratch, by arm: lost, kept and expected in the level above, mean, width; by level, of the played arm: mean, 1 - mean, expected,
+# 1 - expected.
+HEAD = 8
 
 # Words of a row; an arm has four: the sum of its losses, of 1 - loss, and the same with a short memory.
 STOP, GO, VISITS, EVIDENCE, BORN, CHANGED, COUNTS = 0, 1, 2, 3, 4, 5, 6

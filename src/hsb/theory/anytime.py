@@ -11,7 +11,7 @@ from .checks import check_at_least_zero, check_horizon, counted
 
 FIRST = 1024  # rounds of the first epoch; after each, four times as many have been played
 SPLITS = 2.0  # the rate of an epoch is the best one against a mapping of prior cost 2 ln(2M)
-ADVISOR_COST = math.log(50.0)  # ln(1/prior weight) of the mixture beside its advisor
+ADVISOR_COST = math.log(500.0)  # ln(1/prior weight) of the mixture beside its advisor
 SHARING_COST = 2.02  # 2 n ln(1/(1 - 1/n)), which is at most 2.001 for epochs of n >= 1024 rounds
 
 
@@ -58,7 +58,7 @@ def advisor_cost(epochs: int = 1) -> float:
     once, and sharing in each of the `epochs`.
 
     >>> round(advisor_cost(), 2), round(advisor_cost(epochs=5), 2)
-    (5.93, 14.01)
+    (8.23, 16.31)
     """
     return ADVISOR_COST + SHARING_COST * epochs
 
@@ -70,7 +70,7 @@ def anytime_bound(structure: Structure, *, arms: int, horizon: float, regions: i
 
     >>> from hsb import BinaryTree
     >>> round(anytime_bound(BinaryTree(depth=10), arms=3, horizon=100_000))
-    46504
+    47790
     """
     arms, regions = counted(arms, regions)
     return anytime_mixture_bound(prior_bound(structure, arms=arms, regions=regions), arms=arms, horizon=horizon)
@@ -79,12 +79,12 @@ def anytime_bound(structure: Structure, *, arms: int, horizon: float, regions: i
 def anytime_mixture_bound(prior_cost: float, *, arms: int, horizon: float) -> float:
     """The same against a mapping of prior weight beta, `prior_cost` = ln(1/beta): the sum over epochs of C/rate + M n rate/2.
 
-    n counts the rounds of the epoch up to the horizon, and C = ln(1/beta) + ln 50 + 2.02: the mixture's prior weight is 0.02, and sharing
+    n counts the rounds of the epoch up to the horizon, and C = ln(1/beta) + ln 500 + 2.02: the mixture's prior weight is 0.002, and sharing
     1/n of the weights costs at most 1.01 at each of two places. From 1024 rounds on it is at most
     sqrt(6 M T) (C/sqrt(B) + sqrt(B)/2), B = 2 ln(2M).
 
     >>> round(anytime_mixture_bound(20.7, arms=3, horizon=100_000))
-    16030
+    17317
     """
     check_at_least_zero("prior_cost", prior_cost)
     check_horizon(horizon)
