@@ -5,7 +5,7 @@ The mixture over every mapping from the regions of a hierarchical structure to a
 
 from typing import TYPE_CHECKING, Any
 
-from . import data, ecoc, structures, theory
+from . import data, ecoc, encode, logs, structures, theory
 from .decision import Decision
 from .errors import BudgetError, FileError, InputError, StaleDecision
 from .mappings import Mappings, mappings
@@ -24,6 +24,7 @@ from .policies import (
     TreeThompson,
     Uniform,
 )
+from .replay import Replay, replay, replay_all
 from .simulate import Run, simulate
 from .spaces import Box, Cells
 from .storage import load
@@ -70,6 +71,7 @@ __all__ = [
     "OneOf",
     "Policy",
     "PositionSplits",
+    "Replay",
     "Run",
     "SExp3",
     "StaleDecision",
@@ -78,8 +80,12 @@ __all__ = [
     "Uniform",
     "data",
     "ecoc",
+    "encode",
     "load",
+    "logs",
     "mappings",
+    "replay",
+    "replay_all",
     "simulate",
     "structures",
     "theory",

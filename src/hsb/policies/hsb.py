@@ -171,7 +171,7 @@ class HSB(Mixture):
         ):
             self._set_members([room(member) for member in self._members])
         self._sums[2] += x * loss / 2.0
-        if self.rounds + 1 == end:
+        if self.rounds + 1 == end and self.learning_rate is None:
             self._restart()
         return None
 
@@ -197,16 +197,15 @@ class HSB(Mixture):
                     self._set_members([room(member, to_come - done) for member in self._members])
             suffered = losses[np.arange(begin, stop), played[begin:stop]]
             self._count_all(np.full(stop - begin, rate), suffered, chances[begin:stop], falling=False)
-            if first + done == end:
+            if first + done == end and self.learning_rate is None:
                 self._restart()
         return None
 
     def _epoch(self, rounds: int | None = None) -> tuple[int, float, float]:
-        """Where the present epoch ends, its rate, and how much is shared in its rounds. A constant rate has one epoch."""
+        """Where the present epoch ends, its rate, and how much is shared in its rounds."""
         start, length = theory.epoch(self.rounds if rounds is None else rounds)
-        if self.learning_rate is not None:
-            return 1 << 62, self.learning_rate, 1.0 / length
-        return start + length, theory.epoch_rate(length, arms=len(self.arms)), 1.0 / length
+        rate = self.learning_rate
+        return start + length, theory.epoch_rate(length, arms=len(self.arms)) if rate is None else rate, 1.0 / length
 
     def _restart(self) -> None:
         """A new epoch: the mixture and its weight beside the advisor go back to their prior."""
