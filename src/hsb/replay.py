@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import theory
 from .arguments import is_number
 from .errors import InputError
 from .logs import Batch, Log
@@ -368,8 +367,8 @@ def _advised(
     advice = np.zeros(PLACES, dtype=np.int64)
     done = n = counted = 0
     while done < len(us):
-        restart, rate, drift = policy._epoch()
-        most = n + sum(theory.epoch(policy.rounds)) - policy.rounds  # where the rate or the drift changes
+        end, rate, drift = policy._epoch()
+        most = n + end - policy.rounds  # where the rate or the drift changes
         before = n
         done, n = kernels.run_advised(
             *(policy._Fs, policy._Is, tuple(keys), policy._counts, offers, events, memory),
@@ -381,7 +380,7 @@ def _advised(
             policy._count_all(np.full(n - counted, rate), losses[rows], found.chances[counted:n], falling=False)
             counted = n
         if n == most:
-            if policy.rounds == restart:
+            if policy.learning_rate is None:
                 policy._restart()
         elif done < len(us):
             policy._set_members([room(member) for member in policy._members])

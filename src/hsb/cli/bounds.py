@@ -32,7 +32,7 @@ def rows(*, arms: int, depth: int, horizon: int, regions: int) -> Iterator[tuple
     """Policy, rate, bound, and whom the bound compares with.
 
     >>> [(name, round(bound)) for name, _, bound, _ in rows(arms=3, depth=10, horizon=100_000, regions=3)]
-    [('HSB, horizon known', 6720), ('HSB, nothing given', 46504), ('S-EXP3', 25981), ('EXP3', 812)]
+    [('HSB, horizon known', 6720), ('HSB, nothing given', 47790), ('S-EXP3', 25981), ('EXP3', 812)]
     """
     tree = BinaryTree(depth=depth)
     known = {"arms": arms, "horizon": horizon}
