@@ -40,7 +40,7 @@ lint: $(READY)  ## style, types, and which module may import which
 bench: $(READY)  ## speed and memory, each against a reference in the same run
 	$(BIN)/python benchmarks/bench.py
 
-tuning: $(READY)  ## the default against its rivals on eighteen problems, and against adversaries (docs/tuning.md)
+tuning: $(READY)  ## the default against its rivals on nineteen problems, and against adversaries (docs/tuning.md)
 	$(BIN)/python benchmarks/default.py
 
 clean:  ## remove everything that was made

@@ -89,6 +89,16 @@ def near_one(seed: int, rounds: int) -> Problem:
     return _binary(rng, s, 0.98 - 0.075 * (_waves(rng, s, 10) - 0.1))
 
 
+def clicks(seed: int, rounds: int) -> Problem:
+    """25 arms; no loss, a click, with probability min(0.5, 0.04 exp(a_m + 0.35 sin(2 pi (f_m s + h_m)))): a_m normal with deviation 0.35,
+    f_m one of 1/2, 1, 3/2 and h_m uniform on [0, 1)."""
+    rng = _generator(seed)
+    s = rng.random(rounds)
+    level, frequencies, phases = rng.normal(0.0, 0.35, 25), rng.choice([0.5, 1.0, 1.5], 25), rng.random(25)
+    rates = 0.04 * np.exp(level + 0.35 * np.sin(2 * np.pi * (np.outer(s, frequencies) + phases)))
+    return _binary(rng, s, 1.0 - np.minimum(0.5, rates))
+
+
 def in_order(seed: int, rounds: int) -> Problem:
     """VI-A, but the contexts come in increasing order: what was learned on the left never helps again."""
     rng = _generator(seed)
