@@ -7,7 +7,7 @@ import pytest
 
 import hsb
 import hsb.logs
-from hsb.encode import PCA, Chain, Encoder, MinMax, Quantiles, from_dict
+from hsb.encode import PCA, Chain, Encoder, Hashed, MinMax, Ordinal, Quantiles, from_dict
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(500, 6)) @ RNG.normal(size=(6, 6)) + 100.0
@@ -70,6 +70,8 @@ def fitted():
         "PCA": PCA(2).fit(ROWS),
         "MinMax": MinMax().fit(ROWS),
         "Quantiles": Quantiles(knots=9).fit(ROWS),
+        "Ordinal": Ordinal([1, 4]).fit(ROWS),
+        "Hashed": Hashed(64, seed=3).fit(ROWS),
         "Chain": Chain(PCA(1), MinMax(), Quantiles()).fit(ROWS),
     }
 

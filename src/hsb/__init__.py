@@ -25,6 +25,7 @@ from .policies import (
     Uniform,
 )
 from .replay import Replay, replay, replay_all
+from .replaying import learn_from
 from .simulate import Run, simulate
 from .spaces import Box, Cells
 from .storage import load
@@ -81,6 +82,7 @@ __all__ = [
     "data",
     "ecoc",
     "encode",
+    "learn_from",
     "load",
     "logs",
     "mappings",

@@ -11,6 +11,7 @@ import typer
 from .. import __version__
 from ..errors import FileError, InputError
 from ..experiments.runner import PartFailed
+from .log_commands import add_to
 
 USAGE: type[Exception] = typer.BadParameter.__bases__[0]  # the parser's own errors: it does not name their class
 STOPPED = 130
@@ -31,7 +32,9 @@ Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 unless every
 
 @app.callback(invoke_without_command=True)
 def hsb(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
-    """Contextual decisions with a guarantee: the paper's experiments, comparisons of your own, and the theory's numbers.
+    """Contextual decisions with a guarantee.
+
+    The paper's experiments, comparisons of your own, logs of past decisions, and the theory's numbers.
 
     Example: hsb reproduce all --quick
     """
@@ -107,6 +110,9 @@ def bounds(
     work(arms=arms, depth=depth, horizon=horizon, regions=regions)
 
 
+add_to(app)
+
+
 def start(arguments: list[str]) -> int:
     """Run a command; its exit code. Errors that a user can mend are one line on stderr."""
     try:
@@ -122,7 +128,7 @@ def start(arguments: list[str]) -> int:
     except OSError as error:
         return _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.", 2)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("stopped; finished parts are kept, and the same command goes on from there.", STOPPED)
+        return _fail("stopped; finished parts are kept, checkpoints too, and the same command goes on from there.", STOPPED)
 
 
 def _fail(message: str, code: int) -> int:

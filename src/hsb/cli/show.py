@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -61,6 +62,44 @@ def bar(title: str) -> Iterator[Told]:
 
     try:
         yield tell
+    finally:
+        if progress.tasks:
+            progress.stop()
+
+
+class RowSpeed(ProgressColumn):
+    """Rows so far, of how many if known, and rows a second."""
+
+    def render(self, task: Task) -> Text:
+        """As text."""
+        of = f" of {task.total:,.0f}" if task.total else ""
+        seconds = task.fields["at"] - task.fields["began"]
+        speed = f"{task.completed / seconds:,.0f} rows/s" if seconds > 0.0 else ""
+        return Text(f"{task.completed:,.0f}{of} rows  {speed}")
+
+
+@contextmanager
+def rows(title: str, *, quiet: bool) -> Iterator[Callable[[int, int | None], None]]:
+    """A line of progress on stderr: what to call with (rows done, rows in all or None). Quiet: nothing is shown."""
+    began = time.monotonic()
+    progress = Progress(
+        SpinnerColumn(finished_text="·"), TextColumn("{task.description}"), RowSpeed(), console=Console(stderr=True)
+    )
+
+    def tell(done: int, total: int | None) -> None:
+        if quiet:
+            return
+        if not progress.tasks:
+            progress.add_task(title, total=total, began=began, at=began)
+            progress.start()  # only now: what is refused before anything runs is one line and no bar
+        progress.update(progress.task_ids[0], completed=done, total=total, at=time.monotonic())
+
+    try:
+        yield tell
+    except BaseException:
+        progress.disable = True  # nothing but the error
+        progress.live.transient = True
+        raise
     finally:
         if progress.tasks:
             progress.stop()

@@ -1,8 +1,9 @@
 """From raw features to contexts: fitted on the head of a log, kept as plain data, explicit about what lies outside of what was seen."""
 
 from .base import Encoder, from_dict
+from .categories import Hashed, Ordinal, code
 from .chain import Chain
 from .pca import PCA
 from .scale import MinMax, Quantiles
 
-__all__ = ["PCA", "Chain", "Encoder", "MinMax", "Quantiles", "from_dict"]
+__all__ = ["PCA", "Chain", "Encoder", "Hashed", "MinMax", "Ordinal", "Quantiles", "code", "from_dict"]

@@ -54,7 +54,8 @@ class Chain(Encoder):
         return self
 
     def _transform(self, table: Floats) -> Floats:
-        for step in self.steps:
+        table = self.steps[0]._transform(table)  # which has been checked
+        for step in self.steps[1:]:
             table = step.transform(table)
         return table
 

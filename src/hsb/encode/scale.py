@@ -29,9 +29,10 @@ class _Scale(Streamed, listed=False):
         self.low, self.high = np.minimum(self.low, table.min(axis=0)), np.maximum(self.high, table.max(axis=0))
 
     def _inside(self, table: Floats) -> Floats:
-        beyond = ((table < self.low) | (table > self.high)).any(axis=1)
-        if not beyond.any():
+        outside = (table < self.low) | (table > self.high)
+        if not outside.any():
             return table
+        beyond = outside.any(axis=1)
         if self.outside == "error":
             t = int(np.argmax(beyond))
             j = int(np.argmax((table[t] < self.low) | (table[t] > self.high)))

@@ -1,19 +1,24 @@
-"""How well policies do: comparisons on a problem, with intervals."""
+"""How well policies do: comparisons on a problem, and what a log says of a policy; with intervals."""
 
 from __future__ import annotations
 
 from .compare import compare
 from .comparison import Comparison, Curve, Row, TableRow
 from .intervals import Interval, mean_interval, paired_interval, student_quantile
+from .off_policy import off_policy
+from .off_policy_result import Estimate, OffPolicy
 
 __all__ = [
     "Comparison",
     "Curve",
+    "Estimate",
     "Interval",
+    "OffPolicy",
     "Row",
     "TableRow",
     "compare",
     "mean_interval",
+    "off_policy",
     "paired_interval",
     "student_quantile",
 ]

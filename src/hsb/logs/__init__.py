@@ -1,10 +1,31 @@
 """Logs of past decisions: read in one typed form, written, and made up."""
 
 from .batch import Batch, Pools
+from .converting import Converted, convert
 from .log import Log, Problem, Problems
+from .obp import from_decisions, from_obp, to_obp
 from .opening import open
+from .stored import StoredLog
 from .synthetic import SyntheticToday
+from .table import RowLog
 from .writing import write
 from .yahoo import YahooLog
 
-__all__ = ["Batch", "Log", "Pools", "Problem", "Problems", "SyntheticToday", "YahooLog", "open", "write"]
+__all__ = [
+    "Batch",
+    "Converted",
+    "Log",
+    "Pools",
+    "Problem",
+    "Problems",
+    "RowLog",
+    "StoredLog",
+    "SyntheticToday",
+    "YahooLog",
+    "convert",
+    "from_decisions",
+    "from_obp",
+    "open",
+    "to_obp",
+    "write",
+]

@@ -1,42 +1,81 @@
-"""From a path and a format to a log."""
+"""From a path or a table to a log."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import re
+import zlib
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from ..errors import FileError, InputError
+from .dsjson import DsjsonFiles
 from .log import Log
+from .mapping import Available, checked_range, mapped
+from .obd import MAPPING, obd_files
+from .stored import StoredLog, is_stored
+from .table import CsvFiles, Frame, ParquetFiles, RowLog, kind_of
+from .vw import VWFiles
 from .yahoo import YahooLog, opened
 
-Format = Literal["yahoo-r6b", "yahoo-r6a"]
-FORMATS: tuple[Format, ...] = ("yahoo-r6b", "yahoo-r6a")
-NAMES: dict[Format, str] = {"yahoo-r6b": "ydata-fp-td-clicks-v2_0.*", "yahoo-r6a": "ydata-fp-td-clicks-v1_0.*"}
+Format = Literal["yahoo-r6b", "yahoo-r6a", "obd", "dsjson", "vw", "csv", "parquet"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+VW = re.compile(rb"(?:[1-9][0-9]* )*[1-9][0-9]*:[-+.0-9eE]+:[.0-9eE-]+ [^|]*\|")
+NAMES: dict[str, str] = {"yahoo-r6b": "ydata-fp-td-clicks-v2_0.*", "yahoo-r6a": "ydata-fp-td-clicks-v1_0.*"}
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 def open(
-    path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    path: Paths | Any,
     format: Format | None = None,
     *,
+    context: Sequence[str] | str | None = None,
+    arm: str | None = None,
+    propensity: str | None = None,
+    reward: str | None = None,
+    loss: str | None = None,
+    loss_range: tuple[float, float] | None = None,
+    available: Available | None = None,
+    timestamp: str | None = None,
+    id: str | None = None,
+    categories: Collection[str] | str = (),
+    arms: Sequence[Hashable] | None = None,
     on_error: Literal["skip", "raise"] = "skip",
     rows: int = 1 << 13,
 ) -> Log:
     """A log: an iterable of batches of at most so many rows, read as they are asked for.
 
-    - `path`: a file, plain or gzip; several, read one after the other; or a directory, of which the files named as Yahoo! names
-      them are read in order.
-    - `format`: None looks at the first line.
-    - `on_error`: what happens at a malformed line. "skip": it is counted and listed in the log's `problems`. "raise": FileError.
+    - `path`: a file, plain or gzip; several, read one after the other; a directory, of which the files named as Yahoo! or the Open Bandit
+      Dataset names them are read in order; or a table: Arrow, pandas, polars, a mapping from names to columns.
+    - `format`: None looks at the name and the first line.
+    - `on_error`: what happens at a malformed line or a row that cannot be used (a propensity of 0 or NaN, a feature that is missing, an arm
+      that was not available, ...). "skip": it is counted and listed in the log's `problems`. "raise": FileError.
+
+    Of a table ("csv", "parquet", frames) say which column is what:
+
+    - `context`: the features, numbers; those that are named in `categories` too are text and become their `hsb.encode.code`.
+    - `arm`, `propensity`: what was shown, and with which probability. In a CSV file arms are text.
+    - `reward`, or `loss` in the `loss_range`, [0, 1] if left out, of which it becomes the mirror image: the reward low + high - loss.
+    - `available`: what was offered: a column with lists of arms (in a CSV file a|b|c, or JSON), or a column of booleans for each arm, as a
+      mapping or in the order of `arms`. Left out, all arms were.
+    - `timestamp`: seconds since 1970, or dates; without a zone they are UTC.
+    - `id`: of events; a repeated one is a problem. The ids seen are remembered, so memory grows.
+    - `arms`: all there may be; others are problems. Left out, those that appear.
+
+    Parquet files that `hsb.logs.write` made need none of this. Of "obd" the default context is the position and four categories of the user;
+    `context` and `categories` choose other columns. Of "dsjson" `context` are paths of shared features, `arm` the path of what names an action,
+    or "index"; of "vw" `context` are names of features. Their costs become rewards: -cost, or, with a `loss_range`, low + high - cost.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "log"
-    ...     _ = path.write_text("1317513291 id-4 0 |user 1 9 |id-4 |id-7")
-    ...     [batch] = open(path)
-    >>> batch
-    Batch(rows=1, features=136, arms=2, pools=1)
+    ...     path = pathlib.Path(folder) / "log.csv"
+    ...     _ = path.write_text("age,shown,p,click\\n0.3,a,0.5,1\\n0.7,b,0.5,0\\n,a,0.5,1\\n")
+    ...     log = open(path, context=["age"], arm="shown", propensity="p", reward="click")
+    ...     batches = list(log)
+    >>> batches, str(log.problems.first[0])[-55:]
+    ([Batch(rows=2, features=1, arms=2, pools=1)], "line 4: feature 'age' is missing or not a finite number")
     """
     if format is not None and format not in FORMATS:
         raise InputError(f"format must be one of {', '.join(map(repr, FORMATS))}, or None to look; given {format!r}.")
@@ -44,11 +83,53 @@ def open(
         raise InputError(f"on_error must be 'skip' or 'raise'; given {on_error!r}.")
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise InputError(f"rows must be a whole number of at least 1; given {rows!r}.")
+    context = [context] if isinstance(context, str) else context
+    categories = [categories] if isinstance(categories, str) else categories
+    named = {"arm": arm, "propensity": propensity, "reward": reward, "loss": loss, "available": available}
+    named |= {"timestamp": timestamp, "id": id}
+    options: dict[str, Any] = {"context": context, "categories": categories, "arms": arms}
+
+    def columns() -> Any:
+        return mapped(loss_range=loss_range or (0.0, 1.0), **named, **options)  # type: ignore[arg-type]
+
+    if kind_of(path) is not None:
+        if format is not None:
+            raise InputError(f"A table in memory has no format; given {format!r}. Leave it out.")
+        return RowLog(Frame(path, columns(), on_error=on_error), rows=rows)
+    is_mapped = any(one is not None for one in named.values())
     paths = _paths(path, format)
-    return YahooLog(paths, format=format or _looked(paths[0]), on_error=on_error, rows=rows)
+    format = format or _looked(paths[0], is_mapped)
+    if format == "csv":
+        return RowLog(CsvFiles(paths, columns(), on_error=on_error), rows=rows)
+    if format == "parquet" and (is_mapped or not is_stored(paths[0])):
+        return RowLog(ParquetFiles(paths, columns(), on_error=on_error), rows=rows)
+    if format == "dsjson":
+        options["arm"] = named.pop("arm")
+    _refuse(format, named)
+    if format in ("dsjson", "vw"):
+        options["loss_range"] = None if loss_range is None else checked_range(loss_range)
+    if format == "dsjson":
+        return RowLog(DsjsonFiles(paths, **options, on_error=on_error), rows=rows)
+    if format == "vw":
+        _refuse(format, {"categories": options.pop("categories") or None})
+        return RowLog(VWFiles(paths, **options, on_error=on_error), rows=rows)
+    if format == "obd":
+        options["categories"] = categories or None
+        return RowLog(obd_files(paths, **options, on_error=on_error), rows=rows)
+    _refuse(format, {"context": context, "arms": arms, "categories": categories or None})
+    if format == "parquet":
+        return StoredLog(paths, rows=rows)
+    return YahooLog(paths, format=format, on_error=on_error, rows=rows)
 
 
-def _paths(given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], format: Format | None) -> list[Path]:
+def _refuse(format: str, named: Mapping[str, Any]) -> None:
+    """Options that a format with columns of its own does not take."""
+    given = [f"{name}=" for name, value in named.items() if value is not None]
+    if given:
+        raise InputError(f"The format {format} says itself what its columns are; given {', '.join(given)}. Leave it out.")
+
+
+def _paths(given: Any, format: Format | None) -> list[Path]:
     if isinstance(given, str | os.PathLike):
         path = Path(given)
         if path.is_dir():
@@ -57,7 +138,7 @@ def _paths(given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], for
     elif isinstance(given, Iterable):
         paths = [Path(one) for one in given]
     else:
-        raise InputError(f"A log is opened from a path or several; given {given!r}.")
+        raise InputError(f"A log is opened from a path, several, or a table; given {given!r}.")
     if not paths:
         raise InputError("No file given: a log needs at least one.")
     for path in paths:
@@ -67,26 +148,46 @@ def _paths(given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], for
 
 
 def _inside(folder: Path, format: Format | None) -> list[Path]:
-    kinds = FORMATS if format is None else (format,)
+    """The files of a directory that are named as the format names them."""
+    if format in ("obd", None):
+        own = [folder / f"{folder.name}.csv{end}" for end in ("", ".gz")]  # e.g. all/all.csv.gz
+        found = [path for path in own if path.is_file()][:1]
+        if found:
+            return found
+    kinds = [kind for kind in NAMES if format in (None, kind)]
     for kind in kinds:
         found = sorted(path for path in folder.glob(NAMES[kind]) if path.is_file())
         if found:
             return found
+    if format not in (None, *NAMES):
+        raise InputError(f"{folder} is a directory; of the format {format!r} give the files themselves.")
     wanted = " or ".join(NAMES[kind] for kind in kinds)
     raise InputError(
         f"There is no log in {folder}: files named {wanted} are looked for. Give the files themselves if they are named otherwise."
     )
 
 
-def _looked(path: Path) -> Format:
-    """The format that the first lines have."""
+def _looked(path: Path, is_mapped: bool) -> Format:
+    """The format that the name and the first lines have."""
     try:
         with opened(path) as stream:
             start = stream.read(1 << 16)
-    except (EOFError, OSError) as error:
-        raise FileError(f"{path} cannot be read ({error}).") from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise FileError(f"{path} cannot be read: it is damaged or cut off ({error}).") from None
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    words = [word.strip(b'\r"').decode(errors="replace") for word in start.partition(b"\n")[0].split(b",")]
+    if not is_mapped and set(MAPPING.columns) <= set(words):
+        return "obd"
+    if (is_mapped and not start.lstrip().startswith(b"{")) or path.name.removesuffix(".gz").endswith(".csv"):
+        return "csv"
     for line in start.splitlines():
-        words = line.split()
-        if len(words) > 3 and words[3] == b"|user":
-            return "yahoo-r6b" if words[1].startswith(b"id-") else "yahoo-r6a"
+        parts = line.split()
+        if len(parts) > 3 and parts[3] == b"|user":
+            return "yahoo-r6b" if parts[1].startswith(b"id-") else "yahoo-r6a"
+    name = path.name.removesuffix(".gz")
+    if name.endswith((".dsjson", ".json", ".jsonl")) or start.lstrip().startswith(b'{"'):
+        return "dsjson"
+    if name.endswith(".vw") or VW.match(start):
+        return "vw"
     raise FileError(f"{path} does not look like any of the formats {', '.join(FORMATS)}. Say which with format=.")

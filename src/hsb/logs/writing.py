@@ -1,25 +1,30 @@
-"""Batches to files in Yahoo!'s formats."""
+"""Batches to files."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
 
 import numpy as np
 
 from ..errors import InputError
 from .batch import Batch
-from .opening import FORMATS, Format
+from .dsjson import write_dsjson
+from .stored import write_stored
+from .vw import write_vw
 from .yahoo import FEATURES
 
 if TYPE_CHECKING:
     from ..kernels import yahoo_text
 
+Format = Literal["yahoo-r6b", "yahoo-r6a", "parquet", "dsjson", "vw"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 ROOM = 1 << 22  # bytes written at a time
 NAME = {"yahoo-r6b": re.compile(r"id-(0|[1-9][0-9]{0,17})"), "yahoo-r6a": re.compile(r"0|[1-9][0-9]{0,17}")}
 LARGEST = 1e9  # of a feature in R6A, which has six decimals
@@ -31,12 +36,18 @@ def write(
     batches: Iterable[Batch],
     format: Format = "yahoo-r6b",
     *,
+    names: Sequence[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> int:
     """Write batches to a file, compressed if its name ends in .gz; how many rows. The file appears when it is whole.
 
-    R6B keeps features that are 0 or 1; R6A keeps six features to six decimals and, of each article, only its name. Propensities are not
-    written: the formats mean a uniform draw, and a batch drawn otherwise is refused. `progress(rows)` is called after each batch.
+    - "parquet" keeps everything, compactly, and is read again fastest.
+    - "dsjson" and "vw" keep costs, -reward; features are called by their `names`, else f0, f1, ... dsjson writes arms as text and the
+      probability that the arm shown leaves as if spread evenly over the others, whose own it does not know; VW learns from the arm shown.
+    - "yahoo-r6b" keeps features that are 0 or 1; "yahoo-r6a" keeps six features to six decimals and, of each article, only its name. Both
+      mean a uniform draw, and a batch drawn otherwise is refused.
+
+    `progress(rows)` is called after each batch.
 
     >>> import tempfile, pathlib, hsb.logs
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -53,11 +64,11 @@ def write(
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            if path.suffix == ".gz":
+            if path.suffix == ".gz" and format != "parquet":
                 with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="", mtime=0) as packed:
-                    rows = _write_all(packed, batches, format, progress)  # type: ignore[arg-type]
+                    rows = _write(packed, batches, format, names, progress)
             else:
-                rows = _write_all(file, batches, format, progress)
+                rows = _write(file, batches, format, names, progress)
         os.chmod(name, 0o644)
         os.replace(name, path)
     except BaseException:
@@ -66,7 +77,27 @@ def write(
     return rows
 
 
-def _write_all(to: BinaryIO, batches: Iterable[Batch], format: Format, progress: Callable[[int], None] | None) -> int:
+def _write(to: Any, batches: Iterable[Batch], format: Format, names: Sequence[str] | None, progress: Any) -> int:
+    if format in ("yahoo-r6b", "yahoo-r6a"):
+        return _write_yahoo(to, batches, format, progress)
+    counted = batches if progress is None else _counted(batches, progress)
+    if format == "parquet":
+        return write_stored(to, counted, getattr(batches, "uniform", None))
+    text = io.TextIOWrapper(to, encoding="utf-8", newline="\n", write_through=True)
+    rows = (write_dsjson if format == "dsjson" else write_vw)(text, counted, names=names)
+    text.detach()
+    return rows
+
+
+def _counted(batches: Iterable[Batch], progress: Callable[[int], None]) -> Iterator[Batch]:
+    rows = 0
+    for batch in batches:
+        yield batch
+        rows += len(batch)
+        progress(rows)
+
+
+def _write_yahoo(to: BinaryIO, batches: Iterable[Batch], format: Format, progress: Callable[[int], None] | None) -> int:
     from ..kernels import yahoo_text
 
     is_r6a = format == "yahoo-r6a"

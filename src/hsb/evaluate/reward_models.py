@@ -1,0 +1,192 @@
+"""Models of the reward of every arm, fitted on one part of a log and asked about the other (cross-fitting)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..structures import Structure
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Given = Callable[[Floats, Sequence[Hashable]], Floats]
+
+FOLDS = 5
+PENALTY = 1.0  # as if each arm had been seen once more, with the average reward
+MOST_BYTES = 1 << 28
+
+
+class RewardModel(ABC):
+    """Takes in a whole log, batch by batch, each row with a fold; then predicts a row from the rows of all other folds.
+
+    `features` are the log's, `contexts` the policy's.
+    """
+
+    fits = True
+    """Must it see the log first?"""
+
+    @abstractmethod
+    def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
+        """Take in rows."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """After the last row."""
+
+    @abstractmethod
+    def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
+        """(n, arms): the reward expected of every arm."""
+
+
+class Ridge(RewardModel):
+    """For each arm, least squares on the log's features with a penalty, towards the average reward of all.
+
+    Features are scaled by the mean and spread of the first batch. Kept: a matrix of (features + 1)^2 per arm and fold.
+    """
+
+    def __init__(self) -> None:
+        self.products: list[Floats] = []  # by arm: (folds, d + 1, d + 1)
+        self.targets: list[Floats] = []  # by arm: (folds, d + 1)
+        self.rewards, self.rows = np.zeros(FOLDS), np.zeros(FOLDS)
+        self.about: Floats | None = None
+
+    def _scaled(self, features: Floats) -> Floats:
+        if self.about is None:
+            spread = features.std(axis=0)
+            self.about, self.spread = features.mean(axis=0), np.where(spread > 0.0, spread, 1.0)
+        one = np.ones((len(features), 1))
+        return np.hstack([one, (features - self.about) / self.spread])
+
+    def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
+        """Sum up products, arm by arm and fold by fold."""
+        X = self._scaled(features)
+        width = X.shape[1]
+        most = int(arm.max(initial=-1)) + 1
+        if most * FOLDS * width * width * 8 > MOST_BYTES:
+            raise InputError(
+                f"A ridge model of {most} arms on {width - 1} features takes too much memory. "
+                "Give model= a structure, e.g. hsb.BinaryTree(depth=6), whose cells' averages are used."
+            )
+        while len(self.products) < most:
+            self.products.append(np.zeros((FOLDS, width, width)))
+            self.targets.append(np.zeros((FOLDS, width)))
+        group = arm * FOLDS + fold
+        order = np.argsort(group, kind="stable")
+        X, y, sorted_group = X[order], reward[order], group[order]
+        cuts = np.flatnonzero(np.diff(sorted_group, prepend=-1))
+        for begin, end in zip(cuts, [*cuts[1:], len(y)], strict=True):
+            a, k = divmod(int(sorted_group[begin]), FOLDS)
+            part = X[begin:end]
+            self.products[a][k] += part.T @ part
+            self.targets[a][k] += part.T @ y[begin:end]
+        self.rewards += np.bincount(fold, weights=reward, minlength=FOLDS)
+        self.rows += np.bincount(fold, minlength=FOLDS)
+
+    def finish(self) -> None:
+        """Solve, for every fold, from all the other folds."""
+        self.means = _without(self.rewards) / np.maximum(_without(self.rows), 1.0)
+        self.weights = []  # by arm: (folds, d + 1)
+        for products, targets in zip(self.products, self.targets, strict=True):
+            others = _without(products)
+            wanted = _without(targets) - self.means[:, None] * others[:, :, 0]
+            others = others + PENALTY * np.eye(others.shape[1])
+            self.weights.append(np.linalg.solve(others, wanted[:, :, None])[:, :, 0])
+
+    def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
+        """The average reward of all, and what the arm's fit adds."""
+        X, m = self._scaled(features), min(len(arms), len(self.weights))
+        found = np.tile(self.means[fold][:, None], (1, len(arms)))
+        weights = np.array(self.weights[:m])
+        for k in range(FOLDS):
+            rows = fold == k
+            found[rows, :m] += X[rows] @ weights[:, k].T
+        return found
+
+
+class CellMeans(RewardModel):
+    """For each arm, the average reward in each cell of a structure over the policy's contexts, drawn towards the arm's average."""
+
+    def __init__(self, structure: Structure) -> None:
+        self.structure = structure
+        self.sums, self.rows = (np.zeros((FOLDS, 0, structure.leaves)) for _ in range(2))
+
+    def _cells(self, contexts: Floats) -> Ints:
+        points, _ = self.structure.space.check(contexts)
+        return self.structure.leaf(self.structure.space.to_unit(points))
+
+    def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
+        """Sum up rewards, arm by arm and cell by cell."""
+        leaves, most = self.structure.leaves, int(arm.max(initial=-1)) + 1
+        if most * FOLDS * leaves * 16 > MOST_BYTES:
+            raise InputError(f"{leaves} cells for each of {most} arms take too much memory. Give model= a smaller structure.")
+        if most > self.sums.shape[1]:
+            more = ((0, 0), (0, most - self.sums.shape[1]), (0, 0))
+            self.sums, self.rows = np.pad(self.sums, more), np.pad(self.rows, more)
+        place = (fold * self.sums.shape[1] + arm) * leaves + self._cells(contexts)
+        self.sums += np.bincount(place, weights=reward, minlength=self.sums.size).reshape(self.sums.shape)
+        self.rows += np.bincount(place, minlength=self.rows.size).reshape(self.rows.shape)
+
+    def finish(self) -> None:
+        """Averages of all the other folds."""
+        sums, rows = _without(self.sums), _without(self.rows)
+        self.means = sums.sum(axis=(1, 2)) / np.maximum(rows.sum(axis=(1, 2)), 1.0)
+        of_arm = (sums.sum(axis=2) + PENALTY * self.means[:, None]) / (rows.sum(axis=2) + PENALTY)
+        self.table = (sums + PENALTY * of_arm[:, :, None]) / (rows + PENALTY)
+
+    def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
+        """What was found in the row's cell."""
+        m = min(len(arms), self.table.shape[1])
+        found = np.tile(self.means[fold][:, None], (1, len(arms)))
+        found[:, :m] = self.table[fold, :m, self._cells(contexts)]
+        return found
+
+
+class GivenModel(RewardModel):
+    """A function of the user's: (features, arms) to (n, arms). Fitted, if at all, on other data: nothing here can check that."""
+
+    fits = False
+
+    def __init__(self, function: Given) -> None:
+        self.function = function
+
+    def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
+        """Nothing to do."""
+
+    def finish(self) -> None:
+        """Nothing to do."""
+
+    def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
+        """What the function says, checked."""
+        found = np.asarray(self.function(features, arms), dtype=np.float64)
+        if found.shape != (len(features), len(arms)) or not np.isfinite(found).all():
+            raise InputError(
+                f"model(features, arms) must give finite rewards of shape ({len(features)}, {len(arms)}); it gave {found.shape}."
+            )
+        return found
+
+
+def reward_model(model: Structure | Given | None) -> RewardModel:
+    """The model that an argument stands for.
+
+    >>> from hsb import BinaryTree
+    >>> type(reward_model(None)).__name__, type(reward_model(BinaryTree(depth=2))).__name__
+    ('Ridge', 'CellMeans')
+    """
+    if model is None:
+        return Ridge()
+    if isinstance(model, Structure):
+        return CellMeans(model)
+    if callable(model):
+        return GivenModel(model)
+    raise InputError(
+        f"model must be None (ridge), a structure (averages of its cells) or a function (features, arms) -> rewards; given {model!r}."
+    )
+
+
+def _without(by_fold: Floats) -> Floats:
+    """For each fold, the sum of the others."""
+    return np.asarray(by_fold.sum(axis=0) - by_fold)

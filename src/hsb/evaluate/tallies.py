@@ -1,0 +1,123 @@
+"""Averages of a log's terms with intervals, in bounded memory: empirical Bernstein from sums of squares, and the bootstrap from groups of rows.
+
+An estimate is a ratio sum(S) / sum(N) over rows: N is 1 for an average, the weight for a self-normalised one. Row i belongs to group
+i mod GROUPS, so that up to GROUPS rows every row is a group of its own, and beyond that the bootstrap draws groups, which are as independent
+as the rows are.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+GROUPS = 2048
+DRAWS = 999  # so that the 25th and the 975th are the 2.5% and 97.5% points
+FIRST, LAST = 24, 974
+LOG = math.log(4 / 0.05)
+
+
+class Tally:
+    """Sums of columns of terms, group by group, and of all their products."""
+
+    def __init__(self, columns: int) -> None:
+        self.rows = 0
+        self.groups = np.zeros((GROUPS, columns))
+        self.products = np.zeros((columns, columns))
+
+    def add(self, terms: Floats) -> None:
+        """Take in rows of terms, (n, columns)."""
+        begin = 0
+        while begin < len(terms):
+            at = self.rows % GROUPS
+            part = terms[begin : begin + GROUPS - at]
+            self.groups[at : at + len(part)] += part
+            self.rows += len(part)
+            begin += len(part)
+        self.products += terms.T @ terms
+
+    @property
+    def used(self) -> Floats:
+        """The groups that have rows."""
+        return self.groups[: min(self.rows, GROUPS)]
+
+
+def bernstein(mean: float, square: float, rows: int, width: float) -> float:
+    """Half the width of the 95% empirical Bernstein interval of a mean (Maurer and Pontil 2009, Theorem 4, on both sides).
+
+    `square` is the mean of squares, `width` that of the range of a term.
+
+    >>> round(bernstein(0.5, 0.5, 10_000, 1.0), 4)
+    0.0158
+    """
+    if rows < 2:
+        return math.inf
+    variance = max(0.0, square - mean * mean) * rows / (rows - 1)
+    return math.sqrt(2 * variance * LOG / rows) + 7 * width * LOG / (3 * (rows - 1))
+
+
+def ratio_ends(products: Floats, rows: int, most: float, low: float, high: float) -> tuple[float, float]:
+    """The values v for which the terms w (r - v) may have mean 0, by `bernstein`: an interval for a self-normalised average.
+
+    `products` are the sums of products of (1, w, w r); weights are at most `most`.
+    """
+    one_w, one_wr = float(products[0, 1]) / rows, float(products[0, 2]) / rows
+    ww, wwr, wwrr = (float(products[i, j]) / rows for i, j in ((1, 1), (1, 2), (2, 2)))
+
+    def possible(v: float) -> bool:
+        mean, square = one_wr - v * one_w, wwrr - 2 * v * wwr + v * v * ww
+        return abs(mean) <= bernstein(mean, square, rows, most * (high - low))
+
+    estimate = min(max(one_wr / one_w, low), high) if one_w > 0.0 else low
+    ends = []
+    for end in (low, high):
+        inside, outside = (end if one_w <= 0.0 else estimate), end
+        if possible(outside):
+            ends.append(end)
+            continue
+        for _ in range(60):
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if possible(middle) else (inside, middle)
+        ends.append(outside)
+    return ends[0], ends[1]
+
+
+@lru_cache(maxsize=1)
+def draws(groups: int, seed: int) -> Floats:
+    """(DRAWS, groups): how often each group is drawn in each resample."""
+    rng = np.random.default_rng([seed, 0x6F70])
+    chosen = rng.integers(0, groups, (DRAWS, groups)) + groups * np.arange(DRAWS)[:, None]
+    return np.bincount(chosen.ravel(), minlength=DRAWS * groups).reshape(DRAWS, groups).astype(np.float64)
+
+
+def studentised(N: Floats, S: Floats, drawn: Floats) -> tuple[Floats, Floats]:
+    """The ends of 95% bootstrap-t intervals of sum(S) / sum(N): one for each column of S. N: (groups, 1), S: (groups, columns).
+
+    A resample whose spread is 0, or which has no weight, counts as arbitrarily far on both sides: where few rows matter the interval is
+    infinite rather than too short.
+
+    >>> rng = np.random.default_rng(0)
+    >>> low, high = studentised(np.ones((400, 1)), rng.normal(size=(400, 1)), draws(400, 0))
+    >>> bool(low[0] < 0 < high[0] < low[0] + 0.25)
+    True
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre, spread = _centre(N.sum(axis=0), S.sum(axis=0), (N * N).sum(axis=0), (N * S).sum(axis=0), (S * S).sum(axis=0))
+        again, spreads = _centre(drawn @ N, drawn @ S, drawn @ (N * N), drawn @ (N * S), drawn @ (S * S))
+        t = (again - centre) / spreads
+        tiny = ~(spreads > 1e-9 * spread) | ~np.isfinite(t)
+    upper = np.sort(np.where(tiny, np.inf, t), axis=0)[LAST]
+    lower = np.sort(np.where(tiny, -np.inf, t), axis=0)[FIRST]
+    with np.errstate(invalid="ignore"):
+        low, high = centre - upper * spread, centre - lower * spread
+    return np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+
+
+def _centre(n: Floats, s: Floats, nn: Floats, ns: Floats, ss: Floats) -> tuple[Floats, Floats]:
+    """The ratio and its standard error, from sums over groups."""
+    ratio = s / n
+    return ratio, np.sqrt(np.maximum(ss - 2 * ratio * ns + ratio * ratio * nn, 0.0)) / n

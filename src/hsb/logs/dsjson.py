@@ -1,0 +1,214 @@
+"""VW's decision service format: one JSON object a line. Read and written."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from ..errors import FileError, InputError
+from .batch import Batch
+from .log import Problem
+from .mapping import checked_arms
+from .rows import Meaning, Rows
+from .table import Source
+from .text import Report, lines
+
+INDEX = "index"
+
+
+class DsjsonFiles(Source):
+    """Events: shared features, actions, which one was chosen and with which probability, and its cost.
+
+    - `context`: paths of shared features, e.g. ["GUser.age"]; None takes those of the first event. Text becomes its `hsb.encode.code` where a
+      feature is named in `categories`, or, with context=None, where the first event has text.
+    - `arm`: the path of the action's feature that names it; "index" its place, from 0; None its features, or the value if there is only one.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        *,
+        context: Sequence[str] | None = None,
+        categories: Iterable[str] = (),
+        arm: str | None = None,
+        arms: Sequence[Hashable] | None = None,
+        loss_range: tuple[float, float] | None = None,
+        on_error: Any = "skip",
+    ) -> None:
+        self.paths, self.arm = list(paths), arm
+        kinds = set(categories)
+        if context is None:
+            first = self._first()
+            context = list(first)
+            kinds |= {name for name, value in first.items() if isinstance(value, str)}
+        if not context or not kinds <= set(context):
+            raise InputError(
+                f"context needs paths of shared features, and categories some of them; given {list(context)} and {sorted(kinds)}."
+            )
+        self.meaning = Meaning(
+            tuple(context), frozenset(kinds), checked_arms(arms), True, "lists", loss_range, loss_range is None, None, on_error
+        )
+
+    def __repr__(self) -> str:
+        return f"DsjsonFiles({[str(path) for path in self.paths]})"
+
+    def _first(self) -> dict[str, Any]:
+        for path in self.paths:
+            for line in lines(path, lambda _: None):
+                event = _event(line.text)
+                if isinstance(event, dict) and isinstance(event.get("c"), dict):
+                    return flat({name: value for name, value in event["c"].items() if name != "_multi"})
+        raise FileError(f"{self.paths[0]} has no event with a context, c: is it dsjson? Say what it is with format=.")
+
+    def rows(self, size: int, report: Report) -> Iterator[Rows]:
+        """Read the files one after the other."""
+        for path in self.paths:
+            held: list[tuple[Any, ...]] = []
+            for line in lines(path, report):
+                found = self._row(line.text) if line.is_utf8 else "the line is not UTF-8"
+                if isinstance(found, str):
+                    report(Problem(str(path), line.number, found))
+                    continue
+                held.append((line.number, *found))
+                if len(held) == size:
+                    yield self._piece(path, held)
+                    held = []
+            if held:
+                yield self._piece(path, held)
+
+    def _piece(self, path: Path, held: list[tuple[Any, ...]]) -> Rows:
+        line, points, *others = map(list, zip(*held, strict=True))
+        return Rows(str(path), line, [list(column) for column in zip(*points, strict=True)], *others)
+
+    def _row(self, text: str) -> str | tuple[Any, ...]:
+        """Features, arm, propensity, cost, what was available, time, id; or what is wrong."""
+        event = _event(text)
+        if not isinstance(event, dict):
+            return "the line is not a JSON object" if text.strip() else "the line is empty"
+        lacking = [name for name in ("_label_cost", "_label_probability", "c") if name not in event]
+        if lacking:
+            return f"the event has no {lacking[0]}"
+        if event.get("_skipLearn") is True:
+            return "the event is marked _skipLearn"
+        shared = event["c"]
+        actions = shared.get("_multi") if isinstance(shared, dict) else None
+        if not isinstance(actions, list) or not actions:
+            return "the event has no actions, c._multi"
+        index = self._index(event, len(actions))
+        if isinstance(index, str):
+            return index
+        names = [self._name(action, k) for k, action in enumerate(actions)]
+        if any(name is None for name in names):
+            return "an action has no name"
+        features = flat({name: value for name, value in shared.items() if name != "_multi"})
+        points = [_scalar(features.get(name)) for name in self.meaning.context]
+        chance, cost = _scalar(event["_label_probability"]), _scalar(event["_label_cost"])
+        if isinstance(chance, str) or isinstance(cost, str):
+            return "_label_probability or _label_cost is text"
+        return points, names[index], chance, cost, names, event.get("Timestamp"), event.get("EventId")
+
+    def _index(self, event: dict[str, Any], actions: int) -> int | str:
+        """The place of the action chosen, from 0."""
+        zero, one = event.get("_labelIndex"), event.get("_label_Action")
+        for value in (zero, one):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+                return "_labelIndex or _label_Action is not a whole number"
+        if zero is None and one is None:
+            return "the event has neither _labelIndex nor _label_Action"
+        if zero is not None and one is not None and zero + 1 != one:
+            return "_labelIndex and _label_Action name different actions"
+        index = zero if zero is not None else int(one or 0) - 1
+        return int(index) if 0 <= index < actions else "the action chosen is not one of the actions"
+
+    def _name(self, action: Any, k: int) -> str | None:
+        if self.arm == INDEX:
+            return str(k)
+        if not isinstance(action, dict):
+            return None
+        features = flat(action)
+        if self.arm is not None:
+            value = features.get(self.arm)
+            return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+        if len(features) == 1:
+            [value] = features.values()
+            return str(value) if isinstance(value, str | int | float) else None
+        return json.dumps(action, sort_keys=True) if features else None
+
+
+def _event(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_refused)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refused(word: str) -> Any:
+    raise ValueError(word)
+
+
+def _scalar(value: Any) -> Any:
+    """A number or text; None for what is neither."""
+    if isinstance(value, bool):
+        return float(value)
+    return value if isinstance(value, str | int | float) else None
+
+
+def flat(features: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Nested features by their path.
+
+    >>> flat({"GUser": {"age": 0.3, "likes": {"red": 1}}})
+    {'GUser.age': 0.3, 'GUser.likes.red': 1}
+    """
+    found: dict[str, Any] = {}
+    for name, value in features.items():
+        if isinstance(value, Mapping):
+            found |= flat(value, f"{before}{name}.")
+        else:
+            found[before + name] = value
+    return found
+
+
+def write_dsjson(to: TextIO, batches: Iterable[Batch], *, names: Sequence[str] | None = None, first: int = 0) -> int:
+    """Write batches, an event a line; how many. The cost is -reward; a row's id is its number from `first` on.
+
+    A batch knows the probability of the arm shown alone; the rest is written as if spread evenly over the others. VW learns from the former.
+    """
+    number = first
+    for batch in batches:
+        features = list(names) if names is not None else [f"f{j}" for j in range(batch.contexts.shape[1])]
+        if len(features) != batch.contexts.shape[1] or len(set(features)) < len(features):
+            raise InputError(f"names needs {batch.contexts.shape[1]} different names of features; given {features}.")
+        actions = [{"TAction": {"a": str(arm)}} for arm in batch.arms]
+        if len({str(arm) for arm in batch.arms}) < len(batch.arms):
+            raise InputError("Two arms are written alike. Give them other labels.")
+        for i in range(len(batch)):
+            pool = batch.pools[batch.pool[i]].tolist()
+            place, p, n = pool.index(int(batch.arm[i])), float(batch.propensity[i]), len(pool)
+            time = batch.timestamp[i]
+            event: dict[str, Any] = {
+                "_label_cost": 0.0 - float(batch.reward[i]),
+                "_label_probability": p,
+                "_label_Action": place + 1,
+                "_labelIndex": place,
+            }
+            if math.isfinite(time):
+                event["Timestamp"] = datetime.fromtimestamp(float(time), UTC).strftime("%Y-%m-%dT%H:%M:%S.%f0Z")
+            order = [place, *(k for k in range(n) if k != place)]
+            event |= {
+                "Version": "1",
+                "EventId": str(number),
+                "a": [k + 1 for k in order],
+                "c": {
+                    "GUser": dict(zip(features, batch.contexts[i].tolist(), strict=True)),
+                    "_multi": [actions[arm] for arm in pool],
+                },
+                "p": [p] + [(1.0 - p) / (n - 1)] * (n - 1) if n > 1 else [p],
+                "VWState": {"m": "hsb"},
+            }
+            to.write(json.dumps(event) + "\n")
+            number += 1
+    return number - first

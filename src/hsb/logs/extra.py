@@ -1,0 +1,20 @@
+"""Libraries that only some logs need."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from ..errors import InputError
+
+
+def need(name: str) -> Any:
+    """The library, imported now.
+
+    >>> need("json").dumps(1)
+    '1'
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise InputError(f"This needs {name.partition('.')[0]} ({error}). Install it: pip install 'hsb[logs]'.") from None

@@ -1,0 +1,43 @@
+"""The Open Bandit Dataset: impressions of fashion items, shown uniformly (`random`) or by Thompson sampling (`bts`)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from .mapping import Mapped, checked_arms
+from .table import CsvFiles
+
+USER = tuple(f"user_feature_{k}" for k in range(4))
+MAPPING = Mapped(
+    ("position", *USER),
+    arm="item_id",
+    propensity="propensity_score",
+    value="click",
+    timestamp="timestamp",
+    categories=frozenset(USER),
+)
+
+
+def obd_files(
+    paths: Sequence[Path],
+    *,
+    context: Sequence[str] | None = None,
+    categories: Collection[str] | None = None,
+    arms: Sequence[Hashable] | None = None,
+    on_error: Any = "skip",
+) -> CsvFiles:
+    """Its CSV files. A context is the position, 1 to 3, and the `hsb.encode.code` of four hashed categories of the user; arms are item numbers.
+
+    `context` names other columns, e.g. the affinities; `categories` those of them that are no numbers.
+    """
+    features = MAPPING.context if context is None else tuple(context)
+    kinds = MAPPING.categories & set(features) if categories is None else frozenset(categories)
+    if not features or not kinds <= set(features):
+        raise InputError(f"context needs columns, and categories some of them; given {context!r} and {categories!r}.")
+    mapping = replace(MAPPING, context=features, categories=kinds, arms=checked_arms(arms))
+    meaning = mapping.meaning(is_text=True, on_error=on_error)._replace(arm_type=int)
+    return CsvFiles(paths, mapping, meaning=meaning)

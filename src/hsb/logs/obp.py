@@ -1,0 +1,126 @@
+"""The Open Bandit Pipeline's `bandit_feedback` dictionary, both ways; and batches from decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..decision import Decision
+from ..errors import InputError
+from .batch import Batch
+from .log import Log
+from .mapping import mapped, missing
+from .table import Frame, RowLog
+
+
+def from_obp(feedback: Mapping[str, Any], *, on_error: Any = "skip", rows: int = 1 << 13) -> Log:
+    """A log from OBP's dictionary: context (n, d), action, reward, and pscore, or pi_b (n, actions, 1). All actions were available.
+
+    Rows with a pscore of 0 or NaN, an action beyond n_actions, ... are in the log's `problems`. A position is not used: give one slot's rows.
+
+    >>> log = from_obp({"n_rounds": 2, "n_actions": 3, "context": [[0.1], [0.2]], "action": [2, 0], "reward": [1, 0], "pscore": [0.5, 0.2]})
+    >>> [batch] = log
+    >>> batch.arm.tolist(), batch.propensity.tolist(), log.arms
+    ([2, 0], [0.5, 0.2], [0, 1, 2])
+    """
+    if not isinstance(feedback, Mapping):
+        raise InputError(f"from_obp needs OBP's dictionary, bandit_feedback; given {type(feedback).__name__}.")
+    missing(["n_actions", "context", "action", "reward"], list(feedback), "bandit_feedback")
+    context, action = np.asarray(feedback["context"], dtype=np.float64), np.asarray(feedback["action"])
+    if context.ndim != 2 or action.shape != (len(context),):
+        raise InputError(f"context needs shape (n, d) and action (n,); given {context.shape} and {action.shape}.")
+    chances = feedback.get("pscore")
+    if chances is None:
+        chances = _chances(feedback.get("pi_b"), action)
+    names = [f"context[{j}]" for j in range(context.shape[1])]
+    table = dict(zip(names, context.T, strict=True))
+    table |= {"action": action, "pscore": np.asarray(chances), "reward": np.asarray(feedback["reward"])}
+    columns = mapped(
+        context=names,
+        arm="action",
+        propensity="pscore",
+        reward="reward",
+        loss=None,
+        loss_range=(0.0, 1.0),
+        available=None,
+        timestamp=None,
+        id=None,
+        categories=(),
+        arms=range(int(feedback["n_actions"])),
+    )
+    return RowLog(Frame(table, columns, on_error=on_error), rows=rows)
+
+
+def _chances(pi_b: Any, action: Any) -> Any:
+    table = None if pi_b is None else np.asarray(pi_b)
+    if table is None or table.ndim != 3 or len(table) != len(action) or table.shape[2] != 1:
+        raise InputError("bandit_feedback needs pscore, or pi_b of shape (n, actions, 1).")
+    inside = (action >= 0) & (action < table.shape[1])
+    return np.where(inside, table[np.arange(len(action)), np.where(inside, action, 0), 0], np.nan)
+
+
+def to_obp(log: Iterable[Batch]) -> dict[str, Any]:
+    """OBP's dictionary of a whole log, in memory. Action k is the log's arm k; pi_b is there where every draw was uniform.
+
+    OBP takes every action to be available all the time: a log that says otherwise is refused.
+
+    >>> batch = Batch.of(contexts=[[0.1], [0.7]], arm=[0, 1], reward=[1, 0], propensity=[0.5, 0.5], arms=["a", "b"])
+    >>> feedback = to_obp([batch])
+    >>> feedback["n_rounds"], feedback["n_actions"], feedback["pi_b"].shape
+    (2, 2, (2, 2, 1))
+    """
+    batches = [batch for batch in log if len(batch)]
+    if not batches:
+        raise InputError("The log has no rows that can be used.")
+    m = len(batches[-1].arms)
+    for batch in batches:
+        if (batch.pools.sizes[np.unique(batch.pool)] < m).any():
+            raise InputError(f"OBP takes all {m} actions to be available all the time; in this log they are not.")
+    n = sum(map(len, batches))
+    is_uniform = all(batch.is_uniform for batch in batches)
+    return {
+        "n_rounds": n,
+        "n_actions": m,
+        "context": np.concatenate([batch.contexts for batch in batches]),
+        "action_context": np.eye(m),
+        "action": np.concatenate([batch.arm for batch in batches]),
+        "position": np.zeros(n, dtype=np.int64),
+        "reward": np.concatenate([batch.reward for batch in batches]),
+        "expected_reward": None,
+        "pi_b": np.full((n, m, 1), 1.0 / m) if is_uniform else None,
+        "pscore": np.concatenate([batch.propensity for batch in batches]),
+    }
+
+
+def from_decisions(decisions: Iterable[Decision], rewards: Sequence[float], *, arms: Sequence[Hashable]) -> Batch:
+    """A batch of decisions and what came of them, e.g. to be written with `hsb.logs.write`. `arms` are the policy's.
+
+    >>> import hsb
+    >>> policy = hsb.Exp3(arms=["a", "b"], seed=0)
+    >>> decisions = [policy.decide(0.5) for _ in range(3)]
+    >>> from_decisions(decisions, [1.0, 0.0, 1.0], arms=policy.arms)
+    Batch(rows=3, features=1, arms=2, pools=1)
+    """
+    made = list(decisions)
+    if len(made) != len(rewards) or not made:
+        raise InputError(f"from_decisions needs a reward for each decision; given {len(made)} and {len(rewards)}.")
+    places = {arm: k for k, arm in enumerate(arms)}
+    available = np.ones((len(made), len(places)), dtype=np.bool_)
+    for i, decision in enumerate(made):
+        named = (decision.arm, *(decision.available or ()))
+        strange = [arm for arm in named if arm not in places]
+        if strange:
+            raise InputError(f"Decision {i} names the arm {strange[0]!r}, which is not one of arms.")
+        if decision.available is not None:
+            available[i] = False
+            available[i, [places[arm] for arm in decision.available]] = True
+    return Batch.of(
+        contexts=np.array([np.atleast_1d(np.asarray(decision.context, dtype=np.float64)) for decision in made]),
+        arm=[places[decision.arm] for decision in made],
+        reward=rewards,
+        propensity=[decision.propensity for decision in made],
+        arms=list(arms),
+        available=available,
+    )

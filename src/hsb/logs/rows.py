@@ -1,0 +1,234 @@
+"""Rows as a source gives them, to batches: every row is checked, and used or reported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .batch import Batch, Floats, Ints, Pools, _pooled
+from .log import Problem
+from .values import Codes, Column, labels, numbers, times, truths
+
+KEPT = 1 << 14  # pools remembered
+
+
+class Rows(NamedTuple):
+    """Some rows of a source, a column each."""
+
+    file: str
+    line: Sequence[int] | Ints
+    context: Sequence[Column]
+    arm: Column
+    propensity: Column
+    value: Column
+    """Rewards or losses."""
+    available: Column | Sequence[Column] | None = None
+    """A list of arms a row; or a column of booleans an arm."""
+    timestamp: Column | None = None
+    id: Column | None = None
+
+
+class Meaning(NamedTuple):
+    """How the columns are to be understood."""
+
+    context: Sequence[str]
+    categories: frozenset[str] = frozenset()
+    arms: Sequence[Hashable] | None = None
+    """All arms there may be; None: those that appear."""
+    is_text: bool = False
+    """Arms come as text, and stand for the given arm that is written so."""
+    offers: Literal["all", "lists", "truths"] = "all"
+    loss_range: tuple[float, float] | None = None
+    """None: values are rewards; else losses in this range."""
+    negative: bool = False
+    """Values are costs: rewards are what they are below 0."""
+    arm_type: Callable[[Any], Hashable] | None = None
+    on_error: Literal["skip", "raise"] = "skip"
+
+
+class Checked:
+    """Turns rows into batches. One for each reading; `arms` is the log's list, which grows where the arms are not given."""
+
+    def __init__(self, meaning: Meaning, arms: list[Hashable], report: Callable[[Problem], None]) -> None:
+        self.meaning, self.arms, self.report = meaning, arms, report
+        self.places: dict[Hashable, int] = {arm: k for k, arm in enumerate(arms)}
+        self.written = {str(arm): k for k, arm in enumerate(arms)} if meaning.is_text and meaning.arms is not None else {}
+        self.codes = Codes()
+        self.ids: set[int] = set()
+        self.sets: dict[Any, tuple[Hashable, ...] | str] = {}
+        self.rows = 0
+
+    def batch(self, rows: Rows) -> Batch:
+        """The good rows."""
+        n = len(rows.arm)
+        why: list[str | None] = [None] * n
+        points = self._points(rows, why)
+        chances = numbers(rows.propensity)
+        _note(why, np.isnan(chances), "the propensity is missing or not a number")
+        _note(why, ~((chances > 0.0) & (chances <= 1.0)), "the propensity is not in (0, 1]")
+        rewards = self._rewards(rows, why)
+        seconds = np.full(n, np.nan)
+        if rows.timestamp is not None:
+            seconds, bad = times(rows.timestamp)
+            _note(why, bad, "the timestamp is neither a number of seconds nor a date")
+        shown = self._shown(rows, why)
+        truth = self._truths(rows, why) if self.meaning.offers == "truths" else None
+        arm, pool, pools = self._offers(rows, why, shown, truth)
+        self._report(rows, why)
+        good = np.array([reason is None for reason in why], dtype=np.bool_)
+        self.rows += int(good.sum())
+        if pools is None:
+            pools = Pools.of([range(len(self.arms))])
+        if truth is not None:
+            pool, pools = _pooled(truth[good])
+        else:
+            pool = pool[good]
+        return Batch(points[good], arm[good], rewards[good], chances[good], seconds[good], pool, pools, tuple(self.arms))
+
+    def _points(self, rows: Rows, why: list[str | None]) -> Floats:
+        points = np.empty((len(why), len(rows.context)))
+        for j, (name, column) in enumerate(zip(self.meaning.context, rows.context, strict=True)):
+            is_category = name in self.meaning.categories
+            points[:, j] = self.codes(column) if is_category else numbers(column)
+            bad = ~np.isfinite(points[:, j])
+            if not bad.any():
+                continue
+            if not is_category and not self.rows and bad.all() and any(isinstance(v, str) and v for v in column):
+                example = next(v for v in column if isinstance(v, str) and v)
+                raise InputError(
+                    f"Column {name!r} of {rows.file} has no numbers, e.g. {example[:40]!r}. If it holds categories, "
+                    f"add it to categories=[...]; else leave it out of context."
+                )
+            _note(why, bad, f"feature {name!r} is missing" + " or not a finite number" * (not is_category))
+        return points
+
+    def _rewards(self, rows: Rows, why: list[str | None]) -> Floats:
+        values, between = numbers(rows.value), self.meaning.loss_range
+        what = "reward" if between is None and not self.meaning.negative else "loss"
+        _note(why, ~np.isfinite(values), f"the {what} is missing or not a finite number")
+        if between is not None:
+            low, high = between
+            _note(why, ~((values >= low) & (values <= high)), f"the loss is not in [{low:g}, {high:g}]")
+            return np.asarray(low + high - values)
+        return np.asarray(0.0 - values if self.meaning.negative else values)
+
+    def _shown(self, rows: Rows, why: list[str | None]) -> list[Hashable]:
+        shown = self._labels(rows.arm)
+        for i, label in enumerate(shown):
+            if label is None:
+                why[i] = why[i] or "the arm is missing"
+        return shown
+
+    def _labels(self, column: Column) -> list[Hashable]:
+        found = labels(column)
+        convert = self.meaning.arm_type
+        if convert is not None:
+            for i, label in enumerate(found):
+                try:
+                    found[i] = None if label is None else convert(label)
+                except ValueError:
+                    found[i] = None
+        if self.written:
+            found = [
+                label if label in self.places else self.arms[self.written[str(label)]] if str(label) in self.written else label
+                for label in found
+            ]
+        return found
+
+    def _truths(self, rows: Rows, why: list[str | None]) -> NDArray[np.bool_]:
+        assert rows.available is not None
+        table = np.stack([truths(column) for column in rows.available], axis=1)
+        _note(why, np.asarray(np.isnan(table).any(axis=1)), "a column of available is neither true nor false")
+        return np.asarray(table == 1.0)
+
+    def _offers(
+        self, rows: Rows, why: list[str | None], shown: list[Hashable], truth: NDArray[np.bool_] | None
+    ) -> tuple[Ints, Ints, Pools | None]:
+        """The arms shown, as indices, and where lists say what was offered, the pools."""
+        fixed = self.meaning.arms is not None
+        arm, pool = np.zeros(len(why), dtype=np.int64), np.zeros(len(why), dtype=np.int64)
+        listed = rows.available if self.meaning.offers == "lists" else None
+        ids = None if rows.id is None else labels(rows.id)
+        seen: dict[tuple[Hashable, ...], int] = {}
+        members: list[list[int]] = []
+        for i, label in enumerate(shown):
+            if why[i] is not None:
+                continue
+            place = self.places.get(label, -1)
+            offered: tuple[Hashable, ...] | str = () if listed is None else self._set(listed[i])
+            if fixed and place < 0:
+                why[i] = "the arm is not one of the arms given"
+            elif isinstance(offered, str):
+                why[i] = offered
+            elif (listed is not None and label not in offered) or (truth is not None and not truth[i, place]):
+                why[i] = "the arm shown is not among the available ones"
+            elif ids is not None and (ids[i] is None or hash(ids[i]) in self.ids):
+                why[i] = "the event id is missing" if ids[i] is None else "the event id was there before"
+            else:
+                if ids is not None:
+                    self.ids.add(hash(ids[i]))
+                arm[i] = self._place(label) if place < 0 else place
+                pool[i] = 0 if listed is None else seen.setdefault(offered, len(seen))
+                if len(seen) > len(members):
+                    members.append([self._place(one) for one in offered])
+        return arm, pool, None if listed is None else Pools.of(members)
+
+    def _place(self, label: Hashable) -> int:
+        place = self.places.setdefault(label, len(self.arms))
+        if place == len(self.arms):
+            self.arms.append(label)
+        return place
+
+    def _set(self, value: Any) -> tuple[Hashable, ...] | str:
+        """The arms of a list, or what is wrong with it."""
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        key = value if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple) else None
+        if key is None:
+            return "available is not a list of arms"
+        try:
+            found = self.sets.get(key)
+        except TypeError:
+            return "available is not a list of arms"
+        if found is None:
+            if len(self.sets) > KEPT:
+                self.sets.clear()
+            found = self.sets[key] = self._read_set(key)
+        return found
+
+    def _read_set(self, key: str | tuple[Any, ...]) -> tuple[Hashable, ...] | str:
+        words: Any = key
+        if isinstance(key, str):
+            if key.lstrip().startswith("["):
+                try:
+                    words = json.loads(key)
+                except (ValueError, RecursionError):
+                    return "available is not a list of arms"
+                if self.meaning.is_text:
+                    words = [str(word) if isinstance(word, int) and not isinstance(word, bool) else word for word in words]
+            else:
+                words = [word.strip() for word in key.split("|")]
+        found = self._labels(list(words))
+        if not found or any(label is None for label in found):
+            return "available is empty or has a missing arm"
+        if len(set(found)) < len(found):
+            return "an arm is listed twice in available"
+        if self.meaning.arms is not None and not all(label in self.places for label in found):
+            return "available has an arm that is not one of the arms given"
+        return tuple(found)
+
+    def _report(self, rows: Rows, why: list[str | None]) -> None:
+        for i, reason in enumerate(why):
+            if reason is not None:
+                self.report(Problem(rows.file, int(rows.line[i]), reason))
+
+
+def _note(why: list[str | None], bad: NDArray[np.bool_], reason: str) -> None:
+    """Keep the reason of rows that have none yet."""
+    for i in np.flatnonzero(bad):
+        why[i] = why[i] or reason

@@ -1,0 +1,289 @@
+"""HSB's own Parquet files: every log in one compact form that is fast to read again. Written and read a group of rows at a time.
+
+A row has arm and pool (int32), reward, timestamp and propensity (float64; null where it is 1 / size of the pool), and its features:
+`bits`, where those of the whole group are 0 or 1, else `contexts`. Pools are numbered within a group in order of appearance; `offers` lists a
+pool's arms on the row where it first appears and is null elsewhere. The labels of the arms are in the footer, under the key "hsb".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileError, InputError
+from .batch import Batch, Floats, Ints, Pools
+from .extra import need
+from .log import Log, Problems
+from .table import parquet
+
+GROUP = 1 << 16  # rows written together
+VERSION = 1
+KEY = b"hsb"
+COLUMNS = [
+    "arm",
+    "pool",
+    "reward",
+    "timestamp",
+    "propensity",
+    "offers",
+    "bits",
+]  # all but contexts, which takes room even where null
+
+
+class StoredLog(Log):
+    """A log from files that `hsb.logs.write` or `hsb.logs.convert` wrote. All its arms are known from the beginning, and its length.
+
+    >>> import tempfile, pathlib, hsb.logs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "log.parquet"
+    ...     _ = hsb.logs.write(path, hsb.logs.SyntheticToday(1000, seed=1), "parquet")
+    ...     log = hsb.logs.open(path)
+    ...     len(log), [batch.contexts.shape for batch in log]
+    (1000, [(1000, 136)])
+    """
+
+    def __init__(self, paths: Sequence[Path], *, rows: int = 1 << 13) -> None:
+        super().__init__()
+        self.paths, self.size = list(paths), rows
+        facts = [_facts(path) for path in self.paths]
+        if len({one["features"] for one in facts}) > 1:
+            raise InputError(f"The files have different numbers of features: {[one['features'] for one in facts]}.")
+        self.features = int(facts[0]["features"])
+        self.uniform = facts[0]["uniform"] if len({one["uniform"] for one in facts}) == 1 else None
+        self.arms = list(dict.fromkeys(arm for one in facts for arm in one["arms"]))
+        places = {arm: k for k, arm in enumerate(self.arms)}
+        self._places = [np.array([places[arm] for arm in one["arms"]], dtype=np.int64) for one in facts]
+        self._rows = sum(int(one["rows"]) for one in facts)
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __repr__(self) -> str:
+        return f"StoredLog({[str(path) for path in self.paths]})"
+
+    def __iter__(self) -> Iterator[Batch]:
+        self.problems = Problems()
+        arms, arrow = tuple(self.arms), need("pyarrow")
+        for path, places in zip(self.paths, self._places, strict=True):
+            with parquet(path) as file:
+                for k in range(file.num_row_groups):
+                    try:
+                        group = _Group(file, k, places, self.features)
+                    except (OSError, ValueError, KeyError, arrow.ArrowException) as error:
+                        raise FileError(f"{path} is damaged: group {k} of its rows cannot be read ({error}).") from None
+                    for begin in range(0, len(group.arm), self.size):
+                        yield group.batch(begin, begin + self.size, arms)
+
+
+class _Group:
+    """A group of rows, in memory but for its features, which stay as they are stored."""
+
+    def __init__(self, file: Any, k: int, places: Ints, features: int) -> None:
+        compute = need("pyarrow.compute")
+        table = file.read_row_group(k, columns=COLUMNS)
+        self.features = features
+        lists = table["offers"].drop_null()
+        sizes = np.asarray(compute.list_value_length(lists), dtype=np.int64)
+        members = np.asarray(compute.list_flatten(lists), dtype=np.int64)
+        self.arm = np.asarray(table["arm"], dtype=np.int64)
+        self.pool = np.asarray(table["pool"], dtype=np.int64)
+        for numbers, end in ((self.arm, len(places)), (members, len(places)), (self.pool, len(sizes))):
+            _within(numbers, end)
+        self.pools = Pools(np.concatenate([[0], np.cumsum(sizes)]), members)
+        if not np.array_equal(places, np.arange(len(places))):
+            self.arm = places[self.arm]
+            self.pools = Pools.of([places[self.pools[k]].tolist() for k in range(len(sizes))])
+        self.reward, self.timestamp = np.asarray(table["reward"]), np.asarray(table["timestamp"])
+        self.propensity = (
+            1.0 / sizes[self.pool] if table["propensity"].null_count == len(table) else np.asarray(table["propensity"])
+        )
+        if not (((self.propensity > 0.0) & (self.propensity <= 1.0)).all() and np.isfinite(self.reward).all()):
+            raise ValueError("a propensity is not in (0, 1], or a reward is not finite")
+        self.is_binary = table["bits"].null_count == 0
+        column = table["bits"] if self.is_binary else file.read_row_group(k, columns=["contexts"])["contexts"]
+        column = column.combine_chunks()
+        column = column.chunk(0) if hasattr(column, "chunk") else column
+        if self.is_binary:
+            width = (features + 7) // 8
+            raw = np.frombuffer(column.buffers()[1], dtype=np.uint8)[column.offset * width :][: len(table) * width]
+            self.stored: Any = raw.reshape(len(table), width)
+        else:
+            self.stored = np.asarray(column.flatten()).reshape(len(table), features)
+            if not np.isfinite(self.stored).all():
+                raise ValueError("a feature is not finite")
+
+    def batch(self, begin: int, end: int, arms: tuple[Hashable, ...]) -> Batch:
+        rows = slice(begin, end)
+        stored = self.stored[rows]
+        points: Floats = np.unpackbits(stored, axis=1, count=self.features).astype(np.float64) if self.is_binary else stored
+        return Batch(
+            points,
+            self.arm[rows],
+            self.reward[rows],
+            self.propensity[rows],
+            self.timestamp[rows],
+            self.pool[rows],
+            self.pools,
+            arms,
+        )
+
+
+def _within(values: Ints, end: int) -> None:
+    if len(values) and not (values.min() >= 0 and values.max() < end):
+        raise ValueError(f"a number is not in 0 .. {end - 1}")
+
+
+def is_stored(path: Path) -> bool:
+    """Is it a Parquet file that HSB wrote?"""
+    with parquet(path) as file:
+        return KEY in (file.metadata.metadata or {})
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    with parquet(path) as file:
+        raw = (file.metadata.metadata or {}).get(KEY)
+        rows = file.metadata.num_rows
+    if raw is None:
+        raise InputError(
+            f"{path} was not written by hsb. Say which of its columns is what: context=[...], arm=, propensity=, reward=."
+        )
+    try:
+        facts: dict[str, Any] = json.loads(raw)
+        if facts["version"] != VERSION:
+            raise FileError(f"{path} has version {facts['version']}; this hsb reads {VERSION}. Write it again, or update hsb.")
+        return {"arms": facts["arms"], "features": facts["features"], "uniform": facts["uniform"], "rows": rows}
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileError(f"{path} is damaged: its description cannot be read ({error}).") from None
+
+
+def write_stored(file: Any, batches: Iterable[Batch], uniform: bool | None) -> int:
+    """Write batches to an open file; how many rows."""
+    writing = _Writing(file)
+    try:
+        for batch in batches:
+            writing.add(batch)
+        writing.describe(uniform)
+    finally:
+        if writing.writer is not None:
+            writing.writer.close()
+    return writing.rows
+
+
+class _Writing:
+    """A file in the making."""
+
+    def __init__(self, file: Any) -> None:
+        self.file, self.arrow = file, need("pyarrow")
+        self.writer: Any = None
+        self.held: list[Batch] = []
+        self.arms: tuple[Hashable, ...] = ()
+        self.rows = self.waiting = self.features = 0
+
+    def add(self, batch: Batch) -> None:
+        if not len(batch):
+            return
+        if self.writer is None:
+            self.features = batch.contexts.shape[1]
+            self.schema = _schema(self.arrow, self.features)
+            self.writer = need("pyarrow.parquet").ParquetWriter(
+                self.file, self.schema, compression="lz4", use_dictionary=["arm", "pool", "reward", "timestamp", "propensity"]
+            )
+        if batch.contexts.shape[1] != self.features:
+            raise InputError(f"All batches need the same features; given {self.features}, then {batch.contexts.shape[1]}.")
+        if batch.arms[: len(self.arms)] != self.arms:
+            raise InputError("The batches of a log need the same arms in the same order, and perhaps more; given others.")
+        self.arms = batch.arms
+        self.held.append(batch)
+        self.waiting += len(batch)
+        if self.waiting >= GROUP:
+            self.flush()
+
+    def flush(self) -> None:
+        if self.held:
+            self.writer.write_table(_table(self.arrow, self.schema, self.held), row_group_size=self.waiting)
+        self.rows += self.waiting
+        self.held, self.waiting = [], 0
+
+    def describe(self, uniform: bool | None) -> None:
+        """What is left, and the footer."""
+        if self.writer is None:
+            raise InputError("There is nothing to write: the log has no rows that can be used.")
+        self.flush()
+        if not all(isinstance(arm, str | int | float) for arm in self.arms):
+            raise InputError("The labels of arms must be text or numbers to be written; given others.")
+        facts = {"version": VERSION, "features": self.features, "uniform": uniform, "arms": list(self.arms)}
+        self.writer.add_key_value_metadata({KEY: json.dumps(facts)})
+
+
+def _schema(arrow: Any, features: int) -> Any:
+    return arrow.schema(
+        [
+            ("arm", arrow.int32()),
+            ("pool", arrow.int32()),
+            ("reward", arrow.float64()),
+            ("timestamp", arrow.float64()),
+            ("propensity", arrow.float64()),
+            ("offers", arrow.list_(arrow.int32())),
+            ("bits", arrow.binary((features + 7) // 8)),
+            ("contexts", arrow.list_(arrow.float64(), features)),
+        ]
+    )
+
+
+def _table(arrow: Any, schema: Any, held: list[Batch]) -> Any:
+    n = sum(map(len, held))
+    pool, first, members = _merged(held)
+    sizes = np.diff(members.starts)
+    chances = np.concatenate([batch.propensity for batch in held])
+    is_uniform = np.array_equal(chances, 1.0 / sizes[pool])
+    filled = np.zeros(n, dtype=np.int64)
+    filled[first] = sizes
+    offsets = np.concatenate([[0], np.cumsum(filled)]).astype(np.int32)
+    empty = np.ones(n, dtype=np.bool_)
+    empty[first] = False
+    offers = arrow.ListArray.from_arrays(
+        arrow.array(offsets), arrow.array(members.members.astype(np.int32)), mask=arrow.array(empty)
+    )
+    features = held[0].contexts.shape[1]
+    bits, contexts = arrow.nulls(n, schema.field("bits").type), arrow.nulls(n, schema.field("contexts").type)
+    if all(((batch.contexts == 0.0) | (batch.contexts == 1.0)).all() for batch in held):
+        packed = np.concatenate([np.packbits(batch.contexts != 0.0, axis=1) for batch in held])
+        bits = arrow.FixedSizeBinaryArray.from_buffers(bits.type, n, [None, arrow.py_buffer(np.ascontiguousarray(packed))])
+    else:
+        flat = np.concatenate([batch.contexts for batch in held]).ravel()
+        contexts = arrow.FixedSizeListArray.from_arrays(arrow.array(flat), features)
+    columns = [
+        arrow.array(np.concatenate([batch.arm for batch in held]).astype(np.int32)),
+        arrow.array(pool.astype(np.int32)),
+        arrow.array(np.concatenate([batch.reward for batch in held])),
+        arrow.array(np.concatenate([batch.timestamp for batch in held])),
+        arrow.nulls(n, arrow.float64()) if is_uniform else arrow.array(chances),
+        offers,
+        bits,
+        contexts,
+    ]
+    return arrow.Table.from_arrays(columns, schema=schema)
+
+
+def _merged(held: list[Batch]) -> tuple[Ints, Ints, Pools]:
+    """Each row's pool, numbered as they appear; the rows where they do; the pools."""
+    seen: dict[bytes, int] = {}
+    pool, first, done = [], [], 0
+    for batch in held:
+        used, rows = np.unique(batch.pool, return_index=True)
+        number = np.full(len(batch.pools.sizes), -1, dtype=np.int64)
+        for k in np.argsort(rows):
+            key = batch.pools[used[k]].tobytes()
+            if key not in seen:
+                seen[key] = len(seen)
+                first.append(done + int(rows[k]))
+            number[used[k]] = seen[key]
+        pool.append(number[batch.pool])
+        done += len(batch)
+    sets = [np.frombuffer(key, dtype=np.int64) for key in seen]
+    starts = np.concatenate([[0], np.cumsum([len(one) for one in sets])]).astype(np.int64)
+    return np.concatenate(pool), np.array(first, dtype=np.int64), Pools(starts, np.concatenate(sets))

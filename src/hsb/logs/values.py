@@ -1,0 +1,141 @@
+"""Columns of whatever a source gives, to numbers, labels and times. What cannot be read is NaN or None, for the caller to report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..encode.categories import code
+
+Floats = NDArray[np.float64]
+Column = Sequence[Any] | NDArray[Any]
+
+TRUTHS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+KEPT = 1 << 16  # codes remembered
+
+
+def numbers(column: Column) -> Floats:
+    """Numbers; NaN for what is none.
+
+    >>> numbers(["1.5", "", "x", None])
+    array([1.5, nan, nan, nan])
+    """
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+        return column.astype(np.float64)
+    if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
+        return np.full(len(column), np.nan)
+    values = column.tolist() if isinstance(column, np.ndarray) else column
+    try:
+        found = np.array(values, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        found = np.array([_number(value) for value in values], dtype=np.float64)
+    if found.shape != (len(values),):
+        found = np.array([_number(value) for value in values], dtype=np.float64)
+    for i, value in enumerate(values):
+        if isinstance(value, str) and "_" in value:  # Python reads 1_0 as 10
+            found[i] = np.nan
+    return found
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (ValueError, TypeError, OverflowError):
+        return math.nan
+
+
+def truths(column: Column) -> Floats:
+    """1 for true, 0 for false, NaN for neither.
+
+    >>> truths(["True", "0", "maybe", True])
+    array([ 1.,  0., nan,  1.])
+    """
+    if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuf":
+        column = [TRUTHS.get(value.strip().lower(), value) if isinstance(value, str) else value for value in column]
+    found = numbers(column)
+    found[(found != 0.0) & (found != 1.0)] = np.nan
+    return found
+
+
+class Codes:
+    """Categories to their `hsb.encode.code`, remembered; NaN for none."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, float] = {}
+
+    def __call__(self, column: Column) -> Floats:
+        """(n,)"""
+        if len(self.known) > KEPT:
+            self.known.clear()
+        found = []
+        for value in labels(column):
+            number = self.known.get(value)
+            if number is None:
+                number = math.nan if value is None else code(value)
+                self.known[value] = number
+            found.append(number)
+        return np.array(found, dtype=np.float64)
+
+
+def labels(column: Column) -> list[Hashable]:
+    """Labels as they are; whole numbers as int; None for what is missing or cannot be a label.
+
+    >>> labels(["a", "", 3.0, None, float("nan")])
+    ['a', None, 3, None, None]
+    """
+    values = column.tolist() if isinstance(column, np.ndarray) else column
+    return [value if type(value) is str and value else _label(value) for value in values]
+
+
+def _label(value: Any) -> Hashable:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return None if not math.isfinite(value) else int(value) if value.is_integer() else value
+    if value is None or value == "" or not isinstance(value, Hashable) or value != value:
+        return None
+    return value
+
+
+def times(column: Column) -> tuple[Floats, NDArray[np.bool_]]:
+    """Seconds since 1970, NaN where there is none; and which could not be read. Text without a zone is taken for UTC.
+
+    >>> times(["1970-01-01 00:01:00+00:00", "61.5", "", "soon"])
+    (array([60. , 61.5,  nan,  nan]), array([False, False, False,  True]))
+    """
+    if isinstance(column, np.ndarray) and column.dtype.kind == "M":
+        found = column.astype("datetime64[us]").astype(np.int64) / 1e6
+        return np.where(np.isnat(column), np.nan, found), np.zeros(len(column), dtype=np.bool_)
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+        found = column.astype(np.float64)
+        return found, np.isinf(found)
+    found, bad = np.full(len(column), np.nan), np.zeros(len(column), dtype=np.bool_)
+    for i, value in enumerate(column):
+        if value is None or value == "" or value != value:
+            continue
+        found[i] = _time(value)
+        bad[i] = not math.isfinite(found[i])
+    found[bad] = np.nan
+    return found, bad
+
+
+def _time(value: Any) -> float:
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC).timestamp()
+    if isinstance(value, str):
+        try:
+            return float("x" if "_" in value else value)
+        except ValueError:
+            pass
+        try:
+            return _time(datetime.fromisoformat(value.strip()))
+        except (ValueError, OverflowError):
+            return math.nan
+    return _number(value)

@@ -1,0 +1,179 @@
+"""VW's text format of contextual bandits: `action:cost:probability | features`, actions from 1 on. Read and written."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from ..errors import FileError, InputError
+from .batch import Batch
+from .log import Problem
+from .mapping import checked_arms
+from .rows import Meaning, Rows
+from .table import Source
+from .text import Report, lines
+
+MOST = 4096  # features that are looked for where none are named
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+ACTION = re.compile(r"[1-9][0-9]{0,8}")
+
+
+class VWFiles(Source):
+    """Examples of a contextual bandit. Arms are VW's numbers, from 1 on; a line that lists several actions says what was available.
+
+    - `context`: names of features, "namespace^name" in a namespace; one that a line does not have is 0. None takes all there are, in order of
+      appearance, for which the files are read once.
+    - Costs become rewards: -cost, or with a `loss_range`, low + high - cost.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        *,
+        context: Sequence[str] | None = None,
+        arms: Sequence[Hashable] | None = None,
+        loss_range: tuple[float, float] | None = None,
+        on_error: Any = "skip",
+    ) -> None:
+        self.paths = list(paths)
+        found: dict[str, None] = dict.fromkeys(context or ())
+        actions: set[int] = set()
+        if context is None or arms is None:
+            for path in self.paths:
+                for line in lines(path, lambda _: None):
+                    row = parse(line.text) if line.is_utf8 else "not UTF-8"
+                    if isinstance(row, str):
+                        continue
+                    actions |= {row[0], *row[3]}
+                    if context is None:
+                        found |= dict.fromkeys(row[4])
+                        if len(found) > MOST:
+                            raise InputError(f"{path} has more than {MOST} features. Name those to use with context=[...].")
+        if not found:
+            raise FileError(f"{self.paths[0]} has no line of the form action:cost:probability | features. Is its format vw?")
+        known = checked_arms(arms) if arms is not None else tuple(sorted(actions)) or (1,)
+        self.places = {name: j for j, name in enumerate(found)}
+        self.meaning = Meaning(tuple(found), frozenset(), known, False, "lists", loss_range, loss_range is None, None, on_error)
+
+    def __repr__(self) -> str:
+        return f"VWFiles({[str(path) for path in self.paths]})"
+
+    def rows(self, size: int, report: Report) -> Iterator[Rows]:
+        """Read the files one after the other."""
+        for path in self.paths:
+            held: list[tuple[Any, ...]] = []
+            for line in lines(path, report):
+                found = parse(line.text) if line.is_utf8 else "the line is not UTF-8"
+                if isinstance(found, str):
+                    report(Problem(str(path), line.number, found))
+                    continue
+                action, cost, chance, offered, features = found
+                points = [0.0] * len(self.places)
+                for name, value in features.items():
+                    if name in self.places:
+                        points[self.places[name]] = value
+                held.append((line.number, points, action, chance, cost, offered or self.meaning.arms))
+                if len(held) == size:
+                    yield self._piece(path, held)
+                    held = []
+            if held:
+                yield self._piece(path, held)
+
+    def _piece(self, path: Path, held: list[tuple[Any, ...]]) -> Rows:
+        line, points, *others = map(list, zip(*held, strict=True))
+        return Rows(str(path), line, [list(column) for column in zip(*points, strict=True)], *others)
+
+
+Parsed = tuple[int, float, float, tuple[int, ...], dict[str, float]]
+
+
+def parse(line: str) -> Parsed | str:
+    """Action, cost, probability, the actions listed if several, and features; or what is wrong.
+
+    >>> parse("2:0.5:0.25 | age:0.3 |colour red")
+    (2, 0.5, 0.25, (), {'age': 0.3, 'colour^red': 1.0})
+    >>> parse("0:0.5:0.25 | age:0.3")
+    'an action is not a whole number from 1 on'
+    """
+    text = line.rstrip("\r\n")
+    if not text.strip():
+        return "the line is empty"
+    label, bar, rest = text.partition("|")
+    if not bar:
+        return "there is no | before the features"
+    words = label.split()
+    if words and (not label[-1].isspace() or words[-1].startswith("'")):
+        words.pop()  # a tag
+    chosen: tuple[int, float, float] | None = None
+    offered: list[int] = []
+    for word in words:
+        parts = word.split(":")
+        if not ACTION.fullmatch(parts[0]):
+            return "it is a shared line, not cb text" if word == "shared" else "an action is not a whole number from 1 on"
+        action = int(parts[0])
+        offered.append(action)
+        if len(parts) == 1:
+            continue
+        if len(parts) != 3:
+            return "a label is not action:cost:probability"
+        if not (NUMBER.fullmatch(parts[1]) and NUMBER.fullmatch(parts[2])):
+            return "a cost or a probability is not a number"
+        if chosen is not None:
+            return "two actions have a cost"
+        chosen = action, float(parts[1]), float(parts[2])
+    if chosen is None:
+        return "no action has a cost"
+    if len(set(offered)) < len(offered):
+        return "an action is listed twice"
+    features = _features(rest)
+    if isinstance(features, str):
+        return features
+    return *chosen, tuple(offered) if len(offered) > 1 else (), features
+
+
+def _features(rest: str) -> dict[str, float] | str:
+    found: dict[str, float] = {}
+    for part in rest.split("|"):
+        words = part.split()
+        space, weight = "", 1.0
+        if words and not part[0].isspace():
+            name, colon, number = words.pop(0).partition(":")
+            space = f"{name}^"
+            if colon and not NUMBER.fullmatch(number):
+                return "the weight of a namespace is not a number"
+            weight = float(number) if colon else 1.0
+        for word in words:
+            name, colon, number = word.rpartition(":") if ":" in word else (word, "", "")
+            if not name or (colon and not NUMBER.fullmatch(number)):
+                return "a feature is not name or name:value"
+            if space + name in found:
+                return "a feature is given twice"
+            found[space + name] = weight * (float(number) if colon else 1.0)
+            if not math.isfinite(found[space + name]):
+                return "a feature is not finite"
+    return found
+
+
+def write_vw(to: TextIO, batches: Iterable[Batch], *, names: Sequence[str] | None = None) -> int:
+    """Write batches, an example a line; how many. Arm k, from 0, is action k + 1; the cost is -reward; features that are 0 are left out."""
+    rows = 0
+    for batch in batches:
+        features = list(names) if names is not None else [f"f{j}" for j in range(batch.contexts.shape[1])]
+        if len(set(features)) != batch.contexts.shape[1] or any(re.search(r"[\s:|]", name) or not name for name in features):
+            raise InputError(
+                f"names needs {batch.contexts.shape[1]} different names of features without space, : and |; given {features}."
+            )
+        for i in range(len(batch)):
+            label = f"{batch.arm[i] + 1}:{0.0 - float(batch.reward[i])!r}:{float(batch.propensity[i])!r}"
+            pool = batch.pools[batch.pool[i]]
+            if len(pool) == 1 < len(batch.arms):
+                raise InputError("VW's text cannot say that only one arm was available. Write dsjson or parquet.")
+            words = [label if arm == batch.arm[i] else str(arm + 1) for arm in pool]
+            point = batch.contexts[i].tolist()
+            used = [f"{name}:{value!r}" for name, value in zip(features, point, strict=True) if value]
+            to.write(" ".join(words) + " | " + " ".join(used) + "\n")
+        rows += len(batch)
+    return rows

@@ -1,0 +1,79 @@
+"""What a replay gives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+TINY = 1e-9
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of it. The average is over the rounds in which the policy's arm was the one shown: the policy as it was while it learned.
+
+    >>> Replay(rounds=1000, matched=250, total=10.0, squares=10.0, logged=30.0, rejected=0, skipped=0, low=0.0, high=1.0)
+    Replay(rounds=1000, matched=250, average_reward=0.0400, interval=(0.0219, 0.0721))
+    """
+
+    rounds: int
+    """Events seen."""
+    matched: int
+    """Those in which the policy chose the arm that was shown, and learned."""
+    total: float
+    """Sum of the rewards in them."""
+    squares: float
+    """Sum of their squares."""
+    logged: float
+    """Sum of the rewards of all events seen: what the log's own policy earned."""
+    rejected: int
+    """Events passed over to make a log that was not drawn uniformly look as if it were."""
+    skipped: int
+    """Lines of the log that could not be read."""
+    low: float
+    high: float
+    """The range of rewards."""
+
+    @property
+    def clicks(self) -> float:
+        """Sum of the rewards: clicks, where a click is 1."""
+        return self.total
+
+    @property
+    def average_reward(self) -> float:
+        """Mean reward of the matched events; NaN where there are none."""
+        return self.total / self.matched if self.matched else math.nan
+
+    @property
+    def method(self) -> str:
+        """How `interval` is computed: "Wilson" where every reward was an end of its range (clicks), else "empirical Bernstein"."""
+        reached = self.squares - (self.low + self.high) * self.total + self.matched * self.low * self.high
+        return (
+            "Wilson" if abs(reached) <= TINY * max(1.0, self.matched) * (self.high - self.low) ** 2 else "empirical Bernstein"
+        )
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95% interval of the average reward: Wilson's for clicks, else empirical Bernstein (Maurer and Pontil 2009, Theorem 4)."""
+        n, width = self.matched, self.high - self.low
+        if n < 2:
+            return self.low, self.high
+        mean = (self.average_reward - self.low) / width
+        if self.method == "Wilson":
+            z = NormalDist().inv_cdf(0.975)
+            middle = (mean + z * z / (2 * n)) / (1 + z * z / n)
+            half = z * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+        else:
+            middle = mean
+            spread = max(0.0, self.squares - self.total * self.total / n) / (n - 1) / width**2
+            log = math.log(4 / 0.05)
+            half = math.sqrt(2 * spread * log / n) + 7 * log / (3 * (n - 1))
+        return self.low + width * max(0.0, middle - half), self.low + width * min(1.0, middle + half)
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        return (
+            f"Replay(rounds={self.rounds}, matched={self.matched}, average_reward={self.average_reward:.4f}, "
+            f"interval=({low:.4f}, {high:.4f}))"
+        )
