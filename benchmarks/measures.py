@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 import fresh
+from logs import log_rows
 from report import Row
 from rivals import rivals
 from timing import least, policy, rate, simulate_ns, step_ns, warm_simulate_ns
@@ -26,10 +27,11 @@ class Effort(NamedTuple):
     steps: int  # decide + learn from Python
     deep: int  # rounds at depth 52
     repeats: int
+    visits: tuple[int, ...]  # of a synthetic log of Yahoo's kind
 
 
-FULL = Effort(rounds=1_000_000, lexicographic=10_000, steps=5_000, deep=1_000_000, repeats=9)
-QUICK = Effort(rounds=200_000, lexicographic=3_000, steps=5_000, deep=200_000, repeats=3)
+FULL = Effort(rounds=1_000_000, lexicographic=10_000, steps=5_000, deep=1_000_000, repeats=9, visits=(100_000, 10_000_000))
+QUICK = Effort(rounds=200_000, lexicographic=3_000, steps=5_000, deep=200_000, repeats=3, visits=(100_000, 500_000))
 
 
 def measures(effort: Effort) -> Iterator[tuple[str, Callable[[], Row]]]:
@@ -47,6 +49,7 @@ def measures(effort: Effort) -> Iterator[tuple[str, Callable[[], Row]]]:
     yield "position splits, 6 bits", partial(positions, effort, 6, 5.0)
     yield "position splits, 10 bits", partial(positions, effort, 10, 120.0)
     yield from rivals(effort.rounds, effort.repeats)
+    yield from log_rows(effort.visits)
     yield "import", partial(importing, effort)
     yield "first decision", partial(first_decision, effort)
 

@@ -242,7 +242,7 @@ def test_fuzz_vw(pieces):
         found = parse(line)
         if not isinstance(found, str):
             action, cost, chance, offered, features = found
-            assert action == 2 and cost == chance == 0.5
+            assert action % 10 == 2 and cost == chance == 0.5  # "1" before it makes it 12
             assert not offered or (2 in offered and len(set(offered)) == len(offered))
             assert all(np.isfinite(value) for value in features.values())
 

@@ -13,7 +13,7 @@ from .arguments import is_number
 from .errors import InputError
 from .logs import Batch, Log
 from .policies import Policy
-from .replaying import Checkpoint, Play, Progressed, Replay
+from .replaying import Checkpoint, Play, Progressed, Replay, ahead
 
 __all__ = ["Replay", "replay", "replay_all"]
 
@@ -86,14 +86,19 @@ def replay_all(
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
     plays = {name: Play(policy) for name, policy in policies.items()}
     so_far = Progressed() if kept is None else kept.resume(plays, thinning)
-    for batch in log if kept is None else kept.rest(log):
+    rest = log if kept is None else kept.rest(log)
+
+    def encoded(batch: Batch) -> Any:
+        return batch.contexts if context is None or not len(batch) else context(batch.contexts)
+
+    for batch, contexts in ahead((batch, encoded(batch) if uniform else None) for batch in rest):
         so_far.rounds += len(batch)
         so_far.logged += float(batch.reward.sum())
         if not uniform:
             fair = thinning.random(len(batch)) * batch.propensity < _above(least, batch)
             so_far.rejected += len(batch) - int(fair.sum())
             batch = batch.take(fair)
-        contexts = batch.contexts if context is None or not len(batch) else context(batch.contexts)
+            contexts = encoded(batch)
         for play in plays.values():
             play.batch(batch, contexts)
         if kept is not None:

@@ -7,3 +7,6 @@ Numba need not count references to the arrays it is given (`_nrt=False`): that a
 from numba import njit
 
 kernel = njit(cache=True, error_model="numpy", _nrt=False)  # type: ignore[call-overload]
+
+# For the long loops over whole batches: other threads go on meanwhile, so that the next batch is read.
+free_kernel = njit(cache=True, error_model="numpy", _nrt=False, nogil=True)  # type: ignore[call-overload]

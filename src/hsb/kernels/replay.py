@@ -12,7 +12,7 @@ import numpy as np
 from . import advised, advisor, rounds
 from .advisor import BESIDE, HERE
 from .header import ARMS, BASES, DEPTH, REST, ROW0, STRIDE, WEIGHT
-from .jit import kernel
+from .jit import free_kernel, kernel
 
 MULTIPLIER = 0x5851F42D
 DENSE = 4  # where there are at most so many times as many arms as are offered, all are computed
@@ -178,7 +178,7 @@ def _chance(offers, k, p, sums, u, arms, shown, j):
     return min(p[j], 1.0)
 
 
-@kernel
+@free_kernel
 def run(Fs, Is, Ks, counts, offers, events, memory, p, rates, drift, found, start, n):
     """Rows start, start + 1, ...; n were learned from before. Return the first row not played (a tree may be short of rows) and n."""
     none = offers.masks[0][:0]
@@ -267,7 +267,7 @@ def _mix_advised(Fs, Is, Ks, t, counts, offers, k, p, scratch, A, advice):
             p[j] += beside / total
 
 
-@kernel
+@free_kernel
 def run_advised(Fs, Is, Ks, counts, offers, events, memory, p, rate, drift, A, B, cells, advice, found, start, n, most):
     """`run` for a mixture with an advisor. It ends after `most` rows learned from: an epoch is over.
 

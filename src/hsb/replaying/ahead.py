@@ -1,0 +1,56 @@
+"""Reading ahead: the next batches are read and encoded while a kernel works on this one."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+BATCHES = 4  # held at most, besides the one at work
+
+
+def ahead(source: Iterable[T]) -> Iterator[T]:
+    """The same items in the same order, fetched by a thread. Its errors come out here; it ends when nobody listens any more.
+
+    >>> list(ahead(range(5)))
+    [0, 1, 2, 3, 4]
+    """
+    ready: queue.Queue[tuple[str, T | BaseException | None]] = queue.Queue(BATCHES)
+    over = threading.Event()
+
+    def put(what: str, item: T | BaseException | None) -> None:
+        while not over.is_set():
+            try:
+                ready.put((what, item), timeout=0.1)
+                break
+            except queue.Full:
+                pass
+
+    def fetch() -> None:
+        try:
+            for item in source:
+                put("item", item)
+                if over.is_set():
+                    return
+        except BaseException as error:  # handed on, to be raised where the items are used
+            put("error", error)
+        else:
+            put("end", None)
+
+    thread = threading.Thread(target=fetch, name="hsb-read-ahead", daemon=True)
+    thread.start()
+    try:
+        while True:
+            what, item = ready.get()
+            if what == "item":
+                yield item  # type: ignore[misc]
+            elif what == "error":
+                raise item  # type: ignore[misc]
+            else:
+                return
+    finally:
+        over.set()
+        thread.join()
