@@ -19,11 +19,10 @@ def test_an_error_comes_out_after_the_items_before_it() -> None:
         yield 2
         raise OSError("the disk is gone")
 
-    seen = []
+    items = ahead(source())
+    assert [next(items), next(items)] == [1, 2]
     with pytest.raises(OSError, match="the disk is gone"):
-        for item in ahead(source()):
-            seen.append(item)
-    assert seen == [1, 2]
+        next(items)
 
 
 def test_it_reads_only_a_little_ahead_and_ends_when_nobody_listens() -> None:
