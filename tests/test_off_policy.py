@@ -238,6 +238,19 @@ def test_warnings_where_the_log_cannot_answer():
         off_policy(policy, [dataclasses.replace(batch, propensity=np.full(2000, np.nan))])
 
 
+def test_few_rewards_make_wide_intervals():
+    """Two rewards in 2000 events: the bootstrap sees next to no spread, so the cautious interval stands."""
+    policy, batch = trained("clicks"), logged("clicks", 1, 2000)
+    found = off_policy(
+        policy, [dataclasses.replace(batch, reward=(np.arange(2000) < 2).astype(float))], estimators=["ips", "snips"]
+    )
+    assert any("too few for the bootstrap" in warning for warning in found.warnings)
+    for name in ("ips", "snips"):
+        assert found[name].interval == found[name].bernstein and found[name].high > 2 / 2000
+    plenty = off_policy(policy, [batch], estimators=["ips", "snips"])  # control
+    assert plenty["ips"].interval != plenty["ips"].bernstein
+
+
 def test_the_truth_of_a_synthetic_log():
     """A policy on 136 features by an encoder: dr, with a ridge on all of them, within 4 errors of the truth."""
     log = hsb.logs.SyntheticToday(40_000, seed=3)

@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Told = Callable[[int, int | None], None]
 
 FEW = 100  # an effective sample size below this is no answer
+RARE = 5.0  # with fewer rewards than this the bootstrap sees no spread
 UNSEEN = 0.001  # a share of decisions on arms that were never shown which is worth a word
 FAR = 4.5  # standard errors that the average weight may be off 1: by chance once in 150,000 logs
 
@@ -172,8 +173,10 @@ class _Reading:
         products, n = self.tally.products, self.tally.rows
         sum_w, sum_ww = products[0, 1], products[1, 1]
         ess = float(sum_w * sum_w / sum_ww) if sum_ww > 0.0 else 0.0
+        share = (products[0, 2] / sum_w - self.low) / (self.high - self.low) if sum_w > 0.0 else 0.0
+        paid = ess * float(min(share, 1.0 - share))  # how many rewards (or their absence) the events are worth
         names = dict.fromkeys((*chosen, *["dr"] * ("direct" in chosen)))
-        found = {name: self._estimate(name, ends) for name, ends in self._bootstrap(names, seed).items()}
+        found = {name: self._estimate(name, ends, few=paid < RARE) for name, ends in self._bootstrap(names, seed).items()}
         if "direct" in chosen:
             found["direct"] = found["direct"].reaching(found["dr"])
         return OffPolicy(
@@ -184,7 +187,7 @@ class _Reading:
             average_weight=float(sum_w / n),
             clip=self.clip,
             logged=self.logged / self.seen,
-            warnings=tuple(self._warnings(ess)),
+            warnings=tuple(self._warnings(ess, paid)),
         )
 
     def _bootstrap(self, names: Iterable[str], seed: int) -> dict[str, tuple[float, float]]:
@@ -201,7 +204,7 @@ class _Reading:
                 found[name] = (float(ends[0][0]), float(ends[1][0]))
         return found
 
-    def _estimate(self, name: str, ends: tuple[float, float]) -> Estimate:
+    def _estimate(self, name: str, ends: tuple[float, float], *, few: bool) -> Estimate:
         low, high, n = self.low, self.high, self.tally.rows
         products, groups = self.tally.products, self.tally.used
         point, lower, upper = (self.columns.index(column) for column in COLUMNS[name])
@@ -219,10 +222,10 @@ class _Reading:
             )
         safe = (_within(safe[0], low, high), _within(safe[1], low, high))
         varies = len(np.unique(groups[:, point] if over == 0 else groups[groups[:, 1] > 0.0, point])) > 1
-        drawn = (_within(ends[0], low, high), _within(ends[1], low, high)) if varies else safe
+        drawn = (_within(ends[0], low, high), _within(ends[1], low, high)) if varies and not few else safe
         return Estimate(value, *drawn, safe)
 
-    def _warnings(self, ess: float) -> Iterator[str]:
+    def _warnings(self, ess: float, paid: float) -> Iterator[str]:
         n, products = self.tally.rows, self.tally.products
         if self.unknown:
             yield f"{self.unknown} of {self.seen} events have no propensity and were left out; if that is not by chance, all is biased."
@@ -235,6 +238,8 @@ class _Reading:
             yield f"In {100 * share:.2g}% of decisions the policy plays arms that the log never shows: {names}. Nothing is known of them."
         if ess < FEW:
             yield f"The log says little about this policy: {n} events are worth {ess:.0f} (effective sample size). Intervals may be too short."
+        if paid < RARE:
+            yield f"Its rewards are worth {paid:.1f} events: too few for the bootstrap. Intervals are the cautious ones (Bernstein)."
         mean = products[0, 1] / n
         error = math.sqrt(max(products[1, 1] / n - mean * mean, 0.0) / n)
         if abs(mean - 1.0) > FAR * error + 1e-9:

@@ -29,7 +29,8 @@ class Estimate:
     value: float
     low: float
     high: float
-    """By the bootstrap, studentised: right for many events. Where no term differs from another, that of `bernstein`."""
+    """By the bootstrap, studentised: right for many events. Where no term differs from another, or the
+    rewards are worth fewer than five events, that of `bernstein`."""
     bernstein: tuple[float, float]
     """Empirical Bernstein: right for any number of events, if propensities are and none is smaller than the smallest seen. Wider."""
 
