@@ -56,6 +56,7 @@ def advise(F, I, cell, offered):
     """The advice for a cell among the offered arms (empty: all). Changes nothing but scratch. O(depth * arms)."""
     M, depth, row0, stride = I[ARMS], I[DEPTH], I[ROW0], I[STRIDE]
     lost, kept, expected, mean, width = HEAD, HEAD + M, HEAD + 2 * M, HEAD + 3 * M, HEAD + 4 * M
+    masked = len(offered) > 0
     for m in range(M):
         F[lost + m] = F[kept + m] = F[mean + m] = F[width + m] = 0.0
         F[expected + m] = 0.5
@@ -73,6 +74,8 @@ def advise(F, I, cell, offered):
         else:
             reach = 0.0
         for m in range(M):
+            if masked and offered[m] == 0:
+                continue
             at = row + COUNTS + 4 * m
             l, k = F[at], F[at + 1]
             if level > 0:
@@ -85,7 +88,7 @@ def advise(F, I, cell, offered):
     best = -1
     least = math.inf
     for m in range(M):
-        if len(offered) > 0 and offered[m] == 0:
+        if masked and offered[m] == 0:
             continue
         mu = _shrunk(F[lost + m], F[kept + m], F[expected + m])  # of nodes never visited
         index = F[mean + m] + reach * mu - WIDTHS * (F[width + m] + reach * _width(mu, 0.0))

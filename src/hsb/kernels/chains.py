@@ -74,12 +74,10 @@ def split_odds(F, I, row, links, above):
 
 
 @kernel
-def new_leaf(F, I, key, top):
+def new_link(I, key, top):
+    """Count one more row, and link it as a chain from level `top` down to a leaf; return its number."""
     at = I[ROWS]
     I[ROWS] += 1
-    row = I[ROW0] + at * I[STRIDE]
-    arms.reset(F, I, row + ARMS_AT)
-    rows.store(F, I, row, 1.0, 0.0, 0.0)
     link = I[LINKS] + at * I[LINK_STRIDE]
     I[link] = I[DEPTH] + (top << 12)
     k = I[FANOUT]
@@ -91,14 +89,12 @@ def new_leaf(F, I, key, top):
 
 
 @kernel
-def branch(F, I, at, key):
-    """The key leaves the chain of row `at`: the row keeps the links above, a new one gets those below, a second, returned, the key."""
+def cut(F, I, at, level):
+    """Cut the chain of row `at` below a level: the row keeps the links above, a copy of it, returned by number, gets those below."""
     k = I[FANOUT]
     link = I[LINKS] + at * I[LINK_STRIDE]
     row = I[ROW0] + at * I[STRIDE]
     bottom, top = I[link] & 4095, I[link] >> 12
-    level = leaves_at(I, link, key)
-    parts = split_odds(F, I, row, bottom - top + 1, level - top + 1)
     low = I[ROWS]
     I[ROWS] += 1
     low_row = I[ROW0] + low * I[STRIDE]
@@ -107,14 +103,34 @@ def branch(F, I, at, key):
         F[low_row + i] = F[row + i]
     for i in range(I[LINK_STRIDE]):
         I[low_link + i] = I[link + i]
-    rows.store(F, I, low_row, parts[3], parts[4], parts[5])
     I[low_link] = bottom + ((level + 1) << 12)
-    rows.store(F, I, row, parts[0], parts[1], parts[2])
     I[link] = level + (top << 12)
     for c in range(k):
         I[link + 1 + c] = -1
-    old = digit(I, I[link + 1 + k : link + 1 + k + I[WORDS]], level)
-    I[link + 1 + old] = low
+    I[link + 1 + digit(I, I[link + 1 + k : link + 1 + k + I[WORDS]], level)] = low
+    return low
+
+
+@kernel
+def new_leaf(F, I, key, top):
+    at = new_link(I, key, top)
+    row = I[ROW0] + at * I[STRIDE]
+    arms.reset(F, I, row + ARMS_AT)
+    rows.store(F, I, row, 1.0, 0.0, 0.0)
+    return at
+
+
+@kernel
+def branch(F, I, at, key):
+    """The key leaves the chain of row `at`: the row keeps the links above, a new one gets those below, a second, returned, the key."""
+    link = I[LINKS] + at * I[LINK_STRIDE]
+    row = I[ROW0] + at * I[STRIDE]
+    bottom, top = I[link] & 4095, I[link] >> 12
+    level = leaves_at(I, link, key)
+    parts = split_odds(F, I, row, bottom - top + 1, level - top + 1)
+    low_row = I[ROW0] + cut(F, I, at, level) * I[STRIDE]
+    rows.store(F, I, low_row, parts[3], parts[4], parts[5])
+    rows.store(F, I, row, parts[0], parts[1], parts[2])
     leaf = new_leaf(F, I, key, level + 1)
     I[link + 1 + digit(I, key, level)] = leaf
     return leaf

@@ -4,14 +4,13 @@ The same numbers as `rounds.decide` and `rounds.update` (or `advised`) row by ro
 offered arms alone, and kept until something is learned, for rows with the same keys and the same pool.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from . import advised, advisor, rounds
 from .advisor import BESIDE, HERE
-from .header import ARMS, BASES, DEPTH, REST, ROW0, STRIDE, WEIGHT
+from .header import BASES, REST, WEIGHT
 from .jit import free_kernel, kernel
 
 MULTIPLIER = 0x5851F42D
@@ -213,48 +212,6 @@ def run(Fs, Is, Ks, counts, offers, events, memory, p, rates, drift, found, star
 
 
 @kernel
-def _advise(F, I, cell, members):
-    """`advisor.advise` among the listed arms: nothing is computed for the others."""
-    M, depth, row0, stride = I[ARMS], I[DEPTH], I[ROW0], I[STRIDE]
-    lost, kept, expected = advisor.HEAD, advisor.HEAD + M, advisor.HEAD + 2 * M
-    mean, width = advisor.HEAD + 3 * M, advisor.HEAD + 4 * M
-    for m in members:
-        F[lost + m] = F[kept + m] = F[mean + m] = F[width + m] = 0.0
-        F[expected + m] = 0.5
-    reach = 1.0
-    changed = 0.0
-    for level in range(depth + 1):
-        row = row0 + ((1 << level) + (cell >> (depth - level))) * stride
-        changed = max(changed, F[row + advisor.CHANGED])
-        if advisor._is_fresh(F, row, changed):
-            break
-        here = reach
-        if level < depth:
-            here = reach * F[row + advisor.STOP]
-            reach *= F[row + advisor.GO]
-        else:
-            reach = 0.0
-        for m in members:
-            at = row + advisor.COUNTS + 4 * m
-            l, k = F[at], F[at + 1]
-            if level > 0:
-                F[expected + m] = advisor._shrunk(max(F[lost + m] - l, 0.0), max(F[kept + m] - k, 0.0), F[expected + m])
-            F[lost + m] = l
-            F[kept + m] = k
-            mu = advisor._shrunk(l, k, F[expected + m])
-            F[mean + m] += here * mu
-            F[width + m] += here * advisor._width(mu, l + k)
-    best = -1
-    least = math.inf
-    for m in members:
-        mu = advisor._shrunk(F[lost + m], F[kept + m], F[expected + m])
-        index = F[mean + m] + reach * mu - advisor.WIDTHS * (F[width + m] + reach * advisor._width(mu, 0.0))
-        if index < least:
-            best, least = m, index
-    return best
-
-
-@kernel
 def _mix_advised(Fs, Is, Ks, t, counts, offers, k, p, scratch, A, advice):
     """`advised.mix` for the arms of pool k alone."""
     here = A[HERE] * _mix(Fs, Is, Ks, t, counts, offers, k, p, scratch)
@@ -293,7 +250,7 @@ def run_advised(Fs, Is, Ks, counts, offers, events, memory, p, rate, drift, A, B
             visited = not (_is_kept(memory, place, Ks, t, events.pool, fresh) and cells[memory.row[place], 0] == cell)
             if visited:
                 rounds.visit(Fs, Is, Ks, t, counts)
-                advice[place] = _advise(A, B, cell, offers.members[offers.starts[k] : offers.starts[k + 1]])
+                advice[place] = advisor.advise(A, B, cell, offered)
                 _mix_advised(Fs, Is, Ks, t, counts, offers, k, memory.p[place], p, A, advice[place])
                 _keep(memory, place, offers.starts[k + 1] - offers.starts[k], t)
             advised_arm = advice[place]

@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from . import beta
-from .chains import agree, digit, leaves_at
-from .header import CAPACITY, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, PATH, REST, ROW0, ROWS, STAY, STRIDE, WEIGHT, WHOLE, WORDS
+from .chains import agree, cut, digit, leaves_at, new_link
+from .header import CAPACITY, DEPTH, GO, LINK_STRIDE, LINKS, PATH, REST, ROW0, ROWS, STAY, STRIDE, WEIGHT, WHOLE
 from .jit import kernel
 
 FLOOR = 1e-280
@@ -117,44 +117,23 @@ def mix(F, I, n, offered, good, bad, p, work):
 
 @kernel
 def new_leaf(F, I, key, top):
-    at = I[ROWS]
-    I[ROWS] += 1
+    at = new_link(I, key, top)
     row = I[ROW0] + at * I[STRIDE]
     F[row] = 1.0
     for i in range(COUNTS, I[STRIDE]):
         F[row + i] = 0.0
-    link = I[LINKS] + at * I[LINK_STRIDE]
-    k = I[FANOUT]
-    I[link] = I[DEPTH] + (top << 12)
-    for c in range(k):
-        I[link + 1 + c] = -1
-    for w in range(I[WORDS]):
-        I[link + 1 + k + w] = key[w]
     return at
 
 
 @kernel
 def branch(F, I, at, key):
     """The key leaves the chain of row `at`: the row keeps the links above, a new one gets those below, a second, returned, the key."""
-    k = I[FANOUT]
     link = I[LINKS] + at * I[LINK_STRIDE]
     row = I[ROW0] + at * I[STRIDE]
-    bottom, top = I[link] & 4095, I[link] >> 12
     level = leaves_at(I, link, key)
-    low = I[ROWS]
-    I[ROWS] += 1
-    low_row = I[ROW0] + low * I[STRIDE]
-    low_link = I[LINKS] + low * I[LINK_STRIDE]
-    for i in range(I[STRIDE]):
-        F[low_row + i] = F[row + i]
-    for i in range(I[LINK_STRIDE]):
-        I[low_link + i] = I[link + i]
-    F[row] = below_split(F, I, F[row], bottom - level)
-    I[low_link] = bottom + ((level + 1) << 12)
-    I[link] = level + (top << 12)
-    for c in range(k):
-        I[link + 1 + c] = -1
-    I[link + 1 + digit(I, I[link + 1 + k : link + 1 + k + I[WORDS]], level)] = low
+    below = below_split(F, I, F[row], (I[link] & 4095) - level)
+    cut(F, I, at, level)
+    F[row] = below
     leaf = new_leaf(F, I, key, level + 1)
     I[link + 1 + digit(I, key, level)] = leaf
     return leaf
