@@ -11,11 +11,10 @@ from typing import Any, TextIO
 
 from ..errors import FileError, InputError
 from .batch import Batch
-from .log import Problem
 from .mapping import checked_arms
 from .rows import Meaning, Rows
 from .table import Source
-from .text import Report, lines
+from .text import Report, line_rows, lines
 
 INDEX = "index"
 
@@ -66,23 +65,7 @@ class DsjsonFiles(Source):
 
     def rows(self, size: int, report: Report) -> Iterator[Rows]:
         """Read the files one after the other."""
-        for path in self.paths:
-            held: list[tuple[Any, ...]] = []
-            for line in lines(path, report):
-                found = self._row(line.text) if line.is_utf8 else "the line is not UTF-8"
-                if isinstance(found, str):
-                    report(Problem(str(path), line.number, found))
-                    continue
-                held.append((line.number, *found))
-                if len(held) == size:
-                    yield self._piece(path, held)
-                    held = []
-            if held:
-                yield self._piece(path, held)
-
-    def _piece(self, path: Path, held: list[tuple[Any, ...]]) -> Rows:
-        line, points, *others = map(list, zip(*held, strict=True))
-        return Rows(str(path), line, [list(column) for column in zip(*points, strict=True)], *others)
+        return line_rows(self.paths, size, report, self._row)
 
     def _row(self, text: str) -> str | tuple[Any, ...]:
         """Features, arm, propensity, cost, what was available, time, id; or what is wrong."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import FileError
 from .log import Problem
+from .rows import Rows
 from .yahoo import opened
 
 LONGEST = 1 << 24  # bytes of a line
@@ -52,3 +53,25 @@ def lines(path: Path, report: Report) -> Iterator[Line]:
                 yield Line(number, raw.decode(), True)
             except UnicodeDecodeError:
                 yield Line(number, raw.decode(errors="replace"), False)
+
+
+def line_rows(paths: Sequence[Path], size: int, report: Report, read: Callable[[str], str | tuple[Any, ...]]) -> Iterator[Rows]:
+    """The files one after the other, at most `size` rows at a time. `read` makes a line's entries of `Rows`, or says what is wrong."""
+    for path in paths:
+        held: list[tuple[Any, ...]] = []
+        for line in lines(path, report):
+            found = read(line.text) if line.is_utf8 else "the line is not UTF-8"
+            if isinstance(found, str):
+                report(Problem(str(path), line.number, found))
+                continue
+            held.append((line.number, *found))
+            if len(held) == size:
+                yield _piece(path, held)
+                held = []
+        if held:
+            yield _piece(path, held)
+
+
+def _piece(path: Path, held: list[tuple[Any, ...]]) -> Rows:
+    line, points, *others = map(list, zip(*held, strict=True))
+    return Rows(str(path), line, [list(column) for column in zip(*points, strict=True)], *others)

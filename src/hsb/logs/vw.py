@@ -10,11 +10,10 @@ from typing import Any, TextIO
 
 from ..errors import FileError, InputError
 from .batch import Batch
-from .log import Problem
 from .mapping import checked_arms
 from .rows import Meaning, Rows
 from .table import Source
-from .text import Report, lines
+from .text import Report, line_rows, lines
 
 MOST = 4096  # features that are looked for where none are named
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -63,28 +62,19 @@ class VWFiles(Source):
 
     def rows(self, size: int, report: Report) -> Iterator[Rows]:
         """Read the files one after the other."""
-        for path in self.paths:
-            held: list[tuple[Any, ...]] = []
-            for line in lines(path, report):
-                found = parse(line.text) if line.is_utf8 else "the line is not UTF-8"
-                if isinstance(found, str):
-                    report(Problem(str(path), line.number, found))
-                    continue
-                action, cost, chance, offered, features = found
-                points = [0.0] * len(self.places)
-                for name, value in features.items():
-                    if name in self.places:
-                        points[self.places[name]] = value
-                held.append((line.number, points, action, chance, cost, offered or self.meaning.arms))
-                if len(held) == size:
-                    yield self._piece(path, held)
-                    held = []
-            if held:
-                yield self._piece(path, held)
+        return line_rows(self.paths, size, report, self._row)
 
-    def _piece(self, path: Path, held: list[tuple[Any, ...]]) -> Rows:
-        line, points, *others = map(list, zip(*held, strict=True))
-        return Rows(str(path), line, [list(column) for column in zip(*points, strict=True)], *others)
+    def _row(self, text: str) -> str | tuple[Any, ...]:
+        """Features, arm, propensity, cost, what was available; or what is wrong."""
+        found = parse(text)
+        if isinstance(found, str):
+            return found
+        action, cost, chance, offered, features = found
+        points = [0.0] * len(self.places)
+        for name, value in features.items():
+            if name in self.places:
+                points[self.places[name]] = value
+        return points, action, chance, cost, offered or self.meaning.arms
 
 
 Parsed = tuple[int, float, float, tuple[int, ...], dict[str, float]]
