@@ -1,0 +1,37 @@
+"""Contexts that come as features by name, put in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..errors import InputError
+
+
+def names(features: Iterable[Any] | None) -> list[Any] | None:
+    """The order of features that an adapter was given.
+
+    >>> names(("age", "income"))
+    ['age', 'income']
+    """
+    if features is None:
+        return None
+    found = [] if isinstance(features, str | bytes) or not isinstance(features, Iterable) else list(features)
+    if not found or len(set(found)) != len(found):
+        raise InputError(
+            f"features must be different names in the order that the policy expects, at least one; given {features!r}."
+        )
+    return found
+
+
+def row(context: Mapping[Any, Any], order: list[Any], *, absent: float | None) -> Any:
+    """The values in order, a single one by itself; `absent` stands for those left out, None refuses them. Others are not looked at.
+
+    >>> row({"b": 2.0, "a": 1.0, "c": 3.0}, ["a", "b"], absent=None)
+    [1.0, 2.0]
+    """
+    missing = [name for name in order if name not in context] if absent is None else []
+    if missing:
+        raise InputError(f"The context needs the features {order!r}; given {dict(context)!r}, without {missing[0]!r}.")
+    found = [context.get(name, absent) for name in order]
+    return found[0] if len(found) == 1 else found

@@ -1,0 +1,91 @@
+"""The policy that plays for an adapter: its own, and the same from the start every time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+
+from ..arguments import is_hashable
+from ..decision import Decision
+from ..errors import InputError
+from ..policy import Policy
+
+Maker = Callable[[list[Hashable]], Policy]
+
+
+class Player:
+    """A copy of a policy, its random numbers included; or one that a function makes when the first arms are known.
+
+    What was given is kept unchanged in `given`.
+
+    >>> import hsb
+    >>> player = Player(lambda arms: hsb.Uniform(arms=arms, seed=0))
+    >>> player.decide(None, ["a", "b"]).propensity, player.decide(None, ["b", "c"]).propensity
+    (0.5, 0.5)
+    >>> player.policy.arms
+    ['a', 'b', 'c']
+    """
+
+    def __init__(self, policy: Policy | Maker) -> None:
+        self._current: Policy | None = None
+        if isinstance(policy, Policy):
+            self.given: Policy | Maker = policy.copy()
+            self._current = policy.copy()
+        elif callable(policy):
+            self.given = policy
+        else:
+            raise InputError(
+                "An adapter needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3), or a function that makes one of the "
+                f"arms; given {policy!r}."
+            )
+
+    @property
+    def policy(self) -> Policy:
+        """The policy as it is now."""
+        if self._current is None:
+            raise InputError(
+                "The arms are not known yet: the function given makes the policy when a round first offers some. "
+                "Give a policy with all its arms instead."
+            )
+        return self._current
+
+    def meet(self, arms: Sequence[Hashable], context: object) -> Policy:
+        """The policy, which knows these arms from now on. Where they or the context cannot be used, nothing changes."""
+        strange = [arm for arm in arms if not is_hashable(arm)]
+        if strange:
+            raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {strange[0]!r}.")
+        policy = _made(self.given, list(dict.fromkeys(arms))) if self._current is None else self._current
+        new = [arm for arm in dict.fromkeys(arms) if arm not in policy._index]
+        if new or self._current is None:
+            trial = policy.copy()
+            for arm in new:
+                trial.add_arm(arm)
+            trial.probabilities(context)
+            for arm in new:
+                policy.add_arm(arm)
+            self._current = policy
+        return policy
+
+    def decide(self, context: object, arms: Sequence[Hashable]) -> Decision:
+        """A decision among some arms, those not seen before added first."""
+        return self.meet(arms, context).decide(context, available=arms)
+
+
+def own(policy: Policy, *, adapter: str) -> Policy:
+    """A copy of the policy that an adapter is given.
+
+    >>> import hsb
+    >>> own(hsb.Uniform(arms=2), adapter="This")
+    Uniform(arms=[0, 1], rounds=0)
+    """
+    if not isinstance(policy, Policy):
+        raise InputError(f"{adapter} needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {policy!r}.")
+    return policy.copy()
+
+
+def _made(maker: Policy | Maker, arms: list[Hashable]) -> Policy:
+    policy = maker if isinstance(maker, Policy) else maker(arms)
+    if not isinstance(policy, Policy):
+        raise InputError(
+            f"The function given to the adapter must return a policy, e.g. lambda arms: hsb.Exp3(arms=arms); it returned {policy!r}."
+        )
+    return policy

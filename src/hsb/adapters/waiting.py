@@ -1,0 +1,96 @@
+"""Decisions that wait for their feedback, where a library hands back neither a number nor a propensity."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arguments import is_hashable
+from ..decision import Decision
+from ..errors import InputError
+from ..structures.base import whole
+
+Key = tuple[Hashable, Hashable]  # context and arm
+
+
+class Waiting:
+    """The last `limit` decisions, found again by context and arm, the oldest of several alike first; those of one call always stay together.
+
+    >>> waiting = Waiting(2)
+    >>> for n, p in enumerate((0.5, 0.4, 0.3)):
+    ...     waiting.add([((0.1, "a"), Decision(context=0.1, arm="a", propensity=p, id=n))])
+    >>> number, decision = waiting.find([(0.1, "a")], logged="propensity=")[0]
+    >>> decision.propensity
+    0.4
+    >>> waiting.drop([number])
+    >>> len(waiting)
+    1
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = whole("waiting", limit, 1)
+        self._issued = 0
+        self._all: OrderedDict[int, tuple[Key, Decision]] = OrderedDict()
+        self._numbers: dict[Key, deque[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def add(self, made: Sequence[tuple[Key, Decision]]) -> None:
+        """The decisions of one call. The oldest of earlier calls are forgotten where there are too many."""
+        for key, decision in made:
+            self._all[self._issued] = (key, decision)
+            self._numbers.setdefault(key, deque()).append(self._issued)
+            self._issued += 1
+        while len(self._all) > max(self.limit, len(made)):
+            self.drop([next(iter(self._all))])
+
+    def find(self, keys: Sequence[Key], *, logged: str) -> list[tuple[int, Decision]]:
+        """The decision for each, all different, and its number for `drop`; an error that advises `logged` where there is none."""
+        found = []
+        taken: dict[Key, int] = {}
+        for row, key in enumerate(keys):
+            place = taken.get(key, 0)
+            numbers = self._numbers.get(key, ())
+            if place >= len(numbers):
+                which = f"Row {row}: no" if len(keys) > 1 else "No"
+                where = repr(key[0]) if len(repr(key[0])) <= 60 else repr(key[0])[:57] + "..."
+                raise InputError(
+                    f"{which} decision waits for feedback on arm {key[1]!r} at context {where}: it was not made here, was answered "
+                    f"already, or is older than the last {self.limit} that are kept. For late feedback give the adapter a larger "
+                    f"waiting=; for a round from a log give {logged}, the probability with which its arm was played."
+                )
+            number = numbers[place]
+            taken[key] = place + 1
+            found.append((number, self._all[number][1]))
+        return found
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Forget some: they were answered."""
+        for number in numbers:
+            key, _ = self._all.pop(number)
+            self._numbers[key].remove(number)
+            if not self._numbers[key]:
+                del self._numbers[key]
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._all.clear()
+        self._numbers.clear()
+
+
+def key_of(context: Any, arm: Hashable) -> Key:
+    """What a decision is found again by.
+
+    >>> key_of([0.5, 1], "a")
+    ((0.5, 1), 'a')
+    """
+    if isinstance(context, np.ndarray):
+        context = context.tolist()
+    key = (tuple(context) if isinstance(context, list) else context, arm)
+    if not is_hashable(key):
+        raise InputError(f"A context must be numbers or names, and an arm hashable; given {context!r} and {arm!r}.")
+    return key
