@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-engines lint bench tuning clean
+.PHONY: help setup demo test test-engines test-peers lint bench tuning peers clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -42,6 +42,17 @@ bench: $(READY)  ## speed and memory, each against a reference in the same run
 
 tuning: $(READY)  ## the default against its rivals on nineteen problems, and against adversaries (docs/tuning.md)
 	$(BIN)/python benchmarks/default.py
+
+peers: $(READY)  ## hsb beside the libraries people use, under 30 minutes (docs/peers.md); goes on if stopped; ARGS=--quick
+	cd benchmarks && ../$(BIN)/python -m peers $(if $(ARGS),$(ARGS),--publish)
+
+test-peers: $(READY)  ## the adapters and the quick comparison with every library that can be installed, OBP's own loop among them
+	cd benchmarks && ../$(BIN)/python -m peers.environments
+	$(BIN)/python -m pytest -rs tests/test_peers.py tests/test_adapters_*.py
+	@if test -x out/peers/environments/obp/bin/python; then \
+	  out/peers/environments/obp/bin/python -m pip install --quiet --editable . pytest hypothesis && \
+	  out/peers/environments/obp/bin/python -m pytest -p no:cacheprovider tests/test_adapters_obp.py tests/test_adapters_common.py; \
+	else echo "test-peers: OBP cannot be installed here; its own loop is not tried"; fi
 
 clean:  ## remove everything that was made
 	rm -rf .venv build dist out benchmarks/out .pytest_cache .mypy_cache .ruff_cache .hypothesis

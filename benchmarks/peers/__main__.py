@@ -1,0 +1,181 @@
+"""hsb and the libraries people use, on the same rounds: who is faster, who loses less, who breaks.
+
+    make peers                                       everything, under 30 minutes on two cores; goes on if it was stopped
+    python -m peers --quick                          under 3 minutes, far rougher
+    python -m peers --only river,coba                some libraries; hsb is always there
+
+Libraries that are missing are installed: beside hsb, or in environments of their own under --out where they clash.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table as Terminal
+
+from .base import Library
+from .conduct import FULL, QUICK, Conductor, Entry, Plan, clock, measures, race
+from .environments import ENVIRONMENTS, Environment, environment, variables
+from .libraries import library, names
+from .page import PICTURE, About, overview, page, short
+from .picture import draw
+from .problems import PROBLEMS
+from .summary import Loss, Row, Summary
+
+ROOT = Path(__file__).resolve().parents[2]
+BEGIN, END = "<!-- peers: written by make peers -->", "<!-- peers: end -->"
+
+
+def main() -> None:
+    """Run, print, write."""
+    options = _options()
+    begun = time.monotonic()
+    plan = (QUICK if options.quick else FULL)._replace(**({"minutes": options.minutes} if options.minutes else {}))
+    out = options.out.resolve()
+    wanted = [name for name in names() if name == "hsb" or not options.only or name in options.only.split(",")]
+    environments, absent = _environments(wanted, out / "environments", install=not options.installed)
+    summary = _measured(plan, out, environments, options)
+    about = About(
+        date=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        machine=f"{_cpu()}, {os.cpu_count()} cores",
+        python=platform.python_version(),
+        minutes=(time.monotonic() - begun) / 60,
+        plan=plan,
+        quick=options.quick,
+        imports={name: _import_seconds(library(name), found) for name, found in environments.items()},
+        absent=absent,
+    )
+    _print(summary, about)
+    _write(summary, about, out, publish=options.publish)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="1,000 rounds and two seeds: under 3 minutes")
+    parser.add_argument("--installed", action="store_true", help="install nothing: whatever libraries are there")
+    parser.add_argument("--only", default="", help="libraries, by the names of their files, with commas")
+    parser.add_argument(
+        "--out", type=Path, default=ENVIRONMENTS.parent, help="results, environments, pages (default: out/peers)"
+    )
+    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="processes at a time (default: 2)")
+    parser.add_argument(
+        "--minutes", type=float, default=0.0, help=f"time for the games (default: {FULL.minutes:g}; quick: {QUICK.minutes:g})"
+    )
+    parser.add_argument("--publish", action="store_true", help="also write docs/peers.md, its picture and README's lines")
+    options = parser.parse_args()
+    unknown = set(filter(None, options.only.split(","))) - set(names())
+    if unknown:
+        parser.error(f"--only: there is no {', '.join(sorted(unknown))}. There are {', '.join(names())}.")
+    if options.jobs < 1 or options.minutes < 0:
+        parser.error("--jobs needs a whole number of at least 1, --minutes a number above 0.")
+    return options
+
+
+def _environments(
+    wanted: list[str], folder: Path, *, install: bool
+) -> tuple[dict[str, Environment], dict[str, tuple[Library, str]]]:
+    found, absent = {}, {}
+    for name in wanted:
+        one = library(name)
+        place = environment(one, folder, install=install)
+        if place.why_not:
+            absent[name] = (one, place.why_not)
+            print(f"{one.name}: left out: {place.why_not}", file=sys.stderr)
+        else:
+            found[name] = place
+    return found, absent
+
+
+def _measured(plan: Plan, out: Path, environments: dict[str, Environment], options: argparse.Namespace) -> Summary:
+    entries = [Entry(name, library(name), a, place) for name, place in environments.items() for a in library(name).algorithms]
+    worlds = out / "worlds"
+    columns = (TextColumn("{task.description:>8}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        tasks = {kind: bar.add_task(kind, total=None) for kind in ("losses", "speed", "trouble", "size", "long")}
+
+        def told(kind: str, done: int, total: int) -> None:
+            bar.update(tasks[kind], completed=done, total=total)
+
+        conductor = Conductor(plan, out, options.jobs, told)
+        losses = conductor.run(race(entries, plan, worlds), "losses")
+        speed = conductor.run(clock(entries, plan, losses, worlds), "speed", alone=plan.whole)
+        rest = {kind: conductor.run(measures(entries, plan, worlds, kind), kind) for kind in ("trouble", "size", "long")}
+    rows = [
+        Row(
+            *entry[:3],
+            entry.environment.version,
+            losses=losses.get(entry.key, {}),
+            speed=speed.get(entry.key, {}),
+            **{kind: found.get(entry.key, {}).get(kind, {}) for kind, found in rest.items()},
+        )
+        for entry in entries
+    ]
+    return Summary(rows, list(PROBLEMS), [rounds for rounds, _ in plan.games])
+
+
+def _print(summary: Summary, about: About) -> None:
+    def cell(loss: Loss | str | None) -> str:
+        if loss is None or isinstance(loss, str):
+            return "-" if loss is None else "fails"
+        return f"[bold green]{loss.interval.mean:.3f}[/]" if loss.against == -1 else f"{loss.interval.mean:.3f}"
+
+    head, rows = overview(summary, cell)
+    rounds = summary.lengths[min(1, len(summary.lengths) - 1)]
+    shown = Terminal(
+        title=f"Average loss over {rounds:,} rounds, best of each grid; bold: lower than HSB's default beyond chance"
+    )
+    for number, name in enumerate(head):
+        shown.add_column(name, justify="left" if number == 0 else "right", no_wrap=number == 0)
+    for row in rows:
+        shown.add_row(*row)
+    console = Console(width=None if sys.stdout.isatty() else 150)
+    console.print(shown)
+    for line in short(summary, about):
+        console.print(line.replace("**", ""), highlight=False)
+    for one, why in about.absent.values():
+        console.print(f"Not run: {one.name}: {why}", highlight=False, markup=False)
+
+
+def _write(summary: Summary, about: About, out: Path, *, publish: bool) -> None:
+    rounds = summary.lengths[min(1, len(summary.lengths) - 1)]
+    text = page(summary, about)
+    places = [out, ROOT / "docs"] if publish else [out]
+    for place in places:
+        (place / "peers.md").write_text(text)
+        draw(summary, place / PICTURE, rounds)
+    draw(summary, out / "peers.png", rounds)
+    if publish:
+        readme = ROOT / "README.md"
+        before, _, rest = readme.read_text().partition(BEGIN)
+        _, _, after = rest.partition(END)
+        lines = "\n".join(f"- {line}" for line in short(summary, about))
+        readme.write_text(f"{before}{BEGIN}\n{lines}\n{END}{after}")
+    print(f"Written: {', '.join(str(place / 'peers.md') for place in places)}")
+
+
+def _import_seconds(one: Library, place: Environment) -> float:
+    code = f"import time; begin = time.perf_counter(); import {one.module}; print(time.perf_counter() - begin)"
+    command = [place.python, "-W", "ignore", "-c", code]
+    runs = [subprocess.run(command, capture_output=True, text=True, env=variables(), check=True) for _ in range(3)]
+    return min(float(run.stdout.split()[-1]) for run in runs)
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""How much an algorithm loses: at its default with each encoding, and with the best of its grid, chosen on a seed of its own.
+
+A job has so many seconds. What does not fit is left out and said: shorter games first, seed after seed.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ..base import Algorithm, Settings, Table
+from ..features import encode
+from ..play import Outcome, play, read
+
+TRIAL = 50  # rounds that tell how long the others take
+CHOICE = 0.3  # of the time, at most, for the choice
+LEAST = 300  # rounds of a choice: fewer candidates rather than fewer rounds
+FIRST = 1.0  # seconds that the first game gets, whatever the hour
+CHOSEN = "best of grid"
+
+
+class Clock:
+    """The seconds of a job."""
+
+    def __init__(self, seconds: float) -> None:
+        self.end = time.perf_counter() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return self.end - time.perf_counter()
+
+
+def once(
+    algorithm: Algorithm,
+    encoding: str,
+    settings: Settings,
+    path: str,
+    seed: int,
+    rounds: int | None = None,
+    seconds: float = float("inf"),
+) -> Outcome:
+    """One game, with a fresh player in a fresh world."""
+    world = read(path)
+    X = encode(world.contexts, encoding, algorithm.constant)[:rounds]
+    player = algorithm.make(Table(world.arms, X.shape[1], len(X), seed), settings)
+    return play(player, world, X, batch=algorithm.batch, seconds=seconds)
+
+
+def choose(algorithm: Algorithm, path: str, seed: int, clock: Clock, rounds: int) -> dict[str, Any]:
+    """Encodings and settings on the same rounds: as many as a part of the time allows, and `rounds` at most.
+
+    Where it allows too few for all candidates, the last of them are left out; the defaults come first.
+    """
+    candidates = [(encoding, settings) for settings in (algorithm.default, *algorithm.grid) for encoding in algorithm.encodings]
+    seconds = CHOICE * clock.left
+    pace = {}
+    for encoding in algorithm.encodings:
+        once(algorithm, encoding, algorithm.default, path, seed, 2)  # whatever is loaded or compiled at first use
+        trial = once(algorithm, encoding, algorithm.default, path, seed, TRIAL, seconds / 6)
+        pace[encoding] = trial.seconds / trial.rounds
+    together = sum(pace[encoding] for encoding, _ in candidates)
+    rounds = max(min(LEAST, rounds), min(rounds, int(seconds / together)))
+    tried: list[dict[str, Any]] = []
+    for encoding, settings in candidates:
+        if tried and pace[encoding] * rounds > clock.left - (1 - CHOICE) / CHOICE * seconds:
+            continue
+        outcome = once(algorithm, encoding, settings, path, seed, rounds, clock.left)
+        tried.append({"encoding": encoding, "settings": settings, "loss": outcome.loss, "rounds": outcome.rounds})
+    best = min((one for one in tried if one["rounds"] == tried[0]["rounds"]), key=lambda one: one["loss"])
+    return {
+        "encoding": best["encoding"],
+        "settings": best["settings"],
+        "rounds": rounds,
+        "tried": tried,
+        "of": len(candidates),
+        "pace": pace,
+    }
+
+
+def losses(algorithm: Algorithm, problem: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """What was chosen, and every game."""
+    clock = Clock(seconds)
+    choice = problem["choice"]
+    try:
+        chosen = choose(algorithm, choice["path"], choice["seed"], clock, choice["rounds"])
+    except Exception as error:  # whatever the library raises is the result
+        return {"chosen": None, "runs": [], "error": said(error), "seconds": seconds - clock.left}
+    rows = {f"default, {encoding}": (encoding, algorithm.default) for encoding in algorithm.encodings}
+    chosen["row"] = next((name for name, row in rows.items() if row == (chosen["encoding"], chosen["settings"])), CHOSEN)
+    rows[chosen["row"]] = (chosen["encoding"], chosen["settings"])
+    runs: list[dict[str, Any]] = []
+    pace = {name: chosen["pace"][encoding] for name, (encoding, _) in rows.items()}  # seconds a round, the last that was seen
+    for size, games in enumerate(problem["games"]):
+        names = list(rows) if size < problem["all_rows"] else [chosen["row"], _best_default(runs, rows)]
+        for name in dict.fromkeys(names):
+            for game in games:  # the same for every row and library: paired
+                if runs and pace[name] * game["rounds"] > clock.left:
+                    break
+                run = {"row": name, "seed": game["seed"], "rounds": game["rounds"]}
+                try:
+                    outcome = once(algorithm, *rows[name], game["path"], game["seed"], seconds=max(clock.left, FIRST))
+                except Exception as error:  # likewise
+                    runs.append(run | {"error": said(error)})
+                    continue
+                pace[name] = outcome.seconds / outcome.rounds
+                if outcome.rounds == game["rounds"]:
+                    runs.append(run | outcome._asdict())
+    return {"chosen": chosen, "runs": runs, "error": None, "seconds": seconds - clock.left}
+
+
+def _best_default(runs: list[dict[str, Any]], rows: dict[str, Any]) -> str:
+    """The encoding that did best so far: the one that the longest games are played with."""
+    found = [run for run in runs if "loss" in run and run["row"] != CHOSEN]
+    if not found:
+        return next(iter(rows))
+    longest = max(run["rounds"] for run in found)
+    mean: dict[str, list[float]] = {}
+    for run in found:
+        if run["rounds"] == longest:
+            mean.setdefault(run["row"], []).append(run["loss"])
+    return min(mean, key=lambda name: sum(mean[name]) / len(mean[name]))
+
+
+def said(error: BaseException) -> str:
+    """An error in one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:160]}" if text else type(error).__name__

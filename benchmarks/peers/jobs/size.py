@@ -1,0 +1,33 @@
+"""Memory of a fresh process: after NumPy, after the library, and at the peak of a short game."""
+
+from __future__ import annotations
+
+import importlib
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..base import Algorithm
+from .losses import once, said
+
+
+def size(algorithm: Algorithm, item: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """In bytes. Right for the first item of a process alone."""
+    before = _peak()
+    importlib.import_module(item["module"])
+    loaded = _peak()
+    try:
+        once(algorithm, algorithm.encodings[-1], algorithm.default, item["path"], 1, item["rounds"])
+    except Exception as error:  # whatever the library raises is the result
+        return {"before": before, "loaded": loaded, "error": said(error)}
+    return {"before": before, "loaded": loaded, "peak": _peak()}
+
+
+def _peak() -> int:
+    """The most that was resident so far. What a process was before it became Python does not count, where the system tells."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return 1024 * int(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

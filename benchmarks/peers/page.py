@@ -1,0 +1,291 @@
+"""docs/peers.md: everything that was measured, with the configuration of every row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from .base import Library
+from .conduct import Plan
+from .problems import PROBLEMS
+from .summary import BEST, OURS, Loss, Row, Summary
+
+ENCODINGS = """\
+raw: the features as they are; cubic: all products of up to three of them; bins: one column a cell, 1 in the context's own (32 cells of one
+feature, 36 of two, all 64 codewords); none: an algorithm without contexts. Models without an intercept are given a column of ones."""
+
+
+class About(NamedTuple):
+    """Where and when."""
+
+    date: str
+    machine: str
+    python: str
+    minutes: float
+    plan: Plan
+    quick: bool
+    imports: dict[str, float]
+    absent: dict[str, tuple[Library, str]]  # by file: the library, why not
+
+
+def page(summary: Summary, about: About) -> str:
+    """The whole page."""
+    parts = [
+        "# hsb beside its peers",
+        _head(about),
+        "## In short",
+        "\n".join(f"- {line}" for line in short(summary, about)),
+        f"![Average loss against time a round]({PICTURE})",
+        "## One table",
+        _legend(summary, about),
+        table(*overview(summary, markdown)),
+        "## Problem by problem",
+        "Average loss ± half of the 95% interval over seeds. **Bold**: lower than HSB's default on the same rounds, by a paired 95% interval; "
+        "(worse) the other way round is not marked. A dash: there was no time for it. The default columns are at "
+        f"{_middle(summary):,} rounds.",
+        *(_problem(summary, name) for name in summary.problems),
+        "## What goes wrong",
+        _trouble_legend(about),
+        table(*troubles(summary)),
+        "## Speed, import, memory",
+        "One at a time: `decide` and `learn` from Python, the features put into the library's own form before. At once: a thousand decisions "
+        "in one call, then a thousand lessons in one call; for hsb a whole table, learning after every round. One thread. The last column is "
+        f"the peak of a fresh process that plays {about.plan.late:,} rounds; Python with NumPy alone takes about {_bare(summary)}.",
+        table(*speeds(summary, about)),
+        "## Every row's configuration",
+        ENCODINGS,
+        table(*configurations(summary)),
+        "\n".join(_settings(summary)),
+    ]
+    if about.absent:
+        parts += ["## Not run", "\n".join(f"- {library.name}: {why}." for library, why in about.absent.values())]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+PICTURE = "peers.svg"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Markdown."""
+    clean = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *clean])
+
+
+def markdown(loss: Loss | str | None, *, long: bool = False) -> str:
+    """A loss in a cell."""
+    if loss is None:
+        return "-"
+    if isinstance(loss, str):
+        return f"fails: {loss}" if long else "fails"
+    text = str(loss) if long else f"{loss.interval.mean:.3f}"
+    return f"**{text}**" if loss.against == -1 else text
+
+
+def short(summary: Summary, about: About) -> list[str]:
+    """Who wins what, in sentences: the ones that README repeats."""
+    found = []
+    for problem in summary.problems:
+        rounds = next((n for n in reversed(summary.lengths) if summary.ours(problem, n)), None)
+        if rounds is None:
+            continue
+        ours, least, better = summary.ours(problem, rounds), summary.least(problem, rounds), summary.better(problem, rounds)
+        assert ours is not None
+        line = f"**{problem}**, {rounds:,} rounds: HSB at its default loses {ours.interval.mean:.4f}"
+        if least is not None:
+            line += f"; the best rival, {least[0].full_name} ({_shown(least[0].configuration(problem))}), {least[1].interval.mean:.4f}"
+        names = [f"{row.full_name} {loss.interval.mean:.4f}" for row, _, loss in better]
+        found.append(line + (f". **Lower than HSB: {'; '.join(names)}.**" if names else ". No row is lower beyond chance."))
+    ours = next((row for row in summary.rows if row.key == OURS), None)
+    speed = ours.us("raw") if ours else None
+    if speed:
+        timed = sorted(((us, row) for row in summary.rows if row.name != "hsb" and (us := row.us())), key=lambda one: one[0])
+        faster = [f"{row.full_name} {us:.1f} µs" for us, row in timed if us < speed]
+        bulk = ours.batch_us("raw") if ours else None
+        line = f"**Speed**, one round at a time from Python: HSB {speed:.1f} µs"
+        line += f" ({bulk:.2f} µs in whole tables)" if bulk else ""
+        found.append(line + (f". Faster: {'; '.join(faster)}." if faster else ". Nobody is faster."))
+    return found
+
+
+def overview(summary: Summary, cell: Callable[[Loss | str | None], str]) -> tuple[list[str], list[list[str]]]:
+    """One row an algorithm at its best of the grid, and HSB's default first."""
+    rounds = _middle(summary)
+    head = ["algorithm", "µs", "at once", *summary.problems]
+    ours = next((row for row in summary.rows if row.key == OURS), None)
+    rows = []
+    if ours is not None:
+        default = [cell(summary.loss(ours, name, "default, raw", rounds)) for name in summary.problems]
+        rows.append(["hsb: HSB, default", _us(ours.us("raw")), _us(ours.batch_us("raw")), *default])
+    for row in summary.rows:
+        losses = [cell(summary.loss(row, name, BEST, rounds)) for name in summary.problems]
+        rows.append([row.full_name, _us(row.us()), _us(row.batch_us()), *losses])
+    return head, rows
+
+
+def troubles(summary: Summary) -> tuple[list[str], list[list[str]]]:
+    """What each does with NaN, an unknown arm, late feedback, ten million rounds."""
+    head = ["algorithm", "NaN context", "NaN loss", "unknown arm", "propensity", "feedback late", "many rounds"]
+    rows = []
+    for row in summary.rows:
+        found = row.trouble
+        if "error" in found:
+            rows.append([row.full_name, f"not seen: {found['error']}", "", "", "", "", _long(row.long)])
+            continue
+        late = found.get("late")
+        lateness = f"{late[0]:.3f} → {late[1]:.3f}" if isinstance(late, list) and len(late) == 2 else str(late or "-")
+        kinds = [str(found.get(kind, "-")) for kind in ("NaN context", "NaN loss", "unknown arm", "propensity")]
+        rows.append([row.full_name, *kinds, lateness, _long(row.long)])
+    return head, rows
+
+
+def speeds(summary: Summary, about: About) -> tuple[list[str], list[list[str]]]:
+    """Times by encoding, against HSB in the same run."""
+    ours = next((row for row in summary.rows if row.key == OURS), None)
+    unit = ours.us("raw") if ours else None
+    head = [
+        "algorithm",
+        "raw µs",
+        "cubic µs",
+        "bins µs",
+        "chosen for VI-A µs",
+        "times HSB's",
+        "at once µs",
+        "import s",
+        "peak MB",
+    ]
+    rows = []
+    for row in summary.rows:
+        none = row.us("none")
+        each = [_us(none), "", ""] if none else [_us(row.us(encoding)) for encoding in ("raw", "cubic", "bins")]
+        mine = row.us()
+        ratio = f"{mine / unit:.1f}" if mine and unit else "-"
+        peak = row.size.get("peak")
+        last = [f"{about.imports[row.name]:.2f}", f"{peak / 2**20:.0f}" if peak else "-"]
+        rows.append([row.full_name, *each, _us(mine), ratio, _us(row.batch_us()), *last])
+    return head, rows
+
+
+def configurations(summary: Summary) -> tuple[list[str], list[list[str]]]:
+    """Default, grid, what was chosen for each problem."""
+    head = ["algorithm", *summary.problems]
+    return head, [[row.full_name, *(_shown(row.configuration(name)) for name in summary.problems)] for row in summary.rows]
+
+
+# -- inside --------------------------------------------------------------------------------------------------------------
+
+
+def _head(about: About) -> str:
+    games = ", ".join(f"{rounds:,} rounds with {seeds} seeds" for rounds, seeds in about.plan.games)
+    return (
+        f"Generated by `make peers`{' in its quick size' if about.quick else ''} on {about.date}: {about.machine}, Python {about.python}, "
+        f"{about.minutes:.0f} minutes. Games: {games}. Settings are chosen on a seed of their own, over at most {about.plan.choice:,} rounds. "
+        "Every library sees the same rounds and has the same time for them; what did not fit is left out and shown as a dash. All problems but "
+        "LandSat are synthetic. Not to be edited by hand."
+    )
+
+
+def _legend(summary: Summary, about: About) -> str:
+    return (
+        f"Average loss over {_middle(summary):,} rounds, each algorithm with the best of its grid and encodings, chosen for each problem "
+        "on another seed; HSB's default, which is never tuned, comes first. **Bold**: lower than HSB's default on the same rounds, by a paired "
+        "95% interval. µs: a decision and its lesson, one at a time, as chosen for VI-A; at once: in the library's own bulk mode, if any."
+    )
+
+
+def _trouble_legend(about: About) -> str:
+    return (
+        "Each at its default, bins where it takes features, after 120 rounds. *Learns on*: afterwards it still finds an arm that never loses. "
+        "Propensity: two equal players learn the same decisions, one told that those that lost had had probability 0.02; do they differ? "
+        f"Feedback late: average loss over {about.plan.late:,} rounds of VI-A, with feedback at once → {about.plan.late // 10:,} rounds late. "
+        f"Many rounds: {about.plan.long:,} of an easy problem, the library's fastest way."
+    )
+
+
+def _problem(summary: Summary, name: str) -> str:
+    encodings = ("raw", "cubic", "bins")
+    middle = _middle(summary)
+    adversary = name == "adversary"
+    head = ["algorithm", *(f"default, {encoding}" for encoding in encodings), "best of grid"]
+    head += [f"{rounds:,}" for rounds in summary.lengths] + (["regret"] if adversary else []) + ["default, long"]
+    rows = []
+    for row in summary.rows:
+        which = row.algorithm.encodings
+        cells = [markdown(summary.loss(row, name, f"default, {e}", middle), long=True) if e in which else "" for e in encodings]
+        if which == ("none",):
+            cells[0] = markdown(summary.loss(row, name, "default, none", middle), long=True)
+        cells.append(_shown(row.configuration(name)))
+        tuned = [summary.loss(row, name, BEST, rounds) for rounds in summary.lengths]
+        cells += [markdown(loss, long=True) for loss in tuned]
+        if adversary:
+            regret = next((loss.regret for loss in tuned if isinstance(loss, Loss) and loss.regret is not None), None)
+            cells.append("-" if regret is None else f"{regret:.3f}")
+        rows.append([row.full_name, *cells, _default_long(summary, row, name)])
+    said = PROBLEMS[name][0][0].upper() + PROBLEMS[name][0][1:]
+    if adversary:
+        said += (
+            f". Regret: a round, at {summary.lengths[0]:,} rounds, against the best mapping of 32 cells on the losses that were set for this "
+            "player; it is what a guarantee speaks of"
+        )
+    return f"### {name}\n\n{said}.\n\n{table(head, rows)}"
+
+
+def _default_long(summary: Summary, row: Row, name: str) -> str:
+    """The default with its best encoding, at the greatest length."""
+    longest = summary.lengths[-1]
+    for encoding in row.algorithm.encodings:
+        loss = summary.loss(row, name, f"default, {encoding}", longest)
+        if isinstance(loss, Loss):
+            return f"{encoding}: {markdown(loss, long=True)}"
+    return "-"
+
+
+def _middle(summary: Summary) -> int:
+    return summary.lengths[min(1, len(summary.lengths) - 1)]
+
+
+def _us(us: float | None) -> str:
+    return "-" if us is None else f"{us:.2f}" if us < 1 else f"{us:.1f}" if us < 100 else f"{us:,.0f}"
+
+
+def _shown(configuration: dict[str, Any] | None) -> str:
+    if configuration is None:
+        return "-"
+    settings = ", ".join(f"{name}={_value(value)}" for name, value in configuration["settings"].items())
+    return f"{configuration['encoding']}{'; ' + settings if settings else ''}"
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _long(found: dict[str, Any]) -> str:
+    if "rounds" not in found:
+        return str(found.get("error", "-"))
+    text = f"{found['rounds']:,} in {found['seconds']:.0f} s ({found['mode']})"
+    if found.get("error"):
+        return f"fails after {found['rounds']:,}: {found['error']}"
+    if found.get("slower") and found["slower"] > 1.3:
+        text += f", the second half {found['slower']:.1f} times slower"
+    if found.get("bytes_a_round", 0) > 1:
+        text += f", +{found['bytes_a_round']:.0f} bytes a round"
+    return text
+
+
+def _bare(summary: Summary) -> str:
+    found = [row.size["before"] for row in summary.rows if "before" in row.size]
+    return f"{min(found) / 2**20:.0f} MB" if found else "some 30 MB"
+
+
+def _settings(summary: Summary) -> Iterable[str]:
+    seen = set()
+    for row in summary.rows:
+        if row.name not in seen:
+            seen.add(row.name)
+            says = f" {row.library.says}" if row.library.says else ""
+            yield f"\n**{row.library.name} {row.version}** (`{row.library.package}`; {row.library.source}).{says}\n"
+        grid = "; ".join(_shown({"encoding": "", "settings": one}).removeprefix("; ") for one in row.algorithm.grid) or "none"
+        default = _shown({"encoding": "", "settings": row.algorithm.default}).removeprefix("; ") or "no settings"
+        batch = f" Lessons in batches of up to {row.algorithm.batch}." if row.algorithm.batch > 1 else ""
+        says = f" {row.algorithm.says[0].upper()}{row.algorithm.says[1:]}" if row.algorithm.says else ""
+        yield f"- {row.algorithm.name}. Default: {default}. Also tried: {grid}. Encodings: {', '.join(row.algorithm.encodings)}.{batch}{says}"

@@ -1,0 +1,57 @@
+"""Average loss against time a round: down and to the left is better."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .summary import BEST, OURS, Loss, Summary
+
+COLOURS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf", "#ff7f0e")
+SHOWN = ("VI-A", "VI-B", "LandSat", "50 arms", "two features", "ten changes")
+
+
+def draw(summary: Summary, path: Path, rounds: int) -> None:
+    """One panel a problem, a point an algorithm at its best of the grid; a star is HSB's default."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    problems = [name for name in SHOWN if name in summary.problems]
+    libraries = list(dict.fromkeys(row.library.name for row in summary.rows))
+    figure, axes = pyplot.subplots(2, 3, figsize=(12.5, 7.6), sharex=True, constrained_layout=True)
+    for axis in axes.flat[len(problems) :]:
+        axis.axis("off")
+    for axis, problem in zip(axes.flat, problems, strict=False):
+        levels = []
+        for row in summary.rows:
+            us, loss = row.us(), summary.loss(row, problem, BEST, rounds)
+            if us is None or not isinstance(loss, Loss):
+                continue
+            colour = COLOURS[libraries.index(row.library.name) % len(COLOURS)]
+            half = (loss.interval.high - loss.interval.low) / 2 if loss.seeds > 1 else 0.0
+            axis.errorbar(
+                us, loss.interval.mean, yerr=half, color=colour, marker="o", markersize=4, linestyle="", elinewidth=0.8
+            )
+            levels.append(loss.interval.mean)
+        ours = next((row for row in summary.rows if row.key == OURS), None)
+        mine = summary.ours(problem, rounds)
+        if ours is not None and mine is not None and (us := ours.us("raw")):
+            axis.plot(us, mine.interval.mean, color=COLOURS[0], marker="*", markersize=15, linestyle="", zorder=5)
+            axis.axhline(mine.interval.mean, color=COLOURS[0], linewidth=0.6, linestyle=":")
+        axis.set_xscale("log")
+        axis.set_title(problem + ("" if problem == "LandSat" else " (synthetic)"), fontsize=10)
+        axis.grid(alpha=0.25, linewidth=0.5)
+    for axis in axes[-1]:
+        axis.set_xlabel("µs a round, one at a time")
+    for axis in axes[:, 0]:
+        axis.set_ylabel(f"average loss over {rounds:,} rounds")
+    handles = [
+        pyplot.Line2D([], [], color=COLOURS[i % len(COLOURS)], marker="o", linestyle="", markersize=5, label=name)
+        for i, name in enumerate(libraries)
+    ]
+    handles.append(pyplot.Line2D([], [], color=COLOURS[0], marker="*", linestyle="", markersize=12, label="HSB, default"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=6, frameon=False, fontsize=9)
+    figure.suptitle("Each algorithm with the best of its grid; down and to the left is better", fontsize=11)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    pyplot.close(figure)
