@@ -53,16 +53,18 @@ class _Refitting(_Streaming):
 
     def __init__(self, policy: Any, table: Table, *, first: int) -> None:
         super().__init__(policy, table, first=first, binary=True, tells=False)
-        self._kept: list[tuple[Any, ...]] = []
+        self._old: list[tuple[Any, ...]] = []
+        self._new: list[tuple[Any, ...]] = []
         self._due = 1
 
     def _take(self, X: Floats, arms: Any, rewards: Floats) -> None:
-        self._kept.append((X, arms, rewards))
+        self._new.append((X, arms, rewards))
         if self._lessons >= self._due:
-            everything = tuple(map(np.concatenate, zip(*self._kept, strict=True)))
-            self._policy.fit(*everything, continue_from_last=True)
-            self._kept = [everything]
+            new, self._new = self._new, []  # what the library refuses is not offered again
             self._due = self._lessons + max(1, self._lessons // SHARE)
+            everything = tuple(map(np.concatenate, zip(*self._old, *new, strict=True)))
+            self._policy.fit(*everything, continue_from_last=True)
+            self._old = [everything]
 
 
 def _tuples(value: Any) -> Any:

@@ -21,7 +21,7 @@ class _Fitted(BatchPlayer):
     refit: `fit` with everything when the lessons are so many times those of the last `fit`; 0: never.
     """
 
-    def __init__(self, mab: Any, table: Table, *, warm: int, binary: bool, share: int = 0, refit: float = 0) -> None:
+    def __init__(self, mab: Any, table: Table, *, first: int, binary: bool, share: int = 0, refit: float = 0) -> None:
         self._mab = mab
         self._arms = table.arms
         self._binary = binary
@@ -31,7 +31,7 @@ class _Fitted(BatchPlayer):
         self._new: list[Lessons] = []
         self._old: list[Lessons] = []
         self._lessons = 0
-        self._due = self._fit_due = max(1, warm)
+        self._due = self._fit_due = first
         self._ready = False
 
     def decide_many(self, X: Floats) -> list[Play]:
@@ -54,17 +54,17 @@ class _Fitted(BatchPlayer):
             self._teach()
 
     def _teach(self) -> None:
-        """Hand over what waits."""
+        """Hand over what waits. What the library refuses is not offered again."""
+        new, self._new = self._new, []
+        self._due = self._lessons + (self._lessons // self._share if self._share else 0)
         if self._lessons >= self._fit_due:
-            self._mab.fit(*_joined(self._old + self._new))
+            self._mab.fit(*_joined(self._old + new))
             self._ready = True
             self._fit_due = self._lessons * self._refit or float("inf")
         else:
-            self._mab.partial_fit(*_joined(self._new))
+            self._mab.partial_fit(*_joined(new))
         if self._refit:
-            self._old += self._new
-        self._new = []
-        self._due = self._lessons + (self._lessons // self._share if self._share else 0)
+            self._old += new
 
 
 def _joined(lessons: list[Lessons]) -> Lessons:
@@ -76,10 +76,10 @@ def _joined(lessons: list[Lessons]) -> Lessons:
 
 
 def _make(neighbourhood: str, table: Table, settings: Settings) -> Player:
-    """`learning` with its arguments, in that neighbourhood with its own; `warm` (rounds an arm) and `refit` are ours."""
+    """`learning` with its arguments, in that neighbourhood with its own; `first` and `refit` are ours."""
     from mabwiser.mab import MAB, LearningPolicy, NeighborhoodPolicy
 
-    left = {key: copy(value) for key, value in settings.items() if key not in ("warm", "refit")}
+    left = {key: copy(value) for key, value in settings.items() if key not in ("first", "refit")}
     policy = getattr(LearningPolicy, left.pop("learning"))
     learning = policy(**{key: left.pop(key) for key in policy._fields if key in left})
     around = getattr(NeighborhoodPolicy, neighbourhood)(**left) if neighbourhood else None
@@ -87,7 +87,7 @@ def _make(neighbourhood: str, table: Table, settings: Settings) -> Player:
     return _Fitted(
         mab,
         table,
-        warm=settings["warm"] * table.arms,
+        first=settings["first"],
         binary=settings["learning"] == "ThompsonSampling",
         share=20 if neighbourhood == "Clusters" else 0,
         refit=settings.get("refit", 0),
@@ -102,18 +102,18 @@ def _algorithm(name: str, neighbourhood: str, default: Settings, *grid: Settings
 
 
 UCB, THOMPSON = {"learning": "UCB1", "alpha": 1}, {"learning": "ThompsonSampling"}
-LIN_UCB = {"learning": "LinUCB", "alpha": 1.0, "l2_lambda": 1.0, "scale": False, "warm": 0}
+LIN_UCB = {"learning": "LinUCB", "alpha": 1.0, "l2_lambda": 1.0, "scale": False, "first": 1}
 LIN_TS = LIN_UCB | {"learning": "LinTS"}
-TREE: Settings = {"tree_parameters": {}, "warm": 10, "refit": 0}
-RADIUS = {"radius": 0.05, "metric": "euclidean", "warm": 10}
-CLUSTERS = {"n_clusters": 2, "is_minibatch": False, "warm": 10}
+TREE: Settings = {"tree_parameters": {}, "first": 50, "refit": 0}
+RADIUS = {"radius": 0.05, "metric": "euclidean", "first": 50}
+CLUSTERS = {"n_clusters": 2, "is_minibatch": False, "first": 50}
 
 LIBRARY = Library(
     name="MABWiser",
     package="mabwiser",
     module="mabwiser",
     source="https://fidelity.github.io/mabwiser, and the repository's examples/contextual_mab.py",
-    says="It decides only after a first `fit`: until then arms are drawn at random, `warm` rounds an arm and at least one. "
+    says="It decides only after a first `fit`: until then, `first` rounds, arms are drawn at random. "
     "Then `partial_fit` with every batch. Policies for a neighbourhood have no default: the example's UCB1. It gives "
     "an arm without data the value 0, so that such an arm is never tried; Thompson sampling, which tries it, is in "
     "each grid. One thread. Losses between 0 and 1 go to Thompson sampling as a coin with that mean, to the others as "
@@ -123,10 +123,10 @@ LIBRARY = Library(
             "LinUCB",
             "",
             LIN_UCB,
-            LIN_UCB | {"alpha": 0.3, "warm": 10},
-            LIN_UCB | {"alpha": 0.1, "warm": 10},
-            LIN_UCB | {"alpha": 0.03, "warm": 10},
-            LIN_UCB | {"alpha": 0.3, "l2_lambda": 0.1, "warm": 10},
+            LIN_UCB | {"alpha": 0.3, "first": 50},
+            LIN_UCB | {"alpha": 0.1, "first": 50},
+            LIN_UCB | {"alpha": 0.03, "first": 50},
+            LIN_UCB | {"alpha": 0.3, "l2_lambda": 0.1, "first": 50},
             LIN_UCB | {"alpha": 2.0},
             says="A ridge regression an arm; its matrix is inverted with every lesson.",
         ),
@@ -135,10 +135,10 @@ LIBRARY = Library(
             "",
             LIN_TS,
             LIN_TS | {"alpha": 0.3},
-            LIN_TS | {"alpha": 0.3, "warm": 10},
-            LIN_TS | {"alpha": 0.1, "warm": 10},
-            LIN_TS | {"alpha": 0.03, "warm": 10},
-            LIN_TS | {"alpha": 0.3, "l2_lambda": 0.1, "warm": 10},
+            LIN_TS | {"alpha": 0.3, "first": 50},
+            LIN_TS | {"alpha": 0.1, "first": 50},
+            LIN_TS | {"alpha": 0.03, "first": 50},
+            LIN_TS | {"alpha": 0.3, "l2_lambda": 0.1, "first": 50},
             says="A ridge regression an arm, its coefficients drawn anew for every context. (With one column alone a batch "
             "goes wrong in version 2.7.4: NumPy's squeeze. Our column of ones prevents it.)",
         ),
