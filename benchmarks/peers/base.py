@@ -5,6 +5,7 @@ An adapter is one file of `libraries/` with one `LIBRARY`. It must import withou
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -98,6 +99,11 @@ class Algorithm:
     """At most so many rounds between two lessons, where one at a time would take too long. Small at first: a twentieth of the rounds played."""
     says: str = ""
     """What a reader must know of it."""
+
+    def __post_init__(self) -> None:
+        """Settings as plain data, as they come back from a file: lists, not tuples."""
+        object.__setattr__(self, "default", json.loads(json.dumps(self.default)))
+        object.__setattr__(self, "grid", tuple(json.loads(json.dumps(self.grid))))
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ class _Fitted(BatchPlayer):
         self._new: list[Lessons] = []
         self._old: list[Lessons] = []
         self._lessons = 0
-        self._due = self._fit_due = first
+        self._due = first
+        self._fit_due: float = first
         self._ready = False
 
     def decide_many(self, X: Floats) -> list[Play]:
@@ -39,7 +40,7 @@ class _Fitted(BatchPlayer):
         if not self._ready:
             return [Play(arm, 1 / self._arms) for arm in self._rng.integers(self._arms, size=len(X)).tolist()]
         found = self._mab.predict(X)
-        return [Play(arm) for arm in found] if len(X) > 1 else [Play(found)]
+        return list(map(Play, found)) if len(X) > 1 else [Play(found)]
 
     def learn_many(self, X: Floats, plays: list[Play], losses: Floats) -> None:
         """Rewards, for Thompson sampling made 0 or 1 by a coin with that mean."""
