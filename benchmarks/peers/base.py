@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -40,7 +40,7 @@ class Player(ABC):
     """One configuration at play. Losses are in [0, 1]; a library that wants rewards is given 1 - loss. Arms go in and come out as they are,
     unchecked: what the library does with an arm that it does not know, or with a NaN, is for us to see."""
 
-    def prepare(self, X: Floats) -> Sequence[Any]:
+    def prepare(self, X: Floats) -> Any:
         """Rows of features in the library's own form. Done before the clock starts."""
         return X
 

@@ -164,7 +164,7 @@ def _named(told: Any) -> Any:
 
 def race(entries: list[Entry], plan: Plan, worlds: Path) -> list[Item]:
     """Losses. Quick algorithms first: what they leave of the time, the slow ones get."""
-    told = []
+    told: list[dict[str, Any]] = []
     for name in problems.PROBLEMS:
         choice = {
             "seed": CHOICE_SEED,

@@ -41,9 +41,9 @@ def page(summary: Summary, about: About) -> str:
         _legend(summary, about),
         table(*overview(summary, markdown)),
         "## Problem by problem",
-        "Average loss ± half of the 95% interval over seeds. **Bold**: lower than HSB's default on the same rounds, by a paired 95% interval; "
-        "(worse) the other way round is not marked. A dash: there was no time for it. The default columns are at "
-        f"{_middle(summary):,} rounds.",
+        "Average loss ± half of the 95% interval over seeds. **Bold**: lower than HSB's default on the same rounds, by a paired 95% interval; by "
+        "chance alone one row in forty would be. A dash: there was no time for it. The default columns are at "
+        f"{_middle(summary):,} rounds; best of grid says the encoding, and what differs from the default.",
         *(_problem(summary, name) for name in summary.problems),
         "## What goes wrong",
         _trouble_legend(about),
@@ -93,18 +93,14 @@ def short(summary: Summary, about: About) -> list[str]:
         assert ours is not None
         line = f"**{problem}**, {rounds:,} rounds: HSB at its default loses {ours.interval.mean:.4f}"
         if least is not None:
-            line += f"; the best rival, {least[0].full_name} ({_shown(least[0].configuration(problem))}), {least[1].interval.mean:.4f}"
+            line += f"; the best rival, {least[0].full_name} ({_chosen(least[0], problem)}), {least[1].interval.mean:.4f}"
         names = [f"{row.full_name} {loss.interval.mean:.4f}" for row, _, loss in better]
         found.append(line + (f". **Lower than HSB: {'; '.join(names)}.**" if names else ". No row is lower beyond chance."))
-    ours = next((row for row in summary.rows if row.key == OURS), None)
-    speed = ours.us("raw") if ours else None
-    if speed:
-        timed = sorted(((us, row) for row in summary.rows if row.name != "hsb" and (us := row.us())), key=lambda one: one[0])
-        faster = [f"{row.full_name} {us:.1f} µs" for us, row in timed if us < speed]
-        bulk = ours.batch_us("raw") if ours else None
-        line = f"**Speed**, one round at a time from Python: HSB {speed:.1f} µs"
-        line += f" ({bulk:.2f} µs in whole tables)" if bulk else ""
-        found.append(line + (f". Faster: {'; '.join(faster)}." if faster else ". Nobody is faster."))
+    mine = next((row for row in summary.rows if row.key == OURS), None)
+    if mine is not None:
+        one, many = mine.us("raw"), mine.batch_us("raw")
+        found += [_faster(summary, "one round at a time from Python", one, Row.us)] if one else []
+        found += [_faster(summary, "many rounds at once", many, Row.batch_us)] if many else []
     return found
 
 
@@ -169,7 +165,17 @@ def speeds(summary: Summary, about: About) -> tuple[list[str], list[list[str]]]:
 def configurations(summary: Summary) -> tuple[list[str], list[list[str]]]:
     """Default, grid, what was chosen for each problem."""
     head = ["algorithm", *summary.problems]
-    return head, [[row.full_name, *(_shown(row.configuration(name)) for name in summary.problems)] for row in summary.rows]
+    return head, [[row.full_name, *(_chosen(row, name) for name in summary.problems)] for row in summary.rows]
+
+
+def _faster(summary: Summary, what: str, ours: float, speed: Callable[[Row], float | None]) -> str:
+    timed = sorted(
+        ((us, row.full_name) for row in summary.rows if row.name != "hsb" and (us := speed(row))), key=lambda one: one[0]
+    )
+    names = [f"{name} {_us(us)} µs" for us, name in timed if us < ours]
+    return f"**Speed**, {what}: HSB at its default {_us(ours)} µs. " + (
+        f"**Faster: {'; '.join(names)}.**" if names else "Nobody is faster."
+    )
 
 
 # -- inside --------------------------------------------------------------------------------------------------------------
@@ -207,14 +213,18 @@ def _problem(summary: Summary, name: str) -> str:
     middle = _middle(summary)
     adversary = name == "adversary"
     head = ["algorithm", *(f"default, {encoding}" for encoding in encodings), "best of grid"]
-    head += [f"{rounds:,}" for rounds in summary.lengths] + (["regret"] if adversary else []) + ["default, long"]
+    head += (
+        [f"{rounds:,}" for rounds in summary.lengths]
+        + (["regret"] if adversary else [])
+        + [f"default, {summary.lengths[-1]:,}"]
+    )
     rows = []
     for row in summary.rows:
         which = row.algorithm.encodings
         cells = [markdown(summary.loss(row, name, f"default, {e}", middle), long=True) if e in which else "" for e in encodings]
         if which == ("none",):
             cells[0] = markdown(summary.loss(row, name, "default, none", middle), long=True)
-        cells.append(_shown(row.configuration(name)))
+        cells.append(_chosen(row, name))
         tuned = [summary.loss(row, name, BEST, rounds) for rounds in summary.lengths]
         cells += [markdown(loss, long=True) for loss in tuned]
         if adversary:
@@ -248,11 +258,18 @@ def _us(us: float | None) -> str:
     return "-" if us is None else f"{us:.2f}" if us < 1 else f"{us:.1f}" if us < 100 else f"{us:,.0f}"
 
 
-def _shown(configuration: dict[str, Any] | None) -> str:
+def _chosen(row: Row, problem: str) -> str:
+    """The encoding, and what differs from the default."""
+    configuration = row.configuration(problem)
     if configuration is None:
         return "-"
-    settings = ", ".join(f"{name}={_value(value)}" for name, value in configuration["settings"].items())
-    return f"{configuration['encoding']}{'; ' + settings if settings else ''}"
+    default = row.algorithm.default
+    changed = {name: value for name, value in configuration["settings"].items() if default.get(name) != value}
+    return f"{configuration['encoding']}, {_settings_text(changed) or 'default'}"
+
+
+def _settings_text(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={_value(value)}" for name, value in settings.items())
 
 
 def _value(value: Any) -> str:
@@ -284,8 +301,8 @@ def _settings(summary: Summary) -> Iterable[str]:
             seen.add(row.name)
             says = f" {row.library.says}" if row.library.says else ""
             yield f"\n**{row.library.name} {row.version}** (`{row.library.package}`; {row.library.source}).{says}\n"
-        grid = "; ".join(_shown({"encoding": "", "settings": one}).removeprefix("; ") for one in row.algorithm.grid) or "none"
-        default = _shown({"encoding": "", "settings": row.algorithm.default}).removeprefix("; ") or "no settings"
+        grid = "; ".join(_settings_text(one) for one in row.algorithm.grid) or "none"
+        default = _settings_text(row.algorithm.default) or "no settings"
         batch = f" Lessons in batches of up to {row.algorithm.batch}." if row.algorithm.batch > 1 else ""
         says = f" {row.algorithm.says[0].upper()}{row.algorithm.says[1:]}" if row.algorithm.says else ""
         yield f"- {row.algorithm.name}. Default: {default}. Also tried: {grid}. Encodings: {', '.join(row.algorithm.encodings)}.{batch}{says}"

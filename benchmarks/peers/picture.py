@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .summary import BEST, OURS, Loss, Summary
+from .summary import BEST, OURS, Loss, Row, Summary
 
 COLOURS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf", "#ff7f0e")
 SHOWN = ("VI-A", "VI-B", "LandSat", "50 arms", "two features", "ten changes")
@@ -16,6 +16,7 @@ def draw(summary: Summary, path: Path, rounds: int) -> None:
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    from matplotlib.lines import Line2D
 
     problems = [name for name in SHOWN if name in summary.problems]
     libraries = list(dict.fromkeys(row.library.name for row in summary.rows))
@@ -23,7 +24,7 @@ def draw(summary: Summary, path: Path, rounds: int) -> None:
     for axis in axes.flat[len(problems) :]:
         axis.axis("off")
     for axis, problem in zip(axes.flat, problems, strict=False):
-        levels = []
+        levels: list[tuple[float, float, Row]] = []
         for row in summary.rows:
             us, loss = row.us(), summary.loss(row, problem, BEST, rounds)
             if us is None or not isinstance(loss, Loss):
@@ -33,13 +34,19 @@ def draw(summary: Summary, path: Path, rounds: int) -> None:
             axis.errorbar(
                 us, loss.interval.mean, yerr=half, color=colour, marker="o", markersize=4, linestyle="", elinewidth=0.8
             )
-            levels.append(loss.interval.mean)
+            levels.append((loss.interval.mean, us, row))
         ours = next((row for row in summary.rows if row.key == OURS), None)
         mine = summary.ours(problem, rounds)
         if ours is not None and mine is not None and (us := ours.us("raw")):
             axis.plot(us, mine.interval.mean, color=COLOURS[0], marker="*", markersize=15, linestyle="", zorder=5)
             axis.axhline(mine.interval.mean, color=COLOURS[0], linewidth=0.6, linestyle=":")
         axis.set_xscale("log")
+        if not levels:
+            continue
+        low, high = min(level for level, *_ in levels), max(level for level, *_ in levels)
+        axis.set_ylim(low - 0.12 * (high - low) - 1e-3, high + 0.08 * (high - low) + 1e-3)
+        for level, us, row in sorted((one for one in levels if one[2].name != "hsb"), key=lambda one: one[0])[:2]:
+            axis.annotate(row.algorithm.name, (us, level), textcoords="offset points", xytext=(5, -9), fontsize=7)
         axis.set_title(problem + ("" if problem == "LandSat" else " (synthetic)"), fontsize=10)
         axis.grid(alpha=0.25, linewidth=0.5)
     for axis in axes[-1]:
@@ -47,10 +54,10 @@ def draw(summary: Summary, path: Path, rounds: int) -> None:
     for axis in axes[:, 0]:
         axis.set_ylabel(f"average loss over {rounds:,} rounds")
     handles = [
-        pyplot.Line2D([], [], color=COLOURS[i % len(COLOURS)], marker="o", linestyle="", markersize=5, label=name)
+        Line2D([], [], color=COLOURS[i % len(COLOURS)], marker="o", linestyle="", markersize=5, label=name)
         for i, name in enumerate(libraries)
     ]
-    handles.append(pyplot.Line2D([], [], color=COLOURS[0], marker="*", linestyle="", markersize=12, label="HSB, default"))
+    handles.append(Line2D([], [], color=COLOURS[0], marker="*", linestyle="", markersize=12, label="HSB, default"))
     figure.legend(handles=handles, loc="outside lower center", ncols=6, frameon=False, fontsize=9)
     figure.suptitle("Each algorithm with the best of its grid; down and to the left is better", fontsize=11)
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import hsb
 from hsb import ecoc, problems
 
-Data = dict[str, np.ndarray]
+Data = dict[str, Any]
 
 
 def _table(problem: problems.Problem) -> Callable[[int, int], Data]:

@@ -77,7 +77,8 @@ class Row:
         wanted = (encoding, self.algorithm.default) if encoding or chosen is None else (chosen["encoding"], chosen["settings"])
         for found in self.speed.values():
             if (found.get("encoding"), found.get("settings")) == wanted:
-                return found.get(what)
+                value = found.get(what)
+                return None if value is None else float(value)
         return None
 
 

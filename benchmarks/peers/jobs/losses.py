@@ -65,9 +65,17 @@ def choose(algorithm: Algorithm, path: str, seed: int, clock: Clock, rounds: int
     for encoding, settings in candidates:
         if tried and pace[encoding] * rounds > clock.left - (1 - CHOICE) / CHOICE * seconds:
             continue
-        outcome = once(algorithm, encoding, settings, path, seed, rounds, clock.left)
-        tried.append({"encoding": encoding, "settings": settings, "loss": outcome.loss, "rounds": outcome.rounds})
-    best = min((one for one in tried if one["rounds"] == tried[0]["rounds"]), key=lambda one: one["loss"])
+        one: dict[str, Any] = {"encoding": encoding, "settings": settings}
+        try:
+            outcome = once(algorithm, encoding, settings, path, seed, rounds, clock.left)
+            tried.append(one | {"loss": outcome.loss, "rounds": outcome.rounds})
+        except Exception as error:  # a setting that fails is not chosen
+            tried.append(one | {"error": said(error)})
+    most = max((one["rounds"] for one in tried if "rounds" in one), default=0)
+    whole = [one for one in tried if one.get("rounds") == most]
+    if not whole:
+        raise RuntimeError(tried[0]["error"])
+    best = min(whole, key=lambda one: one["loss"])
     return {
         "encoding": best["encoding"],
         "settings": best["settings"],
@@ -85,7 +93,8 @@ def losses(algorithm: Algorithm, problem: dict[str, Any], seconds: float) -> dic
     try:
         chosen = choose(algorithm, choice["path"], choice["seed"], clock, choice["rounds"])
     except Exception as error:  # whatever the library raises is the result
-        return {"chosen": None, "runs": [], "error": said(error), "seconds": seconds - clock.left}
+        told = str(error) if type(error) is RuntimeError else said(error)
+        return {"chosen": None, "runs": [], "error": told, "seconds": seconds - clock.left}
     rows = {f"default, {encoding}": (encoding, algorithm.default) for encoding in algorithm.encodings}
     chosen["row"] = next((name for name, row in rows.items() if row == (chosen["encoding"], chosen["settings"])), CHOSEN)
     rows[chosen["row"]] = (chosen["encoding"], chosen["settings"])

@@ -47,9 +47,14 @@ def _one_at_a_time(player: Player, X: Any, losses: Any, seconds: float) -> dict[
     end = float("inf")
     while t + PIECE <= len(X) and (len(pieces) < 2 or time.perf_counter() < end):
         begin = time.perf_counter()
-        for s in range(t, t + PIECE):
-            play = player.decide(rows[s])
-            player.learn(rows[s], play, table[s][play.arm])
+        try:
+            for s in range(t, t + PIECE):
+                play = player.decide(rows[s])
+                player.learn(rows[s], play, table[s][play.arm])
+        except Exception:  # how it ends is for other jobs to say; until then it was timed
+            if len(pieces) < 2:
+                raise
+            break
         if t >= WARM:
             pieces.append(time.perf_counter() - begin)
         else:

@@ -124,7 +124,7 @@ LIBRARY = Library(
             {"use_float": False, "first": 50, "alpha": 0.03, "ucb_from_empty": False},
             {"use_float": False, "alpha": 0.1, "ucb_from_empty": False, "beta_prior": "auto"},
             {"use_float": False, "first": 50, "alpha": 0.3, "lambda_": 0.1, "ucb_from_empty": False},
-            says="A ridge regression an arm. By default in single precision, which by 100,000 rounds costs it dearly where "
+            says="A ridge regression an arm. By default in single precision, which after 100,000 rounds costs it dearly where "
             "features are correlated (cubic); `use_float=False` does not. Its documentation would have alpha lower than the "
             "default and a prior for arms without data; the example's setting is alpha 0.1 after 50 random rounds. With a "
             "low alpha and neither, it stays with the first arm that pays.",

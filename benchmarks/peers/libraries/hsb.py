@@ -37,7 +37,7 @@ class HSBPlayer(BulkPlayer):
         """`policy.learn`, of the decision itself unless somebody changed it."""
         decision = play.keep
         if decision is None or decision.propensity != play.propensity or decision.arm != play.arm:
-            decision = self._decision(context=x, arm=play.arm, propensity=play.propensity)
+            decision = self._decision(context=x, arm=play.arm, propensity=play.propensity or 0.0)
         self.policy.learn(decision, loss=loss)
 
     def run(self, X: Floats, losses: Floats) -> Numbers:
