@@ -41,8 +41,8 @@ def page(summary: Summary, about: About) -> str:
         _legend(summary, about),
         table(*overview(summary, markdown)),
         "## Problem by problem",
-        "Average loss ± half of the 95% interval over seeds. **Bold**: lower than HSB's default on the same rounds, by a paired 95% interval; by "
-        "chance alone one row in forty would be. A dash: there was no time for it. The default columns are at "
+        "Average loss ± half of the 95% interval over seeds. **Bold**: lower than HSB's default on the same rounds, by a paired 95% interval; "
+        "by chance alone one row in forty would be. A dash: there was no time for it. The default columns are at "
         f"{_middle(summary):,} rounds; best of grid says the encoding, and what differs from the default.",
         *(_problem(summary, name) for name in summary.problems),
         "## What goes wrong",

@@ -35,7 +35,7 @@ class Tabled(World):
         self.contexts = contexts
         self.arms = losses.shape[1]
         self.losses = losses
-        self._rows = losses.tolist()
+        self._rows: list[list[float]] = losses.tolist()
 
     def loss(self, t: int, arm: int) -> float:
         """From the table."""
