@@ -189,7 +189,9 @@ def job(tmp_path, seconds=20.0):
         np.savez(path, contexts=rng.random((rounds, 1)), losses=(rng.random((rounds, 3)) < [0.5, 0.2, 0.9]).astype(np.uint8))
         return {"seed": seed, "rounds": rounds, "path": str(path)}
 
-    item = {"problem": "p", "choice": game(900, 600), "games": [[game(1, 300), game(2, 300)], [game(1, 2000)]], "all_rows": 1}
+    short, long = [game(1, 300), game(2, 300)], [game(1, 2000)]
+    games = [("chosen", short[:1]), ("defaults", short), ("chosen", short), ("chosen", long), ("best default", long)]
+    item = {"problem": "p", "choice": game(900, 600), "games": games}
     return item, seconds
 
 
@@ -198,7 +200,9 @@ def test_the_grid_is_chosen_on_its_own_seed_and_then_played(tmp_path):
     assert found["chosen"]["settings"] == {"arm": 1} and found["chosen"]["row"] == "best of grid"
     assert len(found["chosen"]["tried"]) == found["chosen"]["of"] == 6
     rows = [(run["row"], run["rounds"], run["seed"]) for run in found["runs"]]
-    assert rows[:6] == [(row, 300, seed) for row in ("default, raw", "default, bins", "best of grid") for seed in (1, 2)]
+    assert rows[:1] == [("best of grid", 300, 1)]  # the most worth first, nothing twice
+    assert rows[1:5] == [(row, 300, seed) for row in ("default, raw", "default, bins") for seed in (1, 2)]
+    assert rows[5] == ("best of grid", 300, 2)
     assert [row for row, rounds, _ in rows if rounds == 2000] == ["best of grid", "default, raw"]
     means = {run["row"]: run["loss"] for run in found["runs"] if run["rounds"] == 2000}
     assert means["best of grid"] < 0.3 < means["default, raw"]
@@ -377,6 +381,7 @@ def test_a_process_that_dies_is_an_answer_and_the_others_go_on(tmp_path):
     conductor = conduct.Conductor(plan, tmp_path, 2, lambda *said: told.append(said))
     found = conductor.run(conduct.measures([broken, fine], plan, tmp_path / "worlds", "size"), "size")
     assert "the process ended with 1" in found["hsb", "no such algorithm"]["size"]["error"]
+    assert len(list((tmp_path / "results").glob("*.json"))) == 1  # it is asked again the next time
     assert found["hsb", "uniform play"]["size"]["peak"] > 2**20
     assert told[-1] == ("size", 2, 2)
 
@@ -436,6 +441,20 @@ def test_a_second_run_plays_nothing_again(quick):
     done = subprocess.run(line, env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0
     assert {path: path.stat().st_mtime_ns for path in (out / "results").glob("*.json")} == before
+
+
+def test_ctrl_c_stops_at_once_and_keeps_no_half_result(tmp_path):
+    line, env = command(tmp_path, "--only", "hsb")
+    running = subprocess.Popen(
+        line, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while running.poll() is None and not list((tmp_path / "results").glob("*.json")):
+        time.sleep(0.05)
+    os.killpg(running.pid, signal.SIGINT)
+    _, said_last = running.communicate(timeout=60)
+    assert running.returncode == 1 and "goes on from here" in said_last
+    kept = [json.loads(path.read_text())["result"] for path in (tmp_path / "results").glob("*.json")]
+    assert kept and not any("ended" in result for result in kept)
 
 
 def test_a_library_that_does_not_exist_is_refused(tmp_path):

@@ -13,7 +13,6 @@ import argparse
 import datetime
 import os
 import platform
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -24,7 +23,7 @@ from rich.table import Table as Terminal
 
 from .base import Library
 from .conduct import FULL, QUICK, Conductor, Entry, Plan, clock, measures, race
-from .environments import ENVIRONMENTS, Environment, environment, variables
+from .environments import ENVIRONMENTS, Environment, environment
 from .libraries import library, names
 from .page import PICTURE, About, overview, page, short
 from .picture import draw
@@ -52,7 +51,6 @@ def main() -> None:
         minutes=(time.monotonic() - begun) / 60,
         plan=plan,
         quick=options.quick,
-        imports={name: _import_seconds(library(name), found) for name, found in environments.items()},
         absent=absent,
     )
     _print(summary, about)
@@ -127,7 +125,7 @@ def _measured(plan: Plan, out: Path, environments: dict[str, Environment], optio
         )
         for entry in entries
     ]
-    return Summary(rows, list(PROBLEMS), [rounds for rounds, _ in plan.games])
+    return Summary(rows, list(PROBLEMS), list(plan.lengths))
 
 
 def _print(summary: Summary, about: About) -> None:
@@ -145,9 +143,9 @@ def _print(summary: Summary, about: About) -> None:
         shown.add_column(name, justify="left" if number == 0 else "right", no_wrap=number == 0)
     for row in rows:
         shown.add_row(*row)
-    console = Console(width=None if sys.stdout.isatty() else 150)
+    console = Console(width=None if sys.stdout.isatty() else 170)
     console.print(shown)
-    for line in short(summary, about):
+    for line in short(summary):
         console.print(line.replace("**", ""), highlight=False)
     for one, why in about.absent.values():
         console.print(f"Not run: {one.name}: {why}", highlight=False, markup=False)
@@ -165,16 +163,9 @@ def _write(summary: Summary, about: About, out: Path, *, publish: bool) -> None:
         readme = ROOT / "README.md"
         before, _, rest = readme.read_text().partition(BEGIN)
         _, _, after = rest.partition(END)
-        lines = "\n".join(f"- {line}" for line in short(summary, about))
+        lines = "\n".join(f"- {line}" for line in short(summary))
         readme.write_text(f"{before}{BEGIN}\n{lines}\n{END}{after}")
     print(f"Written: {', '.join(str(place / 'peers.md') for place in places)}")
-
-
-def _import_seconds(one: Library, place: Environment) -> float:
-    code = f"import time; begin = time.perf_counter(); import {one.module}; print(time.perf_counter() - begin)"
-    command = [place.python, "-W", "ignore", "-c", code]
-    runs = [subprocess.run(command, capture_output=True, text=True, env=variables(), check=True) for _ in range(3)]
-    return min(float(run.stdout.split()[-1]) for run in runs)
 
 
 def _cpu() -> str:
@@ -186,4 +177,7 @@ def _cpu() -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("Stopped. What was finished is kept: the same command goes on from here.")

@@ -114,7 +114,7 @@ class Library:
     package: str
     """What pip calls it."""
     module: str
-    """What Python imports."""
+    """What Python imports, to decide something."""
     algorithms: tuple[Algorithm, ...]
     source: str
     """The pages of its documentation that the adapter follows."""

@@ -20,8 +20,7 @@ from .results import Results, key
 class Plan(NamedTuple):
     """How much is played."""
 
-    games: tuple[tuple[int, int], ...]  # rounds, seeds
-    all_rows: int  # of so many of these lengths; then only the best default and the best of the grid
+    games: tuple[tuple[str, int, int], ...]  # whose, rounds, seeds: in the order of their worth
     choice: int  # rounds, at most
     minutes: float
     late: int  # rounds, with feedback a tenth of them late
@@ -29,10 +28,30 @@ class Plan(NamedTuple):
     patience: float  # seconds for a long run that will arrive
     whole: bool  # everything of every algorithm, each in a process of its own
 
+    @property
+    def lengths(self) -> dict[int, int]:
+        """Rounds, and the most seeds for them."""
+        return {
+            rounds: max(n for _, r, n in self.games if r == rounds) for _, rounds, _ in sorted(self.games, key=lambda g: g[1])
+        }
 
-FULL = Plan(((1_000, 5), (10_000, 3), (100_000, 3)), 2, 10_000, 27.0, 5_000, 10_000_000, 60.0, True)
-QUICK = Plan(((1_000, 2),), 1, 300, 2.0, 500, 20_000, 1.0, False)
-SHARES = {"losses": 0.72, "speed": 0.09, "trouble": 0.05, "size": 0.02, "long": 0.12}  # of the minutes
+
+CHOSEN, DEFAULTS, BEST_DEFAULT = "chosen", "defaults", "best default"
+GAMES = (
+    (CHOSEN, 1_000, 5),
+    (DEFAULTS, 1_000, 2),
+    (CHOSEN, 10_000, 3),
+    (DEFAULTS, 10_000, 1),
+    (CHOSEN, 100_000, 2),
+    (DEFAULTS, 1_000, 5),
+    (DEFAULTS, 10_000, 3),
+    (CHOSEN, 100_000, 3),
+    (BEST_DEFAULT, 100_000, 3),
+)
+FULL = Plan(GAMES, 10_000, 28.0, 5_000, 10_000_000, 60.0, True)
+QUICK = Plan(((CHOSEN, 1_000, 2), (DEFAULTS, 1_000, 2)), 300, 2.0, 500, 20_000, 1.0, False)
+SHARES = {"losses": 0.75, "speed": 0.08, "trouble": 0.05, "size": 0.02, "long": 0.1}  # of the minutes
+OURS = 3.0  # hsb gets so many times the time for its games: what all others are held against must be there
 CHOICE_SEED, FIRST_SEED = 900, 1_000
 LEAST = 0.2  # seconds that any item gets, whatever the hour
 GRACE = 60.0  # seconds over its time after which a process is stopped
@@ -72,11 +91,14 @@ class Conductor:
         self.plan, self.folder, self.workers, self.told = plan, folder, workers, told
         self.results = Results(folder / "results")
         self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[str]] = set()
+        self._stopped = False
 
     def run(self, items: list[Item], kind: str, *, alone: bool = False) -> Answers:
         """The answers to questions of one kind: those kept from before, and the others within the kind's share of the time."""
         workers = 1 if alone else self.workers
-        end = time.monotonic() + 60.0 * self.plan.minutes * SHARES[kind]
+        seconds = 60.0 * self.plan.minutes * SHARES[kind]
+        end = time.monotonic() + seconds
         found: Answers = {item.entry.key: {} for item in items}
         todo = []
         for item in items:
@@ -91,9 +113,16 @@ class Conductor:
         def one(job: Job) -> None:
             nonlocal left, waiting
             with self._lock:
+                if self._stopped:
+                    return
                 share = max(LEAST, (end - time.monotonic()) * workers / (waiting + (workers - 1) * len(job)))
+            if kind == "long":  # the same for all; those that will arrive have more
+                share = max(LEAST, seconds * workers / len(items) / 2)
+            if kind == "losses" and job[0].entry.name == "hsb":
+                share *= OURS
             for item, result in self._answers(job, kind, share):
-                self.results.put(_key(item, kind), [*item.entry.key, kind, item.about], result)
+                if "ended" not in result:  # a process that died may do better the next time
+                    self.results.put(_key(item, kind), [*item.entry.key, kind, item.about], result)
                 found[item.entry.key][item.about] = result
                 with self._lock:
                     left -= 1
@@ -102,8 +131,15 @@ class Conductor:
                 waiting -= len(job)
 
         with ThreadPoolExecutor(workers) as pool:
-            for future in [pool.submit(one, job) for job in self._jobs(todo)]:
-                future.result()
+            try:
+                for future in [pool.submit(one, job) for job in self._jobs(todo)]:
+                    future.result()
+            except BaseException:  # Ctrl-C above all: what has not begun does not begin
+                self._stopped = True
+                pool.shutdown(wait=False, cancel_futures=True)
+                for process in list(self._running):
+                    process.kill()
+                raise
         return found
 
     def _jobs(self, items: list[Item]) -> list[Job]:
@@ -131,6 +167,7 @@ class Conductor:
             assert process.stdin is not None and process.stdout is not None
             timer = threading.Timer(limit, process.kill)
             timer.start()
+            self._running.add(process)
             try:
                 process.stdin.write(json.dumps(ask))
                 process.stdin.close()
@@ -140,12 +177,14 @@ class Conductor:
                 process.wait()
             finally:
                 timer.cancel()
+                self._running.discard(process)
                 process.kill()
         last = (log.read_text().strip().splitlines() or ["nothing said"])[-1][:160]
-        code = process.returncode
-        ended = f"did not end within {limit:.0f} s" if code == -9 else f"the process ended with {code}: {last}"
+        ended = f"the process ended with {process.returncode}: {last}"
+        if process.returncode == -9:
+            ended = f"did not end within {limit:.0f} s"
         for item in waiting:
-            yield item, {"error": ended}
+            yield item, {"error": ended, "ended": process.returncode}
 
 
 def _key(item: Item, kind: str) -> str:
@@ -156,7 +195,7 @@ def _named(told: Any) -> Any:
     """What is told without the paths of files: seeds and rounds say which they are."""
     if isinstance(told, dict):
         return {name: _named(value) for name, value in told.items() if name != "path"}
-    return [_named(one) for one in told] if isinstance(told, list) else told
+    return [_named(one) for one in told] if isinstance(told, list | tuple) else told
 
 
 # -- the questions -------------------------------------------------------------------------------------------------------
@@ -172,13 +211,16 @@ def race(entries: list[Entry], plan: Plan, worlds: Path) -> list[Item]:
             "path": str(problems.write(worlds, name, plan.choice, CHOICE_SEED)),
         }
         games = [
-            [
-                {"seed": seed, "rounds": rounds, "path": str(problems.write(worlds, name, rounds, seed))}
-                for seed in range(FIRST_SEED, FIRST_SEED + seeds)
-            ]
-            for rounds, seeds in plan.games
+            (
+                whose,
+                [
+                    {"seed": seed, "rounds": rounds, "path": str(problems.write(worlds, name, rounds, seed))}
+                    for seed in range(FIRST_SEED, FIRST_SEED + seeds)
+                ],
+            )
+            for whose, rounds, seeds in plan.games
         ]
-        told.append({"problem": name, "choice": choice, "games": games, "all_rows": plan.all_rows})
+        told.append({"problem": name, "choice": choice, "games": games})
     order = sorted(entries, key=lambda e: (e.name != "hsb", "none" not in e.algorithm.encodings, e.algorithm.batch > 1))
     return [Item(entry, one["problem"], one) for entry in order for one in told]
 

@@ -32,7 +32,7 @@ def environment(of: Library, folder: Path, *, install: bool) -> Environment:
     """The library's environment; made if need be, unless nothing is to be installed."""
     python = sys.executable
     if of.own_environment:
-        home = folder / of.module.lower()
+        home = folder / of.package.lower()
         python = str(home / "bin" / "python")
         if install and not Path(python).exists() and (why := _run([sys.executable, "-m", "venv", str(home)])):
             return Environment("", "", why)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -25,7 +26,6 @@ class About(NamedTuple):
     minutes: float
     plan: Plan
     quick: bool
-    imports: dict[str, float]
     absent: dict[str, tuple[Library, str]]  # by file: the library, why not
 
 
@@ -35,7 +35,7 @@ def page(summary: Summary, about: About) -> str:
         "# hsb beside its peers",
         _head(about),
         "## In short",
-        "\n".join(f"- {line}" for line in short(summary, about)),
+        "\n".join(f"- {line}" for line in short(summary)),
         f"![Average loss against time a round]({PICTURE})",
         "## One table",
         _legend(summary, about),
@@ -47,12 +47,13 @@ def page(summary: Summary, about: About) -> str:
         *(_problem(summary, name) for name in summary.problems),
         "## What goes wrong",
         _trouble_legend(about),
-        table(*troubles(summary)),
+        table(*troubles(summary, about.plan.long)),
         "## Speed, import, memory",
         "One at a time: `decide` and `learn` from Python, the features put into the library's own form before. At once: a thousand decisions "
-        "in one call, then a thousand lessons in one call; for hsb a whole table, learning after every round. One thread. The last column is "
-        f"the peak of a fresh process that plays {about.plan.late:,} rounds; Python with NumPy alone takes about {_bare(summary)}.",
-        table(*speeds(summary, about)),
+        "in one call, then a thousand lessons in one call; for hsb a whole table, learning after every round. One thread. Import and first "
+        "round: seconds in a fresh process, NumPy loaded, until the library is there and until it has decided and learned once. Peak: "
+        f"of a fresh process that plays {about.plan.late:,} rounds; Python with NumPy alone takes about {_bare(summary)}.",
+        table(*speeds(summary)),
         "## Every row's configuration",
         ENCODINGS,
         table(*configurations(summary)),
@@ -64,6 +65,7 @@ def page(summary: Summary, about: About) -> str:
 
 
 PICTURE = "peers.svg"
+SHOWN = 4  # names in a sentence
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -82,20 +84,21 @@ def markdown(loss: Loss | str | None, *, long: bool = False) -> str:
     return f"**{text}**" if loss.against == -1 else text
 
 
-def short(summary: Summary, about: About) -> list[str]:
+def short(summary: Summary) -> list[str]:
     """Who wins what, in sentences: the ones that README repeats."""
     found = []
     for problem in summary.problems:
-        rounds = next((n for n in reversed(summary.lengths) if summary.ours(problem, n)), None)
-        if rounds is None:
-            continue
-        ours, least, better = summary.ours(problem, rounds), summary.least(problem, rounds), summary.better(problem, rounds)
-        assert ours is not None
-        line = f"**{problem}**, {rounds:,} rounds: HSB at its default loses {ours.interval.mean:.4f}"
-        if least is not None:
-            line += f"; the best rival, {least[0].full_name} ({_chosen(least[0], problem)}), {least[1].interval.mean:.4f}"
-        names = [f"{row.full_name} {loss.interval.mean:.4f}" for row, _, loss in better]
-        found.append(line + (f". **Lower than HSB: {'; '.join(names)}.**" if names else ". No row is lower beyond chance."))
+        lengths = [rounds for rounds in summary.lengths if summary.ours(problem, rounds)]
+        ours = [f"{loss.interval.mean:.4f} over {n:,}" for n in lengths if (loss := summary.ours(problem, n))]
+        best = [
+            f"{row.full_name} ({_chosen(row, problem)}) {loss.interval.mean:.4f} over {n:,}"
+            for n in lengths[1:] or lengths
+            if (least := summary.least(problem, n))
+            for row, loss in [least]
+        ]
+        lower = [f"over {n:,} {_listed(rows)}" for n in lengths if (rows := summary.better(problem, n))]
+        line = f"**{problem}**: HSB at its default loses {', '.join(ours)} rounds. Best rival: {'; '.join(best) or 'none'}. "
+        found.append(line + (f"**Lower than HSB: {'; '.join(lower)}.**" if lower else "No row is lower beyond chance."))
     mine = next((row for row in summary.rows if row.key == OURS), None)
     if mine is not None:
         one, many = mine.us("raw"), mine.batch_us("raw")
@@ -104,38 +107,59 @@ def short(summary: Summary, about: About) -> list[str]:
     return found
 
 
+def _listed(rows: list[tuple[Row, str, Loss]]) -> str:
+    names = [f"{row.full_name} {loss.interval.mean:.4f}" for row, _, loss in rows[:SHOWN]]
+    return ", ".join(names) + (f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else "")
+
+
 def overview(summary: Summary, cell: Callable[[Loss | str | None], str]) -> tuple[list[str], list[list[str]]]:
     """One row an algorithm at its best of the grid, and HSB's default first."""
     rounds = _middle(summary)
-    head = ["algorithm", "µs", "at once", *summary.problems]
+    head = ["algorithm", "µs", "at once", *summary.problems, "refuses", "many rounds"]
     ours = next((row for row in summary.rows if row.key == OURS), None)
     rows = []
     if ours is not None:
         default = [cell(summary.loss(ours, name, "default, raw", rounds)) for name in summary.problems]
-        rows.append(["hsb: HSB, default", _us(ours.us("raw")), _us(ours.batch_us("raw")), *default])
+        rows.append(["hsb: HSB, default", _us(ours.us("raw")), _us(ours.batch_us("raw")), *default, *_robust(ours)])
     for row in summary.rows:
         losses = [cell(summary.loss(row, name, BEST, rounds)) for name in summary.problems]
-        rows.append([row.full_name, _us(row.us()), _us(row.batch_us()), *losses])
+        rows.append([row.full_name, _us(row.us()), _us(row.batch_us()), *losses, *_robust(row)])
     return head, rows
 
 
-def troubles(summary: Summary) -> tuple[list[str], list[list[str]]]:
+def _robust(row: Row) -> list[str]:
+    """How many of three kinds of bad input it refuses unharmed; how many rounds it was seen to play."""
+    kinds = [row.trouble[kind] for kind in ("NaN context", "NaN loss", "unknown arm") if kind in row.trouble]
+    kinds = [kind for kind in kinds if kind != "there are no contexts"]
+    good = sum(kind.startswith("refused") and kind.endswith(")") for kind in kinds)
+    played = "-"
+    if "rounds" in row.long:
+        played = f"{row.long['rounds'] / 1e6:.2g} M" if not row.long.get("error") else f"fails at {row.long['rounds']:,}"
+    return [f"{good} of {len(kinds)}" if kinds else "-", played]
+
+
+def troubles(summary: Summary, rounds: int) -> tuple[list[str], list[list[str]]]:
     """What each does with NaN, an unknown arm, late feedback, ten million rounds."""
     head = ["algorithm", "NaN context", "NaN loss", "unknown arm", "propensity", "feedback late", "many rounds"]
     rows = []
     for row in summary.rows:
         found = row.trouble
         if "error" in found:
-            rows.append([row.full_name, f"not seen: {found['error']}", "", "", "", "", _long(row.long)])
+            rows.append([row.full_name, f"not seen: {found['error']}", "", "", "", "", _long(row.long, rounds)])
             continue
         late = found.get("late")
         lateness = f"{late[0]:.3f} → {late[1]:.3f}" if isinstance(late, list) and len(late) == 2 else str(late or "-")
-        kinds = [str(found.get(kind, "-")) for kind in ("NaN context", "NaN loss", "unknown arm", "propensity")]
-        rows.append([row.full_name, *kinds, lateness, _long(row.long)])
+        kinds = [_cut(str(found.get(kind, "-"))) for kind in ("NaN context", "NaN loss", "unknown arm", "propensity")]
+        rows.append([row.full_name, *kinds, lateness, _long(row.long, rounds)])
     return head, rows
 
 
-def speeds(summary: Summary, about: About) -> tuple[list[str], list[list[str]]]:
+def _cut(text: str) -> str:
+    """A long error in a table."""
+    return re.sub(r"\(([^()]{60})[^()]*\)", r"(\1…)", text)
+
+
+def speeds(summary: Summary) -> tuple[list[str], list[list[str]]]:
     """Times by encoding, against HSB in the same run."""
     ours = next((row for row in summary.rows if row.key == OURS), None)
     unit = ours.us("raw") if ours else None
@@ -157,7 +181,8 @@ def speeds(summary: Summary, about: About) -> tuple[list[str], list[list[str]]]:
         mine = row.us()
         ratio = f"{mine / unit:.1f}" if mine and unit else "-"
         peak = row.size.get("peak")
-        last = [f"{about.imports[row.name]:.2f}", f"{peak / 2**20:.0f}" if peak else "-"]
+        last = [f"{row.size[what]:.2f}" if what in row.size else "-" for what in ("import", "first")]
+        last.append(f"{peak / 2**20:.0f}" if peak else "-")
         rows.append([row.full_name, *each, _us(mine), ratio, _us(row.batch_us()), *last])
     return head, rows
 
@@ -182,7 +207,7 @@ def _faster(summary: Summary, what: str, ours: float, speed: Callable[[Row], flo
 
 
 def _head(about: About) -> str:
-    games = ", ".join(f"{rounds:,} rounds with {seeds} seeds" for rounds, seeds in about.plan.games)
+    games = ", ".join(f"{rounds:,} rounds with {seeds} seeds" for rounds, seeds in about.plan.lengths.items())
     return (
         f"Generated by `make peers`{' in its quick size' if about.quick else ''} on {about.date}: {about.machine}, Python {about.python}, "
         f"{about.minutes:.0f} minutes. Games: {games}. Settings are chosen on a seed of their own, over at most {about.plan.choice:,} rounds. "
@@ -195,7 +220,9 @@ def _legend(summary: Summary, about: About) -> str:
     return (
         f"Average loss over {_middle(summary):,} rounds, each algorithm with the best of its grid and encodings, chosen for each problem "
         "on another seed; HSB's default, which is never tuned, comes first. **Bold**: lower than HSB's default on the same rounds, by a paired "
-        "95% interval. µs: a decision and its lesson, one at a time, as chosen for VI-A; at once: in the library's own bulk mode, if any."
+        "95% interval. µs: a decision and its lesson, one at a time, as chosen for VI-A; at once: in the library's own bulk mode, if any. "
+        "Refuses: of NaN contexts, NaN losses and unknown arms, how many it refuses unharmed. Many rounds: how many of ten million it played "
+        "in the time it had."
     )
 
 
@@ -228,14 +255,15 @@ def _problem(summary: Summary, name: str) -> str:
         tuned = [summary.loss(row, name, BEST, rounds) for rounds in summary.lengths]
         cells += [markdown(loss, long=True) for loss in tuned]
         if adversary:
-            regret = next((loss.regret for loss in tuned if isinstance(loss, Loss) and loss.regret is not None), None)
-            cells.append("-" if regret is None else f"{regret:.3f}")
+            cells.append(
+                ", ".join("-" if not isinstance(loss, Loss) or loss.regret is None else f"{loss.regret:.3f}" for loss in tuned)
+            )
         rows.append([row.full_name, *cells, _default_long(summary, row, name)])
     said = PROBLEMS[name][0][0].upper() + PROBLEMS[name][0][1:]
     if adversary:
         said += (
-            f". Regret: a round, at {summary.lengths[0]:,} rounds, against the best mapping of 32 cells on the losses that were set for this "
-            "player; it is what a guarantee speaks of"
+            ". Whoever is predictable is punished, and uniform play does not lose much more than the best; regret, a round and at each length, "
+            "is against the best mapping of 32 cells on the losses that were set for this player: it is what a guarantee speaks of"
         )
     return f"### {name}\n\n{said}.\n\n{table(head, rows)}"
 
@@ -276,12 +304,18 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _long(found: dict[str, Any]) -> str:
+def _time(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.0f} h"
+
+
+def _long(found: dict[str, Any], asked: int) -> str:
     if "rounds" not in found:
         return str(found.get("error", "-"))
-    text = f"{found['rounds']:,} in {found['seconds']:.0f} s ({found['mode']})"
     if found.get("error"):
         return f"fails after {found['rounds']:,}: {found['error']}"
+    text = f"{found['rounds']:,} in {found['seconds']:.0f} s ({found['mode']})"
+    if found["rounds"] < asked and found["seconds"]:
+        text += f", so {_time(found['seconds'] / found['rounds'] * asked)} for all"
     if found.get("slower") and found["slower"] > 1.3:
         text += f", the second half {found['slower']:.1f} times slower"
     if found.get("bytes_a_round", 0) > 1:

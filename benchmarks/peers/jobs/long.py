@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..base import Algorithm, BatchPlayer, BulkPlayer, Player, Table
+from ..base import Algorithm, BatchPlayer, BulkPlayer, Table
 from ..features import encode
 from .losses import said
 
@@ -23,22 +24,22 @@ def long(algorithm: Algorithm, item: dict[str, Any], seconds: float) -> dict[str
     losses = (rng.random((PIECE, ARMS)) < np.array([0.2, 0.5, 0.8])).astype(float)
     player = algorithm.make(Table(ARMS, X.shape[1], item["rounds"], 1), algorithm.default)
     step = _bulk if isinstance(player, BulkPlayer) else _batch if isinstance(player, BatchPlayer) else _single
-    rows, table = player.prepare(X), losses.tolist()
-    done, started = 0, time.perf_counter()
+    game = Game(player, X, player.prepare(X), losses, losses.tolist())
+    started = time.perf_counter()
     marks = [(0, 0.0, _memory())]
     error, limit = None, seconds
-    while done < item["rounds"] and marks[-1][1] < limit:
+    while game.done < item["rounds"] and marks[-1][1] < limit:
         try:
-            done = step(player, X, rows, losses, table, done, started + limit)
+            step(game, started + limit)
         except Exception as raised:  # how it ends is the result
             error = said(raised)
             break
-        marks.append((done, time.perf_counter() - started, _memory()))
-        if len(marks) == 3 and marks[-1][1] / done * item["rounds"] <= item["patience"]:
+        marks.append((game.done, time.perf_counter() - started, _memory()))
+        if len(marks) == 3 and marks[-1][1] / game.done * item["rounds"] <= item["patience"]:
             limit = 1.5 * item["patience"]  # it will arrive
     (half, half_seconds, half_memory), (last, took, memory) = marks[(len(marks) - 1) // 2], marks[-1]
     return {
-        "rounds": done,
+        "rounds": game.done,
         "seconds": took,
         "mode": {_bulk: "whole tables", _batch: "batches of 1,000", _single: "one at a time"}[step],
         "slower": ((took - half_seconds) / max(last - half, 1)) / (half_seconds / half) if half else None,
@@ -47,30 +48,40 @@ def long(algorithm: Algorithm, item: dict[str, Any], seconds: float) -> dict[str
     }
 
 
-def _bulk(player: Any, X: Any, rows: Any, losses: Any, table: Any, done: int, end: float) -> int:
-    player.run(X, losses)
-    return done + PIECE
+@dataclass
+class Game:
+    """A player, one table of rounds in three forms, and how many were played."""
+
+    player: Any
+    X: Any
+    rows: Any
+    losses: Any
+    table: list[list[float]]
+    done: int = 0
 
 
-def _batch(player: Any, X: Any, rows: Any, losses: Any, table: Any, done: int, end: float) -> int:
+def _bulk(game: Game, end: float) -> None:
+    game.player.run(game.X, game.losses)
+    game.done += PIECE
+
+
+def _batch(game: Game, end: float) -> None:
     for t in range(0, PIECE, 1000):
-        part = rows[t : t + 1000]
-        plays = player.decide_many(part)
-        player.learn_many(part, plays, losses[range(t, t + 1000), [play.arm for play in plays]])
-        done += 1000
+        part = game.rows[t : t + 1000]
+        plays = game.player.decide_many(part)
+        game.player.learn_many(part, plays, game.losses[range(t, t + 1000), [play.arm for play in plays]])
+        game.done += 1000
         if time.perf_counter() > end:
             break
-    return done
 
 
-def _single(player: Player, X: Any, rows: Any, losses: Any, table: Any, done: int, end: float) -> int:
+def _single(game: Game, end: float) -> None:
     for t in range(PIECE):
-        play = player.decide(rows[t])
-        player.learn(rows[t], play, table[t][play.arm])
-        done += 1
-        if done % 200 == 0 and time.perf_counter() > end:
+        play = game.player.decide(game.rows[t])
+        game.player.learn(game.rows[t], play, game.table[t][play.arm])
+        game.done += 1
+        if game.done % 200 == 0 and time.perf_counter() > end:
             break
-    return done
 
 
 def _memory() -> int:

@@ -1,6 +1,6 @@
 """How much an algorithm loses: at its default with each encoding, and with the best of its grid, chosen on a seed of its own.
 
-A job has so many seconds. What does not fit is left out and said: shorter games first, seed after seed.
+A job has so many seconds. What does not fit is left out and said: the games come in the order of their worth.
 """
 
 from __future__ import annotations
@@ -96,39 +96,39 @@ def losses(algorithm: Algorithm, problem: dict[str, Any], seconds: float) -> dic
         told = str(error) if type(error) is RuntimeError else said(error)
         return {"chosen": None, "runs": [], "error": told, "seconds": seconds - clock.left}
     rows = {f"default, {encoding}": (encoding, algorithm.default) for encoding in algorithm.encodings}
+    defaults = list(rows)
     chosen["row"] = next((name for name, row in rows.items() if row == (chosen["encoding"], chosen["settings"])), CHOSEN)
     rows[chosen["row"]] = (chosen["encoding"], chosen["settings"])
-    runs: list[dict[str, Any]] = []
+    runs: dict[tuple[str, int, int], dict[str, Any]] = {}  # by row, rounds and seed
     pace = {name: chosen["pace"][encoding] for name, (encoding, _) in rows.items()}  # seconds a round, the last that was seen
-    for size, games in enumerate(problem["games"]):
-        names = list(rows) if size < problem["all_rows"] else [chosen["row"], _best_default(runs, rows)]
-        for name in dict.fromkeys(names):
-            for game in games:  # the same for every row and library: paired
-                if runs and pace[name] * game["rounds"] > clock.left:
-                    break
-                run = {"row": name, "seed": game["seed"], "rounds": game["rounds"]}
-                try:
-                    outcome = once(algorithm, *rows[name], game["path"], game["seed"], seconds=max(clock.left, FIRST))
-                except Exception as error:  # likewise
-                    runs.append(run | {"error": said(error)})
-                    continue
-                pace[name] = outcome.seconds / outcome.rounds
-                if outcome.rounds == game["rounds"]:
-                    runs.append(run | outcome._asdict())
-    return {"chosen": chosen, "runs": runs, "error": None, "seconds": seconds - clock.left}
+    for who, games in problem["games"]:
+        names = {"chosen": [chosen["row"]], "defaults": defaults, "best default": [_best(defaults, runs)]}[who]
+        for name, game in ((name, game) for name in names for game in games):  # the same for every row and library: paired
+            key = (name, game["rounds"], game["seed"])
+            if key in runs or (runs and pace[name] * game["rounds"] > clock.left):
+                continue
+            run = dict(zip(("row", "rounds", "seed"), key, strict=True))
+            try:
+                outcome = once(algorithm, *rows[name], game["path"], game["seed"], seconds=max(clock.left, FIRST))
+            except Exception as error:  # likewise
+                runs[key] = run | {"error": said(error)}
+                continue
+            pace[name] = outcome.seconds / outcome.rounds
+            if outcome.rounds == game["rounds"]:
+                runs[key] = run | outcome._asdict()
+    return {"chosen": chosen, "runs": list(runs.values()), "error": None, "seconds": seconds - clock.left}
 
 
-def _best_default(runs: list[dict[str, Any]], rows: dict[str, Any]) -> str:
-    """The encoding that did best so far: the one that the longest games are played with."""
-    found = [run for run in runs if "loss" in run and run["row"] != CHOSEN]
-    if not found:
-        return next(iter(rows))
-    longest = max(run["rounds"] for run in found)
-    mean: dict[str, list[float]] = {}
-    for run in found:
-        if run["rounds"] == longest:
-            mean.setdefault(run["row"], []).append(run["loss"])
-    return min(mean, key=lambda name: sum(mean[name]) / len(mean[name]))
+def _best(defaults: list[str], runs: dict[tuple[str, int, int], dict[str, Any]]) -> str:
+    """The encoding that did best by itself in the longest games so far: the one that the longest of all are played with."""
+    losses: dict[int, dict[str, list[float]]] = {}
+    for (name, rounds, _), run in runs.items():
+        if name in defaults and "loss" in run:
+            losses.setdefault(rounds, {}).setdefault(name, []).append(run["loss"])
+    if not losses:
+        return defaults[0]
+    longest = losses[max(losses)]
+    return min(longest, key=lambda name: sum(longest[name]) / len(longest[name]))
 
 
 def said(error: BaseException) -> str:

@@ -1,10 +1,11 @@
-"""Memory of a fresh process: after NumPy, after the library, and at the peak of a short game."""
+"""A fresh process: how long until the library is there and has played a round, and the most memory of a short game."""
 
 from __future__ import annotations
 
 import importlib
 import resource
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,18 @@ from .losses import once, said
 
 
 def size(algorithm: Algorithm, item: dict[str, Any], seconds: float) -> dict[str, Any]:
-    """In bytes. Right for the first item of a process alone."""
+    """In seconds and bytes. Right for the first item of a process alone."""
     before = _peak()
+    begin = time.perf_counter()
     importlib.import_module(item["module"])
-    loaded = _peak()
+    found: dict[str, Any] = {"before": before, "import": time.perf_counter() - begin, "loaded": _peak()}
     try:
+        once(algorithm, algorithm.encodings[-1], algorithm.default, item["path"], 1, 1)
+        found["first"] = time.perf_counter() - begin
         once(algorithm, algorithm.encodings[-1], algorithm.default, item["path"], 1, item["rounds"])
     except Exception as error:  # whatever the library raises is the result
-        return {"before": before, "loaded": loaded, "error": said(error)}
-    return {"before": before, "loaded": loaded, "peak": _peak()}
+        return found | {"error": said(error)}
+    return found | {"peak": _peak()}
 
 
 def _peak() -> int:

@@ -109,7 +109,7 @@ def _algorithm(name: str, default: Settings, *others: Settings, trees: bool = Fa
 LIBRARY = Library(
     name="contextualbandits",
     package="contextualbandits",
-    module="contextualbandits",
+    module="contextualbandits.online",
     source="https://contextual-bandits.readthedocs.io, and the repository's example/online_contextual_bandits.ipynb",
     says="Meant for rewards 0 and 1 and for batches: its own example has 50 rounds in each, the first 50 at random. `first` "
     "are such rounds; none by default, since a policy without data draws arms at random by itself. One thread. Losses "

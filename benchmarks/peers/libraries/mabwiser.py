@@ -112,7 +112,7 @@ CLUSTERS = {"n_clusters": 2, "is_minibatch": False, "first": 50}
 LIBRARY = Library(
     name="MABWiser",
     package="mabwiser",
-    module="mabwiser",
+    module="mabwiser.mab",
     source="https://fidelity.github.io/mabwiser, and the repository's examples/contextual_mab.py",
     says="It decides only after a first `fit`: until then, `first` rounds, arms are drawn at random. "
     "Then `partial_fit` with every batch. Policies for a neighbourhood have no default: the example's UCB1. It gives "

@@ -71,7 +71,7 @@ def _bernoulli(table: Table, settings: Settings) -> Player:
 LIBRARY = Library(
     name="obp",
     package="obp",
-    module="obp",
+    module="obp.policy",
     source="https://zr-obp.readthedocs.io: obp.policy.linear, logistic, contextfree; examples/online of st-tech/zr-obp",
     own_environment=("obp==0.4.1", "torch<2.14"),
     says="A library for off-policy evaluation; its online policies take one context at a time. No propensity in or out. Arm -1 is taken "

@@ -74,7 +74,7 @@ def _greedy(table: Table, settings: Settings) -> Player:
 LIBRARY = Library(
     name="river",
     package="river",
-    module="river",
+    module="river.bandit",
     source="https://riverml.xyz/latest/recipes/bandits-101 and https://riverml.xyz/latest/api/bandit/LinUCBDisjoint, Exp3, ThompsonSampling",
     says="No batches, no propensity in or out. An arm that was never offered is learnt from without a word, except by Exp3.",
     algorithms=(

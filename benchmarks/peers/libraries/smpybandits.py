@@ -44,7 +44,7 @@ def _maker(name: str) -> Callable[[Table, Settings], PolicyPlayer]:
 LIBRARY = Library(
     name="SMPyBandits",
     package="SMPyBandits",
-    module="SMPyBandits",
+    module="SMPyBandits.Policies",
     source="https://smpybandits.github.io/docs/Policies.html",
     own_environment=("SMPyBandits", "scipy<1.14"),
     says="No contexts, no batches, no propensity in or out. Random numbers come from the process's common generators. Arm -1 is taken for the "
