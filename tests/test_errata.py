@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import naive
+import naive_hierarchies
 import numpy as np
 import pytest
 from test_prior_cost import fewest_splits
@@ -90,7 +91,7 @@ def test_short_intervals_need_a_rule():
         a, b = node
         return [g for g in [((a, i), (i, j), (j, b)) for i in range(a + 1, b) for j in range(i + 1, b)] if b - a >= 3]
 
-    printed = naive._grow((0, 4), 4, lambda node: range(*node), split)
+    printed = naive_hierarchies._grow((0, 4), 4, lambda node: range(*node), split)
     assert naive.mapping_prior(printed, 2, [0, 1, 0, 1]) == 0.0
     assert theory.prior_cost(hsb.GroupedLexicographic(leaves=4, groups=3), [0, 1, 0, 1], arms=2) < math.inf
 

@@ -21,6 +21,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Terminal
 
+from hsb.storage import write_atomically
+
 from .base import Library
 from .conduct import FULL, QUICK, Conductor, Entry, Plan, clock, measures, race
 from .environments import ENVIRONMENTS, Environment, environment
@@ -43,18 +45,40 @@ def main() -> None:
     out = options.out.resolve()
     wanted = [name for name in names() if name == "hsb" or not options.only or name in options.only.split(",")]
     environments, absent = _environments(wanted, out / "environments", install=not options.installed)
-    summary = _measured(plan, out, environments, options)
+    minutes = Minutes(out / "results")
+    try:
+        summary = _measured(plan, out, environments, options)
+    finally:
+        minutes.add((time.monotonic() - begun) / 60)
     about = About(
         date=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
         machine=f"{_cpu()}, {os.cpu_count()} cores",
         python=platform.python_version(),
-        minutes=(time.monotonic() - begun) / 60,
+        minutes=minutes.total,
         plan=plan,
         quick=options.quick,
         absent=absent,
     )
     _print(summary, about)
     _write(summary, about, out, publish=options.publish)
+
+
+class Minutes:
+    """How long it took to get all results of a folder, over the runs that added to them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._file = folder, folder / "minutes"
+        self._before = self._results()
+        self.total = float(self._file.read_text()) if self._file.exists() else 0.0
+
+    def add(self, minutes: float) -> None:
+        """A run has ended, or was stopped."""
+        if self._results() > self._before:
+            self.total += minutes
+            write_atomically(self._file, f"{self.total:.2f}".encode())
+
+    def _results(self) -> int:
+        return len(list(self._folder.glob("*.json")))
 
 
 def _options() -> argparse.Namespace:

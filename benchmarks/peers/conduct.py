@@ -21,7 +21,7 @@ class Plan(NamedTuple):
     """How much is played."""
 
     games: tuple[tuple[str, int, int], ...]  # whose, rounds, seeds: in the order of their worth
-    choice: int  # rounds, at most
+    choices: tuple[int, ...]  # rounds: the longest that there is time for
     minutes: float
     late: int  # rounds, with feedback a tenth of them late
     long: int  # rounds
@@ -48,8 +48,8 @@ GAMES = (
     (CHOSEN, 100_000, 3),
     (BEST_DEFAULT, 100_000, 3),
 )
-FULL = Plan(GAMES, 10_000, 28.0, 5_000, 10_000_000, 60.0, True)
-QUICK = Plan(((CHOSEN, 1_000, 2), (DEFAULTS, 1_000, 2)), 300, 2.0, 500, 20_000, 1.0, False)
+FULL = Plan(GAMES, (1_000, 3_000, 10_000), 28.0, 5_000, 10_000_000, 60.0, True)
+QUICK = Plan(((CHOSEN, 1_000, 2), (DEFAULTS, 1_000, 2)), (300,), 2.0, 500, 20_000, 1.0, False)
 SHARES = {"losses": 0.75, "speed": 0.08, "trouble": 0.05, "size": 0.02, "long": 0.1}  # of the minutes
 OURS = 3.0  # hsb gets so many times the time for its games: what all others are held against must be there
 CHOICE_SEED, FIRST_SEED = 900, 1_000
@@ -205,11 +205,10 @@ def race(entries: list[Entry], plan: Plan, worlds: Path) -> list[Item]:
     """Losses. Quick algorithms first: what they leave of the time, the slow ones get."""
     told: list[dict[str, Any]] = []
     for name in problems.PROBLEMS:
-        choice = {
-            "seed": CHOICE_SEED,
-            "rounds": plan.choice,
-            "path": str(problems.write(worlds, name, plan.choice, CHOICE_SEED)),
-        }
+        choice = [
+            {"seed": CHOICE_SEED, "rounds": rounds, "path": str(problems.write(worlds, name, rounds, CHOICE_SEED))}
+            for rounds in plan.choices
+        ]
         games = [
             (
                 whose,

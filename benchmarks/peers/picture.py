@@ -46,10 +46,8 @@ def draw(summary: Summary, path: Path, rounds: int) -> None:
         low, high = min(level for level, *_ in levels), max(level for level, *_ in levels)
         axis.set_ylim(low - 0.12 * (high - low) - 1e-3, high + 0.08 * (high - low) + 1e-3)
         for level, us, row in sorted((one for one in levels if one[2].name != "hsb"), key=lambda one: one[0])[:1]:
-            side = ("left", 5) if us < 60 else ("right", -5)
-            text = axis.annotate(
-                row.full_name, (us, level), textcoords="offset points", xytext=(side[1], -9), ha=side[0], fontsize=6.5
-            )
+            where = {"textcoords": "offset points", "xytext": (6, -9 if us < 60 else 7), "ha": "left", "fontsize": 6.5}
+            text = axis.annotate(row.full_name, (us, level), **where)
             text.set_in_layout(False)
         axis.set_title(problem + ("" if problem == "LandSat" else " (synthetic)"), fontsize=10)
         axis.grid(alpha=0.25, linewidth=0.5)

@@ -118,23 +118,20 @@ class Summary:
         """Rows of others that lost less than HSB's default, by more than chance explains; the least first."""
         found = []
         for row in self.rows:
-            if row.key == OURS:
-                continue
-            for which in (BEST, *(f"default, {encoding}" for encoding in row.algorithm.encodings)):
-                loss = self.loss(row, problem, which, rounds)
-                if isinstance(loss, Loss) and loss.against == -1:
-                    found.append((row, which, loss))
-                    break  # the best of the grid speaks for the row
+            lower = [one for one in self._all(row, problem, rounds) if one[2].against == -1]
+            if lower and row.key != OURS:
+                found.append(min(lower, key=lambda one: one[2].interval.mean))
         return sorted(found, key=lambda one: one[2].interval.mean)
 
-    def least(self, problem: str, rounds: int) -> tuple[Row, Loss] | None:
-        """The rival, not of ours, with the least loss."""
-        found = [
-            (row, loss)
-            for row in self.rows
-            if row.name != "hsb" and isinstance(loss := self.loss(row, problem, BEST, rounds), Loss)
-        ]
-        return min(found, key=lambda one: one[1].interval.mean) if found else None
+    def least(self, problem: str, rounds: int) -> tuple[Row, str, Loss] | None:
+        """The rival, not of ours, with the least loss, at a default or at the best of its grid."""
+        found = [one for row in self.rows if row.name != "hsb" for one in self._all(row, problem, rounds)]
+        return min(found, key=lambda one: one[2].interval.mean) if found else None
+
+    def _all(self, row: Row, problem: str, rounds: int) -> list[tuple[Row, str, Loss]]:
+        whiches = (BEST, *(f"default, {encoding}" for encoding in row.algorithm.encodings))
+        losses = [(row, which, self.loss(row, problem, which, rounds)) for which in whiches]
+        return [(row, which, loss) for row, which, loss in losses if isinstance(loss, Loss)]
 
     def _against(self, good: dict[int, Any], problem: str, rounds: int) -> int | None:
         ours = next((row for row in self.rows if row.key == OURS), None)

@@ -14,7 +14,6 @@ from ..play import Outcome, play, read
 
 TRIAL = 50  # rounds that tell how long the others take
 CHOICE = 0.3  # of the time, at most, for the choice
-LEAST = 300  # rounds of a choice: fewer candidates rather than fewer rounds
 FIRST = 1.0  # seconds that the first game gets, whatever the hour
 CHOSEN = "best of grid"
 
@@ -47,27 +46,30 @@ def once(
     return play(player, world, X, batch=algorithm.batch, seconds=seconds)
 
 
-def choose(algorithm: Algorithm, path: str, seed: int, clock: Clock, rounds: int) -> dict[str, Any]:
-    """Encodings and settings on the same rounds: as many as a part of the time allows, and `rounds` at most.
+def choose(algorithm: Algorithm, worlds: list[dict[str, Any]], clock: Clock) -> dict[str, Any]:
+    """Encodings and settings on the same rounds: on the longest world for which a part of the time suffices. `worlds` are of growing length.
 
-    Where it allows too few for all candidates, the last of them are left out; the defaults come first.
+    Where it does not suffice for the shortest, the last candidates are left out; the defaults come first. A world is played to its end,
+    since what changes in it changes at a share of its length.
     """
     candidates = [(encoding, settings) for settings in (algorithm.default, *algorithm.grid) for encoding in algorithm.encodings]
     seconds = CHOICE * clock.left
+    path, seed = worlds[0]["path"], worlds[0]["seed"]
     pace = {}
     for encoding in algorithm.encodings:
         once(algorithm, encoding, algorithm.default, path, seed, 2)  # whatever is loaded or compiled at first use
         trial = once(algorithm, encoding, algorithm.default, path, seed, TRIAL, seconds / 6)
         pace[encoding] = trial.seconds / trial.rounds
     together = sum(pace[encoding] for encoding, _ in candidates)
-    rounds = max(min(LEAST, rounds), min(rounds, int(seconds / together)))
+    world = next((world for world in reversed(worlds) if world["rounds"] * together <= seconds), worlds[0])
+    path, rounds = world["path"], world["rounds"]
     tried: list[dict[str, Any]] = []
     for encoding, settings in candidates:
         if tried and pace[encoding] * rounds > clock.left - (1 - CHOICE) / CHOICE * seconds:
             continue
         one: dict[str, Any] = {"encoding": encoding, "settings": settings}
         try:
-            outcome = once(algorithm, encoding, settings, path, seed, rounds, clock.left)
+            outcome = once(algorithm, encoding, settings, path, seed, seconds=clock.left)
             tried.append(one | {"loss": outcome.loss, "rounds": outcome.rounds})
         except Exception as error:  # a setting that fails is not chosen
             tried.append(one | {"error": said(error)})
@@ -89,9 +91,8 @@ def choose(algorithm: Algorithm, path: str, seed: int, clock: Clock, rounds: int
 def losses(algorithm: Algorithm, problem: dict[str, Any], seconds: float) -> dict[str, Any]:
     """What was chosen, and every game."""
     clock = Clock(seconds)
-    choice = problem["choice"]
     try:
-        chosen = choose(algorithm, choice["path"], choice["seed"], clock, choice["rounds"])
+        chosen = choose(algorithm, problem["choice"], clock)
     except Exception as error:  # whatever the library raises is the result
         told = str(error) if type(error) is RuntimeError else said(error)
         return {"chosen": None, "runs": [], "error": told, "seconds": seconds - clock.left}
