@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,7 @@ ALGORITHMS = [(name, algorithm) for name in names() for algorithm in library(nam
 @pytest.mark.parametrize(("name", "algorithm"), ALGORITHMS, ids=lambda part: getattr(part, "name", part))
 def test_every_algorithm_that_is_installed_plays_and_repeats(name, algorithm):
     """Each encoding, one round at a time and in batches, late feedback; the same seed, the same arms."""
-    if not installed(name):
+    if not installed(name) or (algorithm.needs and not find_spec(algorithm.needs)):
         pytest.skip("not installed here")
     rng = np.random.default_rng(5)
     contexts, table = rng.random((45, 1)), rng.integers(0, 2, (45, 3))

@@ -15,6 +15,7 @@ import os
 import platform
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
@@ -125,7 +126,7 @@ def _measured(plan: Plan, out: Path, environments: dict[str, Environment], optio
         Entry(name, library(name), algorithm, place)
         for name, place in environments.items()
         for number, algorithm in enumerate(library(name).algorithms)
-        if plan.whole or name == "hsb" or number < FEW
+        if (plan.whole or name == "hsb" or number < FEW) and (not algorithm.needs or find_spec(algorithm.needs))
     ]
     worlds = out / "worlds"
     columns = (TextColumn("{task.description:>8}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -132,6 +132,7 @@ LIBRARY = Library(
                 {"rnd": 10, "epsilon": 0.0, "features": LINEAR},
                 {"rnd": 3, "epsilon": 0.0, "features": LINEAR, "power_t": 0.0},
             ),
+            needs="vowpalwabbit",
             says="Vowpal Wabbit inside, in its form with action features; coba's default adds the squares of the features.",
         ),
         Algorithm(
@@ -144,6 +145,7 @@ LIBRARY = Library(
                 {**BASES, "eta": 0.3, "T": inf, "mode": "off-policy"},
                 {"bag": 10, "epsilon": 0.02, "eta": 0.075, "T": inf, "mode": "off-policy"},
             ),
+            needs="vowpalwabbit",
             says="Over bagging and epsilon-greedy of Vowpal Wabbit, as in coba's example.",
         ),
     ),
