@@ -51,7 +51,7 @@ test-peers: $(READY)  ## the adapters and the quick comparison with every librar
 	$(BIN)/python -m pytest -rs tests/test_peers.py tests/test_adapters_*.py
 	@if test -x out/peers/environments/obp/bin/python; then \
 	  out/peers/environments/obp/bin/python -m pip install --quiet --editable . pytest hypothesis && \
-	  out/peers/environments/obp/bin/python -m pytest -p no:cacheprovider tests/test_adapters_obp.py tests/test_adapters_common.py; \
+	  out/peers/environments/obp/bin/python -m pytest -p no:cacheprovider tests/test_adapters_obp.py; \
 	else echo "test-peers: OBP cannot be installed here; its own loop is not tried"; fi
 
 clean:  ## remove everything that was made
