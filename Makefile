@@ -48,7 +48,7 @@ peers: $(READY)  ## hsb beside the libraries people use, under 30 minutes (docs/
 
 test-peers: $(READY)  ## the adapters and the quick comparison with every library that can be installed, OBP's own loop among them
 	cd benchmarks && ../$(BIN)/python -m peers.environments
-	$(BIN)/python -m pytest -rs tests/test_peers.py tests/test_adapters_*.py
+	$(BIN)/python -m pytest -rs tests/test_peers*.py tests/test_adapters_*.py
 	@if test -x out/peers/environments/obp/bin/python; then \
 	  out/peers/environments/obp/bin/python -m pip install --quiet --editable . pytest hypothesis && \
 	  out/peers/environments/obp/bin/python -m pytest -p no:cacheprovider tests/test_adapters_obp.py; \
