@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from machine import cpu
 from yardstick import compiler
 
 
@@ -90,20 +91,12 @@ def machine() -> dict[str, str]:
     banner = subprocess.run([gcc, "--version"], capture_output=True, text=True).stdout.splitlines()[0] if gcc else "none"
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "cpu": _cpu(),
+        "cpu": cpu(),
         "system": platform.platform(),
         "python": platform.python_version(),
         **{name: version(name) for name in names},
         "gcc": banner,
     }
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 def write(path: Path, rows: list[Row], growth: list[dict[str, Any]], about: dict[str, Any]) -> None:

@@ -18,6 +18,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
+from machine import cpu
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Terminal
@@ -53,7 +54,7 @@ def main() -> None:
         minutes.add((time.monotonic() - begun) / 60)
     about = About(
         date=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
-        machine=f"{_cpu()}, {os.cpu_count()} cores",
+        machine=f"{cpu()}, {os.cpu_count()} cores",
         python=platform.python_version(),
         minutes=minutes.total,
         plan=plan,
@@ -191,14 +192,6 @@ def _write(summary: Summary, about: About, out: Path, *, publish: bool) -> None:
         lines = "\n".join(f"- {line}" for line in short(summary))
         readme.write_text(f"{before}{BEGIN}\n{lines}\n{END}{after}")
     print(f"Written: {', '.join(str(place / 'peers.md') for place in places)}")
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 if __name__ == "__main__":

@@ -73,6 +73,13 @@ class BatchPlayer(Player):
         self.learn_many(x[None], [play], np.array([loss]))
 
 
+def coins(rewards: Floats, rng: np.random.Generator) -> None:
+    """Make rewards strictly between 0 and 1 into 0 or 1 by a coin with that mean: for a model of successes and failures."""
+    between = (rewards > 0) & (rewards < 1)
+    if between.any():
+        rewards[between] = rng.random(between.sum()) < rewards[between]
+
+
 class BulkPlayer(Player):
     """A player whose library plays a whole table in one call and learns after every round."""
 
@@ -122,7 +129,5 @@ class Library:
     """The pages of its documentation that the adapter follows."""
     own_environment: tuple[str, ...] = ()
     """Requirements of a virtual environment of its own, where it does not go together with the others."""
-    propensity_in: bool = False
-    """Does its learning take the decision's own propensity?"""
     says: str = ""
     """What a reader must know of all its rows."""

@@ -10,7 +10,7 @@ from hsb.evaluate.intervals import Interval, mean_interval, paired_interval
 from .base import Algorithm, Library
 from .jobs.losses import CHOSEN
 
-BEST = "best of grid"
+BEST = CHOSEN
 OURS = ("hsb", "HSB")
 OUR_ROW = "default, raw"
 

@@ -101,7 +101,6 @@ LIBRARY = Library(
     package="coba",
     module="coba.learners",
     source="coba's documentation, notebooks Learners and First Experiment; coba.learners; coba.evaluators.SequentialCB",
-    propensity_in=True,
     says="A framework for experiments, written in plain Python; its learners are called one round at a time, as its own evaluator does. "
     "LinUCB and LinTS keep one matrix over all arms: with 50 arms and 64 features a round takes a quarter of a second and over a second. "
     "rnd and corral need vowpalwabbit as well. "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import Algorithm, BatchPlayer, Floats, Library, Play, Player, Settings, Table
+from ..base import Algorithm, BatchPlayer, Floats, Library, Play, Player, Settings, Table, coins
 
 SHARE = 20  # trees are fitted anew when the rounds have grown by one part in so many
 
@@ -38,9 +38,7 @@ class _Streaming(BatchPlayer):
         """Rewards, for a classifier made 0 or 1 by a coin with that mean."""
         rewards = 1.0 - losses
         if self._binary:
-            between = (rewards > 0) & (rewards < 1)
-            if between.any():
-                rewards[between] = self._rng.random(between.sum()) < rewards[between]
+            coins(rewards, self._rng)
         self._lessons += len(plays)
         self._take(X, np.array([one.arm for one in plays]), rewards)
 

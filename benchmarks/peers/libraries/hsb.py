@@ -74,7 +74,6 @@ LIBRARY = Library(
     package="hsb",
     module="hsb",
     source="README.md",
-    propensity_in=True,
     algorithms=(
         Algorithm(
             "HSB",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import Algorithm, BatchPlayer, Floats, Library, Play, Player, Settings, Table
+from ..base import Algorithm, BatchPlayer, Floats, Library, Play, Player, Settings, Table, coins
 
 Lessons = tuple[Any, Any, Any]  # arms, rewards, contexts: the order of `fit`
 
@@ -46,9 +46,7 @@ class _Fitted(BatchPlayer):
         """Rewards, for Thompson sampling made 0 or 1 by a coin with that mean."""
         rewards = 1.0 - losses
         if self._binary:
-            between = (rewards > 0) & (rewards < 1)
-            if between.any():
-                rewards[between] = self._rng.random(between.sum()) < rewards[between]
+            coins(rewards, self._rng)
         self._new.append((np.array([one.arm for one in plays]), rewards, X))
         self._lessons += len(plays)
         if self._lessons >= self._due:

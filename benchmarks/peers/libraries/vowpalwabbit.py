@@ -70,7 +70,6 @@ LIBRARY = Library(
     package="vowpalwabbit",
     module="vowpalwabbit",
     source="vowpalwabbit.org, tutorial on contextual bandits; wiki, Contextual-Bandit-algorithms; vw --help",
-    propensity_in=True,
     says="A linear model for each arm, by online gradient descent. --cb_explore throughout, the form for a fixed set of arms. "
     "One round at a time: there is no call that decides and learns many. 22 bits of weights, so that no two features share one. "
     "A decision that waits for its loss holds 30 KB, its parsed example.",
