@@ -113,9 +113,9 @@ def test_the_runs_are_those_of_compare(write, tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("rounds = 400", "rounds = 0", "mine.toml: rounds: must be a whole number of at least 1; given 0"),
-        ("runs = 3", 'runs = "3"', "runs: must be a whole number"),
-        ("seed = 5", "seed = -1", "seed: must be a whole number of at least 0; given -1"),
+        ("rounds = 400", "rounds = 0", "mine.toml: rounds must be a whole number of at least 1; given 0"),
+        ("runs = 3", 'runs = "3"', "runs must be a whole number"),
+        ("seed = 5", "seed = -1", "seed must be a whole number of at least 0; given -1"),
         ("seed = 5", "sede = 5", "sede: unknown key"),
         ("title = ", "title = = ", "not TOML: .*line 2"),
         ('title = "Mine"', "title = 3", "title: must be text; given 3"),

@@ -10,7 +10,8 @@ import numpy as np
 from .kernels import header as h
 from .members import Member, aligned_zeros
 from .structures import OneOf, Structure
-from .structures.base import Cost, Floats, Ints, code
+from .structures.base import Cost, code
+from .types import Floats, Ints
 
 DEEPEST = 10  # levels: 1024 cells
 MOST_WORDS = 1 << 22  # with many arms it looks less closely

@@ -53,6 +53,13 @@ def loss_bounds(loss_range: tuple[float, float]) -> tuple[float, float]:
     raise InputError(f"loss_range must be (low, high): two numbers, low < high, of finite width; given {loss_range!r}.")
 
 
+def whole(name: str, value: Any, least: int) -> int:
+    """The value as an int of at least `least`, or an error that names it."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}; given {value!r}.")
+    return int(value)
+
+
 def is_hashable(value: Any) -> bool:
     """Can it be an arm?"""
     try:

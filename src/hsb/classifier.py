@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .arguments import is_number
+from .arguments import is_number, whole
 from .decision import Decision
 from .ecoc import Perceptrons, contexts, exhaustive, one_versus_all, random_code
 from .ecoc.coding import checked_signs
@@ -24,7 +24,6 @@ from .policies import HSB
 from .simulate import simulate
 from .spaces import Box
 from .structures import BinaryTree, PositionSplits, Structure
-from .structures.base import whole
 
 MOST_POSITION = 8  # bits for which "auto" splits at any position: 2^8 boxes a round
 FULL_RATE = 1.0

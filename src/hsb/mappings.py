@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import arm_list
+from .arguments import arm_list, whole
 from .errors import BudgetError, InputError
 from .spaces import Cells
 from .structures import Structure
-from .structures.base import spelled, whole
+from .structures.base import spelled
 from .structures.leaves import Leaves
 
 Arms = NDArray[np.int32]

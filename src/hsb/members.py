@@ -10,14 +10,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .errors import BudgetError
 from .kernels import header as h
 from .quantise import WORD, digit_bits, key_words
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from .types import Floats, Ints
 
 DEEPEST = 650.0
 MOST_WORDS = 1 << 28  # of a graph's or of the intervals' state: 2 GB

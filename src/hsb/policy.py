@@ -16,10 +16,7 @@ from .arguments import arm_list, generator, is_hashable, is_number, loss_bounds,
 from .decision import Decision
 from .errors import InputError
 from .ledger import Ledger
-
-Floats = NDArray[np.float64]
-Masks = NDArray[np.uint8]
-Arrays = dict[str, NDArray[Any]]
+from .types import Arrays, Floats, Masks
 
 
 class Policy(ABC):

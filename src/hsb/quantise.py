@@ -7,10 +7,8 @@ halves feature l mod n. The same with K parts instead of two. The upper end of a
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from .types import Floats, Ints
 
 WORD = 62  # bits used in a word of a key
 

@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .arguments import is_number
 from .errors import InputError
 from .logs import Batch, Log
 from .policies import Policy
 from .replaying import Checkpoint, Play, Progressed, Replay, ahead
+from .types import Floats
 
 __all__ = ["Replay", "replay", "replay_all"]
-
-Floats = NDArray[np.float64]
 
 
 def replay(

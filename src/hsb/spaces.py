@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .errors import InputError
-
-Floats = NDArray[np.float64]
+from .types import Floats
 
 
 class Box:

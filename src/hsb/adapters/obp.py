@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arguments import whole
 from ..decision import Decision
 from ..errors import InputError
 from ..policy import Policy
 from ..spaces import numbers
-from ..structures.base import whole
 from .player import own
 from .waiting import Waiting, key_of
 

@@ -8,10 +8,10 @@ from typing import Any
 from river import proba, stats
 from river.bandit.base import ContextualPolicy
 
+from ..arguments import whole
 from ..decision import Decision
 from ..errors import InputError
 from ..policy import Policy
-from ..structures.base import whole
 from . import features as named
 from .player import Maker, Player
 from .waiting import Waiting, key_of

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import is_hashable
+from ..arguments import is_hashable, whole
 from ..decision import Decision
 from ..errors import InputError
-from ..structures.base import whole
 
 Key = tuple[Hashable, Hashable]  # context and arm
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError
-
-Ints = NDArray[np.int64]
+from ..types import Ints
 
 FILE = Path(__file__).with_name("landsat.csv.gz")
 SHA256 = "bf335957336ffecf99e024f88d2e5888f7ffe44ab8ef919626cf214ff0d7eadc"  # of the text inside

@@ -7,12 +7,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import generator
+from ..arguments import generator, whole
 from ..errors import BudgetError, InputError
-from ..structures.base import whole
+from ..types import Floats
 
 Signs = NDArray[np.int8]
-Floats = NDArray[np.float64]
 
 MOST_EXHAUSTIVE = 14  # classes; 8191 columns
 RESTARTS, TRIES = 200, 500

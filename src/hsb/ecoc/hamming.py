@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arguments import generator
 from ..errors import InputError
 from ..spaces import numbers
+from ..types import Ints
 from .coding import checked_signs
-
-Ints = NDArray[np.int64]
 
 
 class HammingDecoder:

@@ -6,14 +6,14 @@ import copy
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arguments import whole
 from ..errors import InputError
 from ..spaces import numbers
-from ..structures.base import whole
+from ..types import Floats
 from .coding import Signs, checked_signs
 
-Floats = NDArray[np.float64]
 Scaling = Literal["online", "none"] | tuple[ArrayLike, ArrayLike]
 
 LARGEST = 1e150  # of a feature: its square must not overflow

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..spaces import numbers
+from ..types import Floats
 
-Floats = NDArray[np.float64]
 Head = ArrayLike | Iterable[Any]
 
 

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import is_number
 from ..errors import InputError
-from .base import Floats, Streamed
+from ..types import Floats
+from .base import Streamed
 
 Unseen = Literal["own", "error"]
 MOST = 1 << 16  # categories of a feature that Ordinal lists

@@ -6,7 +6,8 @@ import copy
 from typing import Any, Self
 
 from ..errors import InputError
-from .base import Encoder, Floats, Head, Mapped, from_dict
+from ..types import Floats
+from .base import Encoder, Head, Mapped, from_dict
 
 
 class Chain(Encoder):

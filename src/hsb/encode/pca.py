@@ -8,7 +8,8 @@ import numpy as np
 
 from ..arguments import is_number
 from ..errors import InputError
-from .base import Floats, Streamed
+from ..types import Floats
+from .base import Streamed
 
 
 class PCA(Streamed):

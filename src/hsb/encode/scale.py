@@ -7,7 +7,8 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from ..errors import InputError
-from .base import Floats, Streamed
+from ..types import Floats
+from .base import Streamed
 
 Outside = Literal["clip", "error"]
 

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ..arguments import whole
 from ..errors import InputError
 from ..problems import Problem
 from .comparison import Comparison, joined
@@ -39,10 +40,10 @@ def compare(
     True
     """
     rounds, runs, presentations = (
-        _whole(name, value) for name, value in (("rounds", rounds), ("runs", runs), ("presentations", presentations))
+        whole(name, value, 1) for name, value in (("rounds", rounds), ("runs", runs), ("presentations", presentations))
     )
     if jobs != -1:
-        _whole("jobs", jobs)
+        whole("jobs", jobs, 1)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed must be a whole number of at least 0; given {seed!r}.")
     if not isinstance(problem, Problem):
@@ -109,10 +110,3 @@ def _in_parallel(
             "what cannot be sent, as lambda seed: ..., or use jobs=1."
         ) from error
     return found
-
-
-def _whole(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        also = " (-1 for all cores)" if name == "jobs" else ""
-        raise InputError(f"{name} must be a whole number of at least 1{also}; given {value!r}.")
-    return value

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..types import Floats, Ints
 from .intervals import Interval, mean_interval, paired_interval
-from .play import Floats, Numbers
 
 
 class Row(NamedTuple):
@@ -37,7 +37,7 @@ class TableRow(NamedTuple):
 class Curve(NamedTuple):
     """Average loss so far against the round, with its 95% band."""
 
-    rounds: Numbers
+    rounds: Ints
     mean: Floats
     low: Floats
     high: Floats
@@ -59,7 +59,7 @@ class Comparison:
     bad           0.6500  0.0147 to 1.2853
     """
 
-    marks: Numbers
+    marks: Ints
     losses: Mapping[str, Floats]
     title: str = ""
     synthetic: bool = False
@@ -149,7 +149,7 @@ class Comparison:
         return index
 
 
-def joined(runs: Sequence[Mapping[str, Any]], marks: Numbers, **about: Any) -> Comparison:
+def joined(runs: Sequence[Mapping[str, Any]], marks: Ints, **about: Any) -> Comparison:
     """A comparison from the results of `play_run`, one a run."""
     losses = {name: np.stack([np.asarray(run[name], dtype=np.float64) for run in runs]) for name in runs[0]}
     return Comparison(marks=np.asarray(marks, dtype=np.int64), losses=losses, **about)

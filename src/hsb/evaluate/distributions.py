@@ -11,10 +11,7 @@ from ..errors import InputError
 from ..logs import Batch
 from ..policies import HSB, Policy
 from ..policies.mixture import Mixture
-
-Floats = NDArray[np.float64]
-Masks = NDArray[np.uint8]
-Ints = NDArray[np.int64]
+from ..types import Floats, Ints, Masks
 
 
 def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[Floats, NDArray[np.bool_]]:

@@ -19,9 +19,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ..types import Floats
 
 ESTIMATORS = ("ips", "snips", "direct", "dr", "switch", "clipped")
 WITH_MODEL = ("direct", "dr", "switch")

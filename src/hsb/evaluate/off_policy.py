@@ -14,13 +14,13 @@ from ..errors import InputError
 from ..logs import Batch, Log
 from ..policies import Policy
 from ..structures import Structure
+from ..types import Floats
 from .distributions import distributions
 from .estimators import COLUMNS, ESTIMATORS, WITH_CLIP, WITH_MODEL, terms, widths
 from .off_policy_result import Estimate, OffPolicy
 from .reward_models import FOLDS, Given, RewardModel, reward_model
 from .tallies import Tally, bernstein, draws, ratio_ends, studentised
 
-Floats = NDArray[np.float64]
 Told = Callable[[int, int | None], None]
 
 FEW = 100  # an effective sample size below this is no answer

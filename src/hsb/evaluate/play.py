@@ -6,23 +6,21 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arguments import generator
 from ..errors import InputError
 from ..policies import Policy
 from ..problems import Problem
 from ..simulate import simulate
+from ..types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
 Entrant = Callable[[int], Policy] | Policy
 """A function that makes a policy from a seed; or a policy, which is copied and given random numbers of its own."""
 
 POINTS = 120  # of a curve: so many spaced evenly, so many by ratio
 
 
-def marked_rounds(rounds: int, also: Iterable[int] = ()) -> Numbers:
+def marked_rounds(rounds: int, also: Iterable[int] = ()) -> Ints:
     """The rounds at which the average loss is written down: some evenly spaced, some by ratio, the last, and those in `also`.
 
     >>> marked_rounds(5, also=[2])
@@ -44,7 +42,7 @@ def play_run(
     run: int,
     presentations: int,
     seed: int,
-    marks: Numbers,
+    marks: Ints,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, Floats]:
     """The average loss of each policy at the marked rounds, shape (presentations, marks), in run number `run`.

@@ -6,13 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..structures import Structure
+from ..types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Given = Callable[[Floats, Sequence[Hashable]], Floats]
 
 FOLDS = 5

@@ -11,9 +11,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ..types import Floats
 
 GROUPS = 2048
 DRAWS = 999  # so that the 25th and the 975th are the 2.5% and 97.5% points

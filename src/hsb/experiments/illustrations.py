@@ -15,12 +15,10 @@ from ..policies import HSB
 from ..spaces import Box
 from ..structures import BinaryTree
 from ..theory import prior_cost
+from ..types import Floats, Ints
 from .base import Analysis, Claim, Experiment, Figure, Options, Part, Table
 from .claims import claim
 from .illustrations_figures import approximations, experts, experts_on_tree, tree_regions
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SETTINGS: dict[str, Any] = {
     "depths": [4, 6],  # of the trees drawn: 16 and 64 cells

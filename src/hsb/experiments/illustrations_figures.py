@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..structures import Structure
 from ..structures.base import tree_box
+from ..types import Ints
 
-Ints = NDArray[np.int64]
 Node = tuple[int, int, int]  # level, number, arm
 
 SHADES = ("0.25", "0.93")  # of the two arms

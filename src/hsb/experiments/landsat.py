@@ -14,11 +14,10 @@ from ..policies import HSB, Exp3, Policy, SExp3
 from ..simulate import simulate
 from ..spaces import Box
 from ..structures import BinaryTree, PositionSplits
+from ..types import Floats
 from .base import Analysis, Claim, Experiment, Figure, Options, Part, Table
 from .claims import claim
 from .landsat_figure import bars, gaps
-
-Floats = NDArray[np.float64]
 
 EPOCHS = 9
 HAMMING = "Hamming decoding"

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ..arguments import whole
 from ..errors import InputError
 from ..policies import Policy
 from ..problems import Problem, named
@@ -59,7 +60,7 @@ def _checked(given: dict[str, Any], path: Path) -> dict[str, Any]:
             spec["problem"] = _made(lambda: named(**asked)).to_dict()
         problem = named(**spec["problem"])
     for name, default in (("rounds", 100_000), ("runs", 10), ("seed", 0)):
-        spec[name] = _whole(name, given.get(name, default), least=0 if name == "seed" else 1)
+        spec[name] = whole(name, given.get(name, default), least=0 if name == "seed" else 1)
     if isinstance(problem, Losses) and spec["rounds"] > len(problem.contexts):
         raise InputError(f"rounds: the file has {len(problem.contexts):,} rows; given {spec['rounds']:,}.")
     with _within("structure"):
@@ -168,12 +169,6 @@ def _known(where: str, given: dict[str, Any], known: set[str]) -> None:
 def _table(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"must be a table; given {value!r}.")
-    return value
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"{name}: must be a whole number of at least {least}; given {value!r}.")
     return value
 
 

@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from ..kernels import header as h
-from ..members import Floats, Member
+from ..members import Member
 from ..structures.base import tree_box
+from ..types import Floats
 from .pieces import Piece, unseen
 
 DRAWS = 2000  # from each arm's posterior, to see how often it is the best; the same numbers every time

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import header as h
-from ..members import Ints, Member
+from ..members import Member
 from ..structures import ArbitrarySplits
+from ..types import Ints
 from .boxes import Boxes, cover
 from .graphs import Graph, Group
 from .weights import best_arms, log_options

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import header as h
-from ..members import Floats, Member
+from ..members import Member
 from ..structures import Structure
+from ..types import Floats
 from .boxes import Boxes
 from .pieces import Best, Piece, unseen
 from .weights import best_arms, first_best, log_options

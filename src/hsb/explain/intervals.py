@@ -13,8 +13,9 @@ import math
 import numpy as np
 
 from ..kernels import header as h
-from ..members import Floats, Member, blocks
+from ..members import Member, blocks
 from ..structures import Structure
+from ..types import Floats
 from .boxes import cover
 from .pieces import Best, Piece, unseen
 from .weights import best_arms, first_best, log_of

@@ -8,8 +8,9 @@ from itertools import product
 import numpy as np
 
 from ..kernels import header as h
-from ..members import Ints, Member
+from ..members import Member
 from ..structures import PositionSplits
+from ..types import Ints
 from .boxes import Boxes
 from .graphs import Graph, Group
 from .weights import best_arms, log_options

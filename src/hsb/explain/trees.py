@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import header as h
-from ..members import Floats, Ints, Member, blocks
+from ..members import Member, blocks
 from ..structures import Structure
 from ..structures.base import tree_box
+from ..types import Floats, Ints
 from .boxes import Box
 from .pieces import Best, Piece, unseen
 from .weights import TIE, Arms, best_arms, log_of

@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from ..spaces import numbers
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from ..types import Floats, Ints
 
 
 class Pools(NamedTuple):

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .batch import Batch, Floats, Ints, Pools, _pooled
+from ..types import Floats, Ints
+from .batch import Batch, Pools, _pooled
 from .log import Problem
 from .values import Codes, Column, labels, numbers, times, truths
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, InputError
-from .batch import Batch, Floats, Ints, Pools
+from ..types import Floats, Ints
+from .batch import Batch, Pools
 from .extra import need
 from .log import Log, Problems
 from .table import parquet

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ..arguments import is_number
 from ..errors import InputError
-from .batch import Batch, Floats, Pools
+from ..types import Floats
+from .batch import Batch, Pools
 from .log import Log, Problems
 
 ROWS = 1 << 13  # of a batch; each has random numbers of its own

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..encode.categories import code
+from ..types import Floats
 
-Floats = NDArray[np.float64]
 Column = Sequence[Any] | NDArray[Any]
 
 TRUTHS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}

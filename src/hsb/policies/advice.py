@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..arguments import is_hashable, is_number, shown
 from ..errors import InputError
-from ..policy import Floats
+from ..types import Floats
 
 Expert = Callable[[Any], Any]
 Advice = NDArray[Any]  # int32 with two dimensions, float64 with three

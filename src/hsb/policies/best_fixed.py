@@ -8,15 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arguments import whole
 from ..errors import InputError
-from ..policy import Arrays, Floats, Masks
 from ..spaces import Cells, numbers
 from ..structures import Structure
-from ..structures.base import whole
 from ..structures.leaves import Leaves
+from ..types import Arrays, Floats, Ints, Masks
 from .exp3 import rows_of
 from .leader import Leader, best_mapping, check_budget
-from .located import Ints
 
 Where = Structure | Cells | int | None
 

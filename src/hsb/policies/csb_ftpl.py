@@ -9,14 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import is_number
+from ..arguments import is_number, whole
 from ..errors import InputError
-from ..policy import Floats, Masks
 from ..spaces import Cells
 from ..structures import Structure
-from ..structures.base import whole
 from ..theory.checks import check_horizon
 from ..theory.leaders import csb_ftpl_anytime_bound, csb_ftpl_bound, noise_cost
+from ..types import Floats, Masks
 from .leader import Leader
 
 DRAWS = 1000  # for probabilities that are counted

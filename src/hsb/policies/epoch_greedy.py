@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..policy import Arrays, Floats, Masks
 from ..spaces import Cells
 from ..structures import Structure
 from ..theory.leaders import epoch_greedy_bound, log_mappings
+from ..types import Arrays, Floats, Ints, Masks
 from .leader import Leader, best_mapping
-from .located import Ints
 
 
 class EpochGreedy(Leader):

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from ..arguments import is_number
 from ..errors import FileError, InputError
 from ..mappings import Mappings
-from ..policy import Floats
 from ..structures.leaves import Leaves
+from ..types import Floats, Ints
 from .advice import Advice, Expert, Reader
 from .exp3 import rows_of
-from .located import Ints
 from .weighted import Weighted
 
 

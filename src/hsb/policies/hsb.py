@@ -13,8 +13,8 @@ from ..advisors import WithAdvisor, depth_for, make_advisor, widen_advisor
 from ..arguments import is_number, stop_prior
 from ..errors import InputError
 from ..members import Member, room
-from ..policy import Arrays, Floats, Masks
 from ..structures import Structure, from_dict
+from ..types import Arrays, Floats, Masks
 from .mixture import Mixture
 
 if TYPE_CHECKING:

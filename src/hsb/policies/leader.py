@@ -7,13 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..arguments import whole
 from ..errors import BudgetError
-from ..policy import Arrays, Floats
 from ..spaces import Cells
 from ..structures import Structure
-from ..structures.base import whole
 from ..structures.leaves import Leaves
-from .located import Ints, Located
+from ..types import Arrays, Floats, Ints
+from .located import Located
 
 MOST_TOTALS = 1 << 27  # 1 GiB
 MOST_WORK = 1 << 28  # likewise, for the choices of the dynamic programme

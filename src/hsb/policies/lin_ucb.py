@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import is_number
 from ..errors import BudgetError, InputError
-from ..policy import Arrays, Floats, Masks, Policy
+from ..policy import Policy
 from ..spaces import Box, Cells, Space, numbers, space_from_dict
 from ..structures import Structure
+from ..types import Arrays, Floats, Masks
 
 LARGEST = 1e100  # of a feature, so that no sum of squares leaves the range of a double
 RIDGE = (1e-50, 1e50)

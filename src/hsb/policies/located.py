@@ -7,15 +7,14 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arguments import is_number
 from ..errors import InputError
-from ..policy import Floats, Policy
+from ..policy import Policy
 from ..spaces import numbers
 from ..structures import Structure
-
-Ints = NDArray[np.int64]
+from ..types import Floats, Ints
 
 _NOWHERE = object()  # no context is this object
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from .. import theory
 from ..errors import InputError
 from ..members import Member, add_arm, duplicate, in_use, room
-from ..policy import Arrays, Floats, Masks
 from ..stored import checked, trimmed
 from ..structures import Structure
+from ..types import Arrays, Floats, Masks
 from .certificate import Certificate
 from .located import Located
 

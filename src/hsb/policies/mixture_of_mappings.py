@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import theory
-from ..arguments import stop_prior
+from ..arguments import stop_prior, whole
 from ..errors import BudgetError, InputError
 from ..mappings import Mappings, every_mapping
-from ..policy import Floats
 from ..spaces import Cells
 from ..structures import Structure
-from ..structures.base import whole
 from ..structures.leaves import Leaves
-from .located import Ints
+from ..types import Floats, Ints
 from .weighted import Weighted
 
 MOST = 1 << 20  # mappings; a round looks at each, 3 ns apiece

@@ -13,10 +13,10 @@ from ..arguments import is_number, stop_prior
 from ..errors import BudgetError, InputError
 from ..kernels import header as h
 from ..members import Member, aligned_zeros, grow, in_use, room
-from ..policy import Arrays, Floats, Masks
 from ..quantise import WORD, digit_bits, key_words
 from ..stored import checked, trimmed
 from ..structures import KaryTree, Structure, from_dict
+from ..types import Arrays, Floats, Masks
 from .located import Located
 
 LEAST = 1e-12  # propensities are known to 1e-8; a played arm's is never given as less than this

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..policy import Arrays, Floats, Masks, Policy
+from ..policy import Policy
+from ..types import Arrays, Floats, Masks
 from .exp3 import rows_of
 
 

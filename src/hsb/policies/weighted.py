@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from .. import theory
 from ..errors import InputError
-from ..policy import Arrays, Floats, Masks
-from .located import Ints, Located
+from ..types import Arrays, Floats, Ints, Masks
+from .located import Located
 
 
 class Weighted(Located, listed=False):

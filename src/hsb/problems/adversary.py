@@ -8,10 +8,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..arguments import whole
 from ..errors import InputError
 from ..policies import Policy
 from ..simulate import Run
-from .base import Floats, Numbers, Problem, data_generator, flips, whole
+from ..types import Floats, Ints
+from .base import Problem, data_generator, flips
 from .paper import waves_and_line
 
 Chances = Callable[[Floats, int], Floats]
@@ -68,7 +70,7 @@ class Adversary(Problem):
         losses = table[np.arange(rounds), arms]
         return Fight(arms=arms, losses=losses, propensities=propensities, contexts=contexts, table=table)
 
-    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> NoReturn:
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> NoReturn:
         """Nothing can be said before the policy has spoken."""
         raise InputError(
             "An Adversary's losses depend on the policy's probabilities: there is no sample, no expected and no best loss. "

@@ -8,16 +8,14 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arguments import whole
 from ..errors import InputError
 from ..policies import Policy
 from ..simulate import Run, simulate
 from ..spaces import Box
 from ..structures import BinaryTree
-
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
+from ..types import Floats, Ints
 
 GRID = {1: 1 << 14, 2: 1 << 10}  # points a feature, by the number of features: `best_loss` is then right to 1e-6 or better
 
@@ -55,7 +53,7 @@ class Problem(ABC):
     # -- what a problem fills in -------------------------------------------------------------------------------------
 
     @abstractmethod
-    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """The expected loss of every arm, shape (T, M), at contexts of shape (T, features) in the rounds `when`, 0-based, out of `rounds`."""
 
     def parameters(self) -> dict[str, Any]:
@@ -148,10 +146,3 @@ def model_generator(model: int) -> np.random.Generator:
 def flips(rng: np.random.Generator, chance: Floats) -> Floats:
     """Losses of 0 or 1, 1 with these chances."""
     return (rng.random(chance.shape) < chance).astype(np.float64)
-
-
-def whole(name: str, value: int, least: int) -> int:
-    """A whole number, checked."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}; given {value!r}.")
-    return int(value)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import is_number
+from ..arguments import is_number, whole
 from ..errors import InputError
-from .base import Floats, Numbers, Problem, model_generator, whole
+from ..types import Floats, Ints
+from .base import Problem, model_generator
 from .paper import SuddenChange, shifted, waves_and_line
 
 
@@ -26,7 +27,7 @@ class LocalChange(SuddenChange):
             raise InputError(f"below must lie in (0, 1], where the contexts that see the change end; given {below!r}.")
         self.below = float(below)
 
-    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """VI-A's, and permuted from the change on, on the left."""
         return shifted(waves_and_line(contexts), (when >= self.change(rounds)) & (contexts[:, 0] < self.below))
 
@@ -55,7 +56,7 @@ class Changes(Problem):
                 orders.append(order)
         self._orders = np.array(orders)
 
-    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """VI-A's, permuted as in its stretch."""
         starts = np.arange(self.count + 1) * rounds // (self.count + 1)
         stretch = np.searchsorted(starts, when, side="right") - 1
@@ -78,7 +79,7 @@ class HiddenImprovement(Problem):
     def __init__(self) -> None:
         super().__init__(arms=3)
 
-    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """The three numbers."""
         found = np.tile([0.3, 0.5, 0.6], (len(contexts), 1))
         found[when >= rounds // 2, 1] = 0.1

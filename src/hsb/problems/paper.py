@@ -9,7 +9,8 @@ import numpy as np
 
 from ..arguments import is_number
 from ..errors import InputError
-from .base import Floats, Numbers, Problem
+from ..types import Floats, Ints
+from .base import Problem
 
 SHIFT = [1, 2, 0]  # after the change arm 1 has the model that arm 2 had, 2 that of 3, and 3 that of 1
 
@@ -24,7 +25,7 @@ class Stationary(Problem):
     def __init__(self) -> None:
         super().__init__(arms=3)
 
-    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """The three models."""
         return waves_and_line(contexts)
 
@@ -46,7 +47,7 @@ class SuddenChange(Problem):
         """The first round, 0-based, with the new model."""
         return math.floor(self.at * rounds + 1e-9)
 
-    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """VI-A's, and permuted from the change on."""
         return shifted(waves_and_line(contexts), when >= self.change(rounds))
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .base import Floats, Numbers, Problem, model_generator, whole
+from ..arguments import whole
+from ..types import Floats, Ints
+from .base import Problem, model_generator
 
 TIMES = 256  # where something drifts: rounds that stand for all
 
@@ -25,7 +27,7 @@ class Smooth(Problem):
         rng = model_generator(self.model)
         self._frequencies, self._phases = rng.choice([0.5, 1.0, 1.5, 2.0], self.arms), rng.random(self.arms)
 
-    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """The waves."""
         return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts * self._frequencies + self._phases)))
 
@@ -41,7 +43,7 @@ class RealLosses(Smooth):
     300
     """
 
-    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """The waves, scaled."""
         return 0.2 + 0.75 * (super().expected(contexts, when, rounds) - 0.1)
 
@@ -59,7 +61,7 @@ class RareClicks(Smooth):
     def __init__(self, *, arms: int = 10, model: int = 0) -> None:
         super().__init__(arms=arms, model=model)
 
-    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """The waves, upside down and scaled."""
         return 0.98 - 0.075 * (super().expected(contexts, when, rounds) - 0.1)
 
@@ -71,7 +73,7 @@ class SlowDrift(Smooth):
     (1, 3)
     """
 
-    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """The waves, turned."""
         turn = np.outer(when / rounds, np.where(np.arange(self.arms) % 2, -1.0, 1.0))
         return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts * self._frequencies + self._phases + turn)))
@@ -96,7 +98,7 @@ class Piecewise(Problem):
         self._cuts = np.sort(rng.random(self.pieces - 1))
         self._means = rng.uniform(0.1, 0.9, (self.pieces, self.arms))
 
-    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """Those of the interval."""
         return np.asarray(self._means[np.searchsorted(self._cuts, contexts[:, 0], side="right")])
 
@@ -122,7 +124,7 @@ class TwoFeatures(Problem):
         rng = model_generator(self.model)
         self._waves, self._phases = rng.choice([-1.0, -0.5, 0.5, 1.0], (2, self.arms)), rng.random(self.arms)
 
-    def expected(self, contexts: Floats, when: Numbers, rounds: int) -> Floats:
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """The waves."""
         return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts @ self._waves + self._phases)))
 

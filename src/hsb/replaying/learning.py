@@ -13,10 +13,8 @@ from ..logs import Batch, Log
 from ..members import room
 from ..policies import HSB, Policy
 from ..policies.mixture import Mixture
+from ..types import Floats, Ints
 from .rounds import Play
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def learn_from(

@@ -13,9 +13,7 @@ from ..logs import Batch
 from ..members import room
 from ..policies import HSB, Policy
 from ..policies.mixture import Mixture
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from ..types import Floats, Ints
 
 PLACES = 256  # of the memory of probabilities
 

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import whole
 from ..errors import BudgetError
 from ..kernels.header import SUBSETS
 from ..members import Member, make_graph
 from ..spaces import Space
-from .base import Cost, Ints, Structure, check_cells, no_stop, plain_code, spelled, use_space, whole
+from ..types import Ints
+from .base import Cost, Structure, check_cells, no_stop, plain_code, spelled, use_space
 
 MOST_LEAVES = 14
 

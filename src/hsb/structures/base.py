@@ -8,15 +8,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..members import Member
 from ..quantise import cells, leaf_numbers
 from ..spaces import Box, Cells, Space, numbers
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from ..types import Floats, Ints
 
 
 class Cost(NamedTuple):
@@ -181,13 +179,6 @@ def use_space(space: Space | None, features: Sequence[int] | None, default: int 
     if not isinstance(features, Iterable) or not chosen or not fits or len(set(chosen)) != len(chosen):
         raise InputError(f"features must be different numbers in 0 .. {space.features - 1}, in a list; given {features!r}.")
     return space, tuple(int(j) for j in chosen)
-
-
-def whole(name: str, value: Any, least: int) -> int:
-    """The value as an int of at least `least`, or an error that names it."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}; given {value!r}.")
-    return int(value)
 
 
 def code(how: int, features: Sequence[int], *rest: int) -> Ints:

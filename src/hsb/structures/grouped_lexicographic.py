@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..arguments import whole
 from ..errors import BudgetError
 from ..members import Member, make_intervals
 from ..spaces import Space
-from .base import Cost, Ints, Structure, check_cells, no_stop, plain_code, spelled, use_space, whole
+from ..types import Ints
+from .base import Cost, Structure, check_cells, no_stop, plain_code, spelled, use_space
 
 MOST_LEAVES = 900  # with two arms w stays within a double for any rounds up to some 970
 

@@ -11,7 +11,8 @@ from ..errors import BudgetError, InputError
 from ..kernels.header import TABLES
 from ..members import Member, make_graph
 from ..spaces import Space
-from .base import Cost, Ints, Structure, check_cells, no_stop, plain_code, use_space
+from ..types import Ints
+from .base import Cost, Structure, check_cells, no_stop, plain_code, use_space
 
 MOST_EDGES = 20_000_000
 

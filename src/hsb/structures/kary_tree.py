@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..arguments import whole
 from ..errors import BudgetError, InputError
 from ..members import Member, make_tree
 from ..quantise import WORD, digit_bits, halvings, key_words, leaf_numbers
 from ..spaces import Cells, Space
-from .base import Cost, Floats, Ints, Structure, code, tree_box, use_space, whole
+from ..types import Floats, Ints
+from .base import Cost, Structure, code, tree_box, use_space
 
 MOST_CHILDREN = 4096
 MOST_DEPTH = 4000

@@ -9,7 +9,8 @@ import numpy as np
 from ..errors import InputError
 from ..members import Member, make_cells
 from ..spaces import Box, Cells, space_from_dict
-from .base import Cost, Floats, Ints, Structure, no_stop, spelled
+from ..types import Floats, Ints
+from .base import Cost, Structure, no_stop, spelled
 
 MOST_LEAVES = 1 << 26
 

@@ -7,7 +7,8 @@ from typing import Any
 from ..errors import InputError
 from ..kernels.header import OPTION, PARENT
 from ..members import Member, make_one_of
-from .base import Cost, Floats, Ints, Structure, code, no_stop
+from ..types import Floats, Ints
+from .base import Cost, Structure, code, no_stop
 
 
 class OneOf(Structure):

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import whole
 from ..errors import BudgetError, InputError
 from ..kernels.header import BOXES
 from ..members import Member, make_graph
 from ..quantise import cells
 from ..spaces import Cells, Space
-from .base import Cost, Floats, Ints, Structure, code, no_stop, spelled, use_space, whole
+from ..types import Floats, Ints
+from .base import Cost, Structure, code, no_stop, spelled, use_space
 
 MOST_NODES = 1 << 21
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ..arguments import whole
 from ..structures import Structure
-from ..structures.base import whole
 from .bounds import mixture_rate, prior_bound
 from .checks import check_at_least_zero, check_horizon, counted
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..structures.base import whole
+from ..arguments import whole
 from .bounds import mixture_rate
 from .checks import check_horizon
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..arguments import stop_prior
+from ..arguments import stop_prior, whole
 from ..structures import KaryTree, OneOf, Structure
-from ..structures.base import no_stop, whole
+from ..structures.base import no_stop
 from .checks import check_at_least_zero, check_horizon, check_rate, check_structure, counted
 from .grid import finest
 from .logs import log

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..arguments import is_number
+from ..arguments import is_number, whole
 from ..errors import InputError
 from ..structures import Structure
-from ..structures.base import whole
 
 
 def check_structure(structure: Structure) -> None:

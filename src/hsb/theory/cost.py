@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arguments import stop_prior
+from ..arguments import stop_prior, whole
 from ..errors import InputError
 from ..structures import ArbitrarySplits, GroupedLexicographic, Hierarchy, KaryTree, OneOf, PositionSplits, Structure
-from ..structures.base import no_stop, spelled, whole
+from ..structures.base import no_stop, spelled
+from ..types import Floats, Ints
 from .checks import check_structure
 from .cost_boxes import boxes
 from .cost_graphs import hierarchy, subsets
 from .cost_intervals import intervals
 from .cost_trees import tree
 from .grid import carried, finest
-from .logs import NEVER, Floats, log, log_sum
-
-Ints = NDArray[np.int64]
+from .logs import NEVER, log, log_sum
 
 
 def prior_cost(structure: Structure, mapping: Sequence[int] | Ints, *, arms: int, stop: float | None = None) -> float:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .logs import NEVER, Floats, log, log_sum
+from ..types import Floats
+from .logs import NEVER, log, log_sum
 
 
 def subsets(mapping: NDArray[np.int64], values: Floats) -> float:

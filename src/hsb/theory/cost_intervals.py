@@ -9,7 +9,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from .logs import NEVER, Floats, log, log_sum
+from ..types import Floats
+from .logs import NEVER, log, log_sum
 
 
 def intervals(mapping: NDArray[np.int64], groups: int, values: Floats) -> float:

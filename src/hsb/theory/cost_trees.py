@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .logs import NEVER, Floats, log
+from ..types import Floats
+from .logs import NEVER, log
 
 
 def tree(mapping: NDArray[np.int64], k: int, depth: int, values: Floats, stop: float) -> float:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ..errors import BudgetError
 from ..quantise import halvings
 from ..structures import KaryTree, OneOf, PositionSplits, Structure
+from ..types import Ints
 
-Ints = NDArray[np.int64]
 MOST_POINTS = 1 << 22
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 
-from ..structures.base import whole
+from ..arguments import whole
 from .checks import check_horizon
 
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ..arguments import whole
 from ..spaces import Cells
 from ..structures import Hierarchy, OneOf, Structure
-from ..structures.base import whole
 from .bounds import regret_bound
 from .checks import check_at_least_zero, check_structure
 from .grid import parts

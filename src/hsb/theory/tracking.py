@@ -6,17 +6,14 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arguments import is_number, stop_prior
+from ..arguments import is_number, stop_prior, whole
 from ..errors import InputError
 from ..structures import Structure
-from ..structures.base import whole
+from ..types import Ints
 from .checks import check_at_least_zero, check_structure
 from .cost import checked_mapping, log_prior
 from .logs import log
-
-Ints = NDArray[np.int64]
 
 
 def tracking_cost(

@@ -1,0 +1,15 @@
+"""The arrays that everything here speaks of, by their short names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Masks = NDArray[np.uint8]
+"""One byte an arm: is it offered? Empty where every arm is."""
+Arrays = dict[str, NDArray[Any]]
+"""A state in plain arrays, by name."""
