@@ -43,7 +43,7 @@ def compare(
         whole(name, value, 1) for name, value in (("rounds", rounds), ("runs", runs), ("presentations", presentations))
     )
     if jobs != -1:
-        whole("jobs", jobs, 1)
+        whole("jobs (-1 for all cores)", jobs, 1)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed must be a whole number of at least 0; given {seed!r}.")
     if not isinstance(problem, Problem):
