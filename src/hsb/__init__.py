@@ -9,6 +9,7 @@ from . import data, ecoc, encode, logs, structures, theory
 from .decision import Decision
 from .errors import BudgetError, FileError, InputError, StaleDecision
 from .mappings import Mappings, mappings
+from .play import Replay, Run, learn_from, replay, replay_all, simulate
 from .policies import (
     HSB,
     BestFixed,
@@ -24,9 +25,6 @@ from .policies import (
     TreeThompson,
     Uniform,
 )
-from .replay import Replay, replay, replay_all
-from .replaying import learn_from
-from .simulate import Run, simulate
 from .spaces import Box, Cells
 from .storage import load
 from .structures import (

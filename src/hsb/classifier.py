@@ -20,8 +20,8 @@ from .decision import Decision
 from .ecoc import Perceptrons, contexts, exhaustive, one_versus_all, random_code
 from .ecoc.coding import checked_signs
 from .errors import InputError
+from .play import simulate
 from .policies import HSB
-from .simulate import simulate
 from .spaces import Box
 from .structures import BinaryTree, PositionSplits, Structure
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .errors import InputError, StaleDecision
 
 if TYPE_CHECKING:
+    from .ledger import Ledger
     from .policy import Policy
 
 
@@ -25,7 +26,6 @@ class Decision:
     """
 
     __slots__ = (
-        "_offered",
         "_policy",
         "_probabilities",
         "_stream",
@@ -35,6 +35,7 @@ class Decision:
         "available",
         "context",
         "id",
+        "offered",
         "propensity",
     )
 
@@ -58,10 +59,27 @@ class Decision:
         self.id = id
         self._stream: str | None = None  # which policy issued it
         self._taught: tuple[tuple[str, int], ...] = ()  # which policies have learned from it, and their round
-        self._offered = 0  # how many arms there were, if it was made here
+        self.offered = 0  # how many arms there were, if it was made here
         self._policy: Policy | None = None
         self._version = -1
         self._probabilities: NDArray[np.float64] | None = None
+
+    @classmethod
+    def made(
+        cls,
+        policy: Policy,
+        context: Any,
+        arm: Hashable,
+        propensity: float,
+        available: tuple[Hashable, ...] | None,
+        ledger: Ledger,
+    ) -> Decision:
+        """A policy's own decision, with the next number of its ledger."""
+        self = cls.__new__(cls)
+        self.context, self.arm, self.propensity, self.available = context, arm, propensity, available
+        self.id, self._stream, self._taught = ledger.issue(), ledger.stream, ()
+        self.offered, self._policy, self._version, self._probabilities = len(policy.arms), policy, policy.version, None
+        return self
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
@@ -76,7 +94,7 @@ class Decision:
                     "This decision was not made by a policy here, so its distribution is unknown. "
                     "Use policy.probabilities(context)."
                 )
-            if self._policy._version != self._version:
+            if self._policy.version != self._version:
                 raise StaleDecision(
                     "The policy has learned since this decision, whose distribution is gone. Read .probabilities before learn(), "
                     "or ask policy.probabilities(context) for today's."
@@ -85,12 +103,12 @@ class Decision:
         return self._probabilities
 
     def __getstate__(self) -> dict[str, Any]:
-        keep = ("arm", "available", "context", "id", "propensity", "_stream", "_taught", "_offered", "_probabilities")
+        keep = ("arm", "available", "context", "id", "propensity", "_stream", "_taught", "offered", "_probabilities")
         return {name: getattr(self, name) for name in keep}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
-            setattr(self, name, value)
+            setattr(self, "offered" if name == "_offered" else name, value)
         self._policy, self._version = None, -1
 
     def __repr__(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -12,18 +11,35 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import arm_list, generator, is_hashable, is_number, loss_bounds, shown
+from .arguments import generator, is_number, loss_bounds, shown
 from .decision import Decision
 from .errors import InputError
 from .ledger import Ledger
-from .types import Arrays, Floats, Masks
+from .offer import EVERYTHING, Offer
+from .rows import Rows, distribution_of, rows_of
+from .types import Arrays, Floats, Ints, Masks
 
 
-class Policy(ABC):
+class Policy:
     """The interface that all policies share, and what they need in common: arms, losses, a ledger of decisions, random numbers.
 
-    A policy of its own kind fills in the methods under "what a policy fills in". `_locate` keeps the context; `_choose`, `_fill` and `_update`
-    then speak of it. A decision is a pure function of state, context and one number u.
+    A policy of your own fills in `distribution` and `update`, and works wherever policies do: simulate, compare, replay, `hsb run`. It is
+    copied with all its attributes. Where it says its `settings`, `save` writes them and its public NumPy arrays.
+
+    >>> import hsb, numpy as np
+    >>> class Greedy(hsb.Policy):
+    ...     def __init__(self, *, arms, explore=0.1, **common):
+    ...         super().__init__(arms=arms, **common)
+    ...         self.explore, self.lost, self.plays = explore, np.zeros(len(self.arms)), np.ones(len(self.arms))
+    ...     def distribution(self, context):
+    ...         best = np.argmin(self.lost / self.plays)
+    ...         return self.explore / len(self.arms) + (1 - self.explore) * (np.arange(len(self.arms)) == best)
+    ...     def update(self, context, index, loss, propensity):
+    ...         self.lost[index] += loss
+    ...         self.plays[index] += 1
+    >>> losses = np.column_stack([np.ones(1000), np.zeros(1000)])
+    >>> hsb.simulate(Greedy(arms=2, seed=0), np.zeros(1000), losses).average_loss < 0.1
+    True
     """
 
     kinds: ClassVar[dict[str, type[Policy]]] = {}  # filled as classes are defined; `hsb.load` looks here
@@ -46,13 +62,14 @@ class Policy(ABC):
         loss_range: tuple[float, float] = (0.0, 1.0),
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        self.arms = arm_list(arms)
+        self.offer = Offer(arms)
+        self.arms = self.offer.arms
         self.loss_range = loss_bounds(loss_range)
         self.rounds = 0  # rounds learned from
         self.clipped = 0  # contexts that lay outside the space and were clipped
+        self.version = 0  # changes whenever a decision could turn out otherwise
         self._rng = generator(seed)
         self._ledger = Ledger()
-        self._removed: set[Hashable] = set()
 
     # -- one round ---------------------------------------------------------------------------------------------------
 
@@ -66,22 +83,15 @@ class Policy(ABC):
         >>> policy.decide(0.5, available=["c"]).propensity
         1.0
         """
-        offered = self._all if available is None else self._mask(available)
+        offered = self.offer.now if available is None else self.offer.mask(available)
         if u is not None and not (is_number(u) and 0.0 <= u < 1.0):
             raise InputError(f"u must be in [0, 1), a number; given {u!r}.")
         self._locate(context, count=True)
-        u = self._rng.random() if u is None else float(u)
-        index, propensity = self._choose(offered, u)
+        index, propensity = self._choose(offered, self._rng.random() if u is None else float(u))
         if type(context) is not float and isinstance(context, list | np.ndarray):
             context = context.copy()  # the caller may use it again
-        decision = Decision(context=context, arm=self.arms[index], propensity=propensity, id=self._ledger.issue())
-        if len(offered):
-            decision.available = self._offered_now(offered)
-        decision._stream = self._ledger.stream
-        decision._policy = self
-        decision._version = self._version
-        decision._offered = len(self.arms)
-        return decision
+        names = self.offer.names(offered) if len(offered) else None
+        return Decision.made(self, context, self.arms[index], propensity, names, self._ledger)
 
     def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the loss (or the reward) of a decision: this policy's, now or later, or one from a log.
@@ -97,21 +107,28 @@ class Policy(ABC):
                 "learn needs a Decision, from policy.decide or made with hsb.Decision(context=, arm=, propensity=); "
                 f"given {decision!r}."
             )
-        scaled = self._scaled_loss(loss, reward)
-        index = self._arm_index(decision.arm)
+        if reward is None and type(loss) is float and self.loss_range == (0.0, 1.0) and 0.0 <= loss <= 1.0:
+            scaled = loss
+        else:
+            scaled = self._scaled_loss(loss, reward)
+        index = self.offer.number(decision.arm)
         propensity = decision.propensity
         if not is_number(propensity) or not 0.0 < propensity <= 1.0:
             raise InputError(
                 f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}."
             )
         own = self._ledger.check(decision)
-        offered = self._offered_then(decision, own)
+        offered = EVERYTHING
+        if decision.available is not None:
+            offered = self.offer.mask(decision.available, past=True)
+        elif own and 0 < decision.offered < len(self.arms):  # an arm added since was not among them
+            offered = self.offer.first(decision.offered)
         if len(offered) and not offered[index]:
             raise InputError(f"Arm {decision.arm!r} was not among the available {shown(decision.available or ())}.")
         self._locate(decision.context, count=not own)
         self._update(offered, index, scaled, float(propensity))
         self.rounds += 1
-        self._version += 1
+        self.version += 1
         self._ledger.close(decision, self.rounds, own=own)
 
     def probabilities(self, context: Any, *, available: Iterable[Hashable] | None = None) -> Floats:
@@ -121,7 +138,7 @@ class Policy(ABC):
         >>> hsb.HSB(hsb.BinaryTree(depth=4), arms=4, learning_rate=0.1).probabilities(0.3, available=[0, 2])
         array([0.5, 0. , 0.5, 0. ])
         """
-        offered = self._all if available is None else self._mask(available)
+        offered = self.offer.now if available is None else self.offer.mask(available)
         self._locate(context, count=False)
         p = np.empty(len(self.arms))
         self._fill(offered, p)
@@ -141,16 +158,9 @@ class Policy(ABC):
         >>> policy.probabilities(0.3)
         array([0.25, 0.25, 0.25, 0.25])
         """
-        if not is_hashable(arm):
-            raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {arm!r}.")
-        if arm in self._index:
-            if arm in self._removed:
-                self._removed.remove(arm)
-                self._refresh()
-                return
-            raise InputError(f"There is an arm {arm!r} already. Arms must differ.")
-        self._widen()
-        self.arms.append(arm)
+        if not self.offer.is_back(arm):
+            self._widen()
+            self.offer.add(arm)
         self._refresh()
 
     def remove_arm(self, arm: Hashable) -> None:
@@ -162,22 +172,18 @@ class Policy(ABC):
         >>> policy.active_arms, policy.probabilities(0.3)
         (['a', 'c'], array([0.5, 0. , 0.5]))
         """
-        if not is_hashable(arm) or arm not in self._index or arm in self._removed:
-            raise InputError(f"There is no arm {arm!r} to remove. The arms are {shown(self.active_arms)}.")
-        if len(self.active_arms) == 1:
-            raise InputError(f"{arm!r} is the last arm; a policy needs at least one. Add another first.")
-        self._removed.add(arm)
+        self.offer.remove(arm)
         self._refresh()
 
     @property
     def active_arms(self) -> list[Hashable]:
         """The arms that are offered by default: all but those removed."""
-        return [arm for arm in self.arms if arm not in self._removed]
+        return self.offer.active
 
     # -- the whole policy --------------------------------------------------------------------------------------------
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """What is proved of its expected regret over so many rounds (by default those it was made for): infinite where nothing is.
+        """What is proved of its expected regret over `horizon` rounds (by default those it was made for): infinite where nothing is.
 
         In units of the width of `loss_range`.
 
@@ -187,8 +193,8 @@ class Policy(ABC):
         """
         return math.inf
 
-    def copy(self) -> Self:
-        """An independent policy in the same state, its random numbers included.
+    def copy(self, *, seed: int | np.random.Generator | None = None) -> Self:
+        """An independent policy in the same state, its random numbers included unless a new `seed` is given.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
@@ -196,10 +202,10 @@ class Policy(ABC):
         True
         """
         twin = copy.copy(self)
-        twin.arms = list(self.arms)
-        twin._rng = copy.deepcopy(self._rng)
+        twin.offer = self.offer.copy()
+        twin.arms = twin.offer.arms
+        twin._rng = copy.deepcopy(self._rng) if seed is None else generator(seed)
         twin._ledger = self._ledger.fork(self.rounds)
-        twin._removed = set(self._removed)
         twin._detach()
         twin._refresh()
         return twin
@@ -218,6 +224,10 @@ class Policy(ABC):
         self._ledger = self._ledger.fork(self.rounds)
         self._refresh()
 
+    def become(self, other: Self) -> None:
+        """Take over the state of another policy of the same kind, which is not used any more: how a checkpoint goes on."""
+        self.__setstate__(dict(vars(other)))
+
     @property
     def nbytes(self) -> int:
         """Memory that the state takes."""
@@ -227,46 +237,125 @@ class Policy(ABC):
         inside = [f"{name}={value!r}" for name, value in self._shown().items()]
         return f"{type(self).__name__}({', '.join([*inside, f'arms={shown(self.arms)}', f'rounds={self.rounds}'])})"
 
-    # -- what a policy fills in --------------------------------------------------------------------------------------
+    # -- a policy of your own fills in two ---------------------------------------------------------------------------
 
-    @abstractmethod
+    def distribution(self, context: Any) -> ArrayLike:
+        """The probability of each arm for a context, in the order of `arms`. What is not offered is left out and the rest divided anew."""
+        raise InputError(
+            f"{type(self).__name__} must say what it plays: define distribution(self, context), a number for each arm."
+        )
+
+    def update(self, context: Any, index: int, loss: float, propensity: float) -> None:
+        """Learn that arms[index], played with that probability, had this loss; losses come scaled to [0, 1]."""
+        raise InputError(
+            f"{type(self).__name__} must say how it learns: define update(self, context, index, loss, propensity)."
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """The constructor's arguments beside arms, loss_range and seed, as plain data: what a file needs to make the policy again."""
+        raise InputError(
+            f"{type(self).__name__} cannot be written to a file: it does not say its settings. Define settings(self), a dict of the "
+            "constructor's arguments beside arms, loss_range and seed."
+        )
+
+    # -- and may fill in, to be faster or more exact -----------------------------------------------------------------
+
     def _locate(self, context: Any, *, count: bool) -> None:
         """Check a context and keep what the next call of `_choose`, `_fill` or `_update` needs; count it in `clipped` if clipped."""
+        self._context = context
 
-    @abstractmethod
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         """The arm for the located context and its propensity; `offered` is empty where every arm is. Changes nothing."""
+        p = np.empty(len(self.arms))
+        self._fill(offered, p)
+        index = min(int(np.searchsorted(np.cumsum(p), u * p.sum(), side="right")), len(p) - 1)
+        index = index if p[index] > 0.0 else int(np.argmax(p))
+        return index, min(float(p[index]), 1.0)
 
-    @abstractmethod
     def _fill(self, offered: Masks, p: Floats) -> None:
         """The distribution over arms for the located context, into p. Changes nothing."""
+        given = self.distribution(self._context)
+        p[:] = distribution_of(given, len(p), f"{type(self).__name__}.distribution")
+        if len(offered):
+            p *= offered
+            if not p.any():
+                p[:] = offered
+        p /= p.sum()
 
-    @abstractmethod
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         """Learn the scaled loss of an arm at the located context. `rounds` counts it only afterwards."""
+        self.update(self._context, index, loss, propensity)
 
-    @abstractmethod
-    def _check_contexts(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
+    def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
         """A whole table of contexts, checked, one row each, and how many were clipped."""
+        n = rows_of(contexts)
+        if isinstance(contexts, np.ndarray):
+            return contexts, 0
+        table = np.empty(n, dtype=object)
+        for t, context in enumerate(contexts):  # type: ignore[arg-type]
+            table[t] = context
+        return table, 0
 
-    @abstractmethod
+    def play(self, points: NDArray[Any], masks: Masks, losses: Floats, *, to_come: int) -> tuple[Ints, Floats]:
+        """Decide and learn in each row of a checked table: the arms played, by number, and their propensities.
+
+        `masks` has no columns where every arm is offered; `losses` are scaled, a column an arm; `to_come` rounds follow, these among them.
+        """
+        n, before = len(losses), self.rounds
+        arms, chances = np.empty(n, dtype=np.int64), np.empty(n)
+        self._play(points, masks, losses, self._rng.random(n), arms, chances, to_come)
+        self.rounds = before + n
+        self.version += 1
+        return arms, chances
+
     def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
     ) -> None:
-        """`_choose` and `_update` for each row of a part of a table; fill played and chances. `masks` may have no columns: all offered."""
+        for t in range(len(us)):
+            offered = masks[t] if not masks[t].all() else EVERYTHING
+            self._locate(points[t], count=False)
+            arms[t], chances[t] = index, chance = self._choose(offered, float(us[t]))
+            self._update(offered, index, float(losses[t, index]), chance)
+            self.rounds += 1
 
-    @abstractmethod
-    def _settings(self) -> dict[str, Any]:
-        """The constructor's other arguments as plain data; `_from_settings` reads them."""
+    def replay_rows(self, rows: Rows) -> Ints:
+        """Decide on every row of a log and learn where the choice is the arm that was shown: which rows it learned."""
+        us, learned = self._rng.random(len(rows.arm)), []
+        for t in range(len(us)):
+            offered = rows.offered(t)
+            self._locate(rows.points[t], count=False)
+            index, propensity = self._choose(offered, float(us[t]))
+            if index == rows.arm[t]:
+                self._update(offered, index, float(rows.losses[t]), propensity)
+                self.rounds += 1
+                self.version += 1
+                learned.append(t)
+        return np.array(learned, dtype=np.int64)
+
+    def learn_rows(self, rows: Rows, chances: Floats) -> None:
+        """Learn every row of a log, shown with these propensities."""
+        for t in range(len(rows.arm)):
+            self._locate(rows.points[t], count=False)
+            self._update(rows.offered(t), int(rows.arm[t]), float(rows.losses[t]), float(chances[t]))
+            self.rounds += 1
+            self.version += 1
+
+    def distributions(self, rows: Rows) -> Floats:
+        """What it would play on every row of a log, a column an arm. Changes nothing."""
+        table = np.empty((len(rows.pool), len(self.arms)))
+        for t in range(len(table)):
+            self._locate(rows.points[t], count=False)
+            self._fill(rows.offered(t), table[t])
+        return table
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+    def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
         """A fresh policy; `common` holds arms, loss_range and seed."""
         return cls(**settings, **common)
 
-    @abstractmethod
     def _arrays(self) -> Arrays:
-        """All that it learned, by name. Empty before the first `_refresh`."""
+        """All that it learned, by name."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray) and name[0] != "_"}
 
     def _set_arrays(self, arrays: Arrays) -> None:
         """Take over what `_arrays` gave, in a fresh policy; ValueError where it does not fit."""
@@ -282,62 +371,24 @@ class Policy(ABC):
         """Make room for one more arm; `arms` does not have it yet."""
         raise InputError(f"{type(self).__name__} cannot take another arm while running. Make a new one with all the arms.")
 
-    @abstractmethod
     def _detach(self) -> None:
         """Copy the state, in a policy that still shares it with another."""
+        shared = ("offer", "arms", "_rng", "_ledger")
+        for name, value in vars(self).items():
+            if name not in shared:
+                setattr(self, name, copy.deepcopy(value))
 
     def _shown(self) -> dict[str, Any]:
         """What `repr` says of it."""
-        return self._settings()
+        return {} if type(self).settings is Policy.settings else self.settings()
 
     def _refresh(self) -> None:
         """Scratch and look-up tables, after the arms or the arrays changed."""
-        self._index = {arm: i for i, arm in enumerate(self.arms)}
-        self._p = np.empty(len(self.arms))
-        self._everything = np.zeros(0, dtype=np.uint8)
-        self._all = self._everything
-        if self._removed:
-            self._all = np.array([arm not in self._removed for arm in self.arms], dtype=np.uint8)
-        self._version = getattr(self, "_version", 0) + 1
+        self.version += 1
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _mask(self, available: Iterable[Hashable], *, past: bool = False) -> Masks:
-        """One byte per arm; empty where every arm is offered. A removed arm may have been available in the past."""
-        mask = np.zeros(len(self.arms), dtype=np.uint8)
-        if isinstance(available, str | bytes) or not isinstance(available, Iterable):
-            raise InputError(f"available must be a list of arms out of {shown(self.arms)}; given {available!r}.")
-        for arm in available:
-            index = self._index.get(arm) if is_hashable(arm) else None
-            if index is None or (isinstance(arm, bool | np.bool_) and not isinstance(self.arms[index], bool)):
-                raise InputError(f"Unknown arm {arm!r} in available, which lists arms. The arms are {shown(self.arms)}.")
-            if arm in self._removed and not past:
-                raise InputError(f"Arm {arm!r} in available was removed. policy.add_arm({arm!r}) brings it back.")
-            mask[index] = 1
-        if not mask.any():
-            raise InputError("available is empty: a round needs at least one arm. Leave it out to offer every arm.")
-        return self._everything if mask.all() else mask
-
-    def _arm_index(self, arm: Hashable) -> int:
-        try:
-            return self._index[arm]
-        except (KeyError, TypeError):
-            raise InputError(f"Unknown arm {arm!r}. The arms are {shown(self.arms)}; policy.add_arm() adds one.") from None
-
-    def _offered_then(self, decision: Decision, own: bool) -> Masks:
-        """The arms that a decision could choose from; an arm added since was not among them."""
-        if decision.available is not None:
-            return self._mask(decision.available, past=True)
-        if own and 0 < decision._offered < len(self.arms):
-            return (np.arange(len(self.arms)) < decision._offered).astype(np.uint8)
-        return self._everything
-
-    def _offered_now(self, offered: Masks) -> tuple[Hashable, ...]:
-        return tuple(arm for i, arm in enumerate(self.arms) if not len(offered) or offered[i])
-
     def _scaled_loss(self, loss: float | None, reward: float | None) -> float:
-        if reward is None and type(loss) is float and self.loss_range == (0.0, 1.0) and 0.0 <= loss <= 1.0:
-            return loss
         if (loss is None) == (reward is None):
             given = "neither" if loss is None else "both"
             raise InputError(f"learn needs loss= or reward=, exactly one; given {given}.")

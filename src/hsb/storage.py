@@ -24,7 +24,7 @@ from .errors import FileError, InputError
 from .ledger import Ledger
 from .policies import Policy
 
-FORMAT, VERSION = "hsb-policy", 2
+FORMAT, VERSION = "hsb-policy", 3
 DAMAGE: tuple[type[Exception], ...] = (
     zipfile.BadZipFile,
     zlib.error,
@@ -102,9 +102,9 @@ def _pack(policy: Policy) -> bytes:
         "format": FORMAT,
         "version": VERSION,
         "policy": type(policy).__name__,
-        "settings": policy._settings(),
+        "settings": policy.settings(),
         "arms": [_encode_arm(arm) for arm in policy.arms],
-        "removed": [_encode_arm(arm) for arm in policy.arms if arm in policy._removed],
+        "removed": [_encode_arm(arm) for arm in policy.arms if arm in policy.offer.removed],
         "loss_range": list(policy.loss_range),
         "rounds": policy.rounds,
         "clipped": policy.clipped,
@@ -137,7 +137,7 @@ def _unpack(data: bytes, given: dict[str, Any]) -> Policy:
         kind = Policy.kinds[header["policy"]]
         if unwanted := set(given) - set(kind.asked_again):
             raise FileError(f"it holds a {header['policy']}, which takes no {', '.join(sorted(unwanted))}. Leave that out.")
-        policy = kind._from_settings(
+        policy = kind.from_settings(
             {**header["settings"], **given},
             {
                 "arms": [_decode_arm(arm) for arm in header["arms"]],
@@ -152,9 +152,8 @@ def _unpack(data: bytes, given: dict[str, Any]) -> Policy:
         ledger = Ledger(int(header["issued"]), archive.read("ledger"), str(header["stream"]), past)
         if len(ledger.bits) * 8 < ledger.issued:
             raise FileError("its ledger of decisions is too short.")
-        policy._removed = {_decode_arm(arm) for arm in header["removed"]}
-        if not policy._removed < set(policy.arms):
-            raise FileError("its removed arms are not some of its arms.")
+        for arm in header["removed"]:
+            policy.offer.remove(_decode_arm(arm))
         policy.rounds, policy.clipped = int(header["rounds"]), int(header["clipped"])
         policy._ledger = ledger.fork(policy.rounds)
         policy._refresh()

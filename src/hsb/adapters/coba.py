@@ -80,7 +80,7 @@ class CobaLearner:
             raise InputError(f"The action must be among those offered, {offered!r}; given {action!r}.")
         context = self._context(context)
         policy = self._player.meet(offered, context)
-        return float(policy.probabilities(context, available=offered)[policy._index[arm]])
+        return float(policy.probabilities(context, available=offered)[policy.offer.index[arm]])
 
     def learn(self, context: Any, action: Any, reward: Any, probability: Any, *, decision: Decision | None = None) -> None:
         """Learn the reward of an action, played with a probability; `decision` is what `predict` gave."""

@@ -168,7 +168,7 @@ class MABWiserBandit:
         space = getattr(self.policy, "space", None) or getattr(getattr(self.policy, "structure", None), "space", None)
         single = space is not None and space.features > 1  # so is a series of numbers read
         points = _points(contexts, single=single)
-        self.policy._check_contexts(np.array(points))
+        self.policy.check(np.array(points))
         return points
 
     def _chances(self, rows: Sequence[Any], propensities: Any) -> list[float] | None:

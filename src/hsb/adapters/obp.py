@@ -94,7 +94,7 @@ class OBPPolicy:
             left.remove(decision.arm)
             made.append((key_of(point, decision.arm), decision))
         self._waiting.add(made)
-        return np.array([policy._index[decision.arm] for _, decision in made], dtype=np.int64)
+        return np.array([policy.offer.index[decision.arm] for _, decision in made], dtype=np.int64)
 
     def update_params(self, action: Any, reward: Any, context: ArrayLike, *, propensity: float | None = None) -> None:
         """Learn the reward of an action."""

@@ -54,7 +54,7 @@ class Player:
         if strange:
             raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {strange[0]!r}.")
         policy = _made(self.given, list(dict.fromkeys(arms))) if self._current is None else self._current
-        new = [arm for arm in dict.fromkeys(arms) if arm not in policy._index]
+        new = [arm for arm in dict.fromkeys(arms) if arm not in policy.offer.index]
         if new or self._current is None:
             trial = policy.copy()
             for arm in new:

@@ -16,9 +16,9 @@ from .. import evaluate as evaluation
 from .. import logs, storage
 from ..encode import PCA, Chain, Encoder, MinMax, from_dict
 from ..errors import FileError, InputError
+from ..play import learn_from
+from ..play import replay as replay_log
 from ..policies import HSB, Policy
-from ..replay import replay as replay_log
-from ..replaying import learn_from
 from ..spaces import Box
 from ..structures import BinaryTree
 from . import show

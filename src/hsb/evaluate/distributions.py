@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
 from ..logs import Batch
-from ..policies import HSB, Policy
-from ..policies.mixture import Mixture
-from ..types import Floats, Ints, Masks
+from ..play.batches import checked_contexts
+from ..policy import Policy
+from ..rows import Rows
+from ..types import Floats
 
 
 def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[Floats, NDArray[np.bool_]]:
@@ -26,39 +26,17 @@ def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[F
     >>> distributions(hsb.HSB(hsb.BinaryTree(depth=2), arms=["c", "b", "a"], learning_rate=0.1), batch)[0]
     array([[0.5, 0.5, 0. ]])
     """
-    points, _ = policy._check_contexts(batch.contexts if contexts is None else contexts)
-    if len(points) != len(batch):
-        raise InputError(f"context must give a row for each of the {len(batch)} events; it gave {len(points)}.")
-    places = np.array([policy._index.get(arm, -1) for arm in batch.arms], dtype=np.int64)
+    points, _ = checked_contexts(policy, batch, batch.contexts if contexts is None else contexts)
+    places = np.array([policy.offer.index.get(arm, -1) for arm in batch.arms], dtype=np.int64)
     known = np.flatnonzero(places >= 0)
-    masks = np.zeros((len(batch.pools.sizes), len(policy.arms)), dtype=np.uint8)
-    masks[:, places[known]] = batch.pools.table(len(batch.arms))[:, known]
-    if policy._removed:
-        masks &= policy._all
+    masks = policy.offer.pools(
+        places[pool[places[pool] >= 0]] for pool in map(batch.pools.__getitem__, range(len(batch.pools.sizes)))
+    )
     playable = np.asarray(masks.any(axis=1))[batch.pool]
     rows = np.flatnonzero(playable)
-    own = np.empty((len(rows), len(policy.arms)))
-    if len(rows):
-        _fill(policy, points[rows], masks, batch.pool[rows], own)
     table = np.zeros((len(batch), len(batch.arms)))
-    table[rows[:, None], known] = own[:, places[known]]
+    if len(rows):
+        shown, losses = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows))
+        own = policy.distributions(Rows(points[rows], masks, batch.pool[rows], shown, losses))
+        table[rows[:, None], known] = own[:, places[known]]
     return table, playable
-
-
-def _fill(policy: Policy, points: NDArray[Any], masks: Masks, pool: Ints, table: Floats) -> None:
-    if isinstance(policy, Mixture):
-        from ..kernels import distributions as kernels
-
-        keys = policy._table_keys(points)
-        if isinstance(policy, HSB) and policy._advisor is not None:
-            *first, cells = keys
-            kernels.fill_advised(
-                policy._Fs, policy._Is, tuple(first), policy._counts, masks, pool, table, *policy._advisor, cells
-            )
-        else:
-            kernels.fill(policy._Fs, policy._Is, keys, policy._counts, masks, pool, table)
-        return
-    offers = [policy._everything if mask.all() else mask for mask in masks]
-    for t in range(len(table)):
-        policy._locate(points[t], count=False)
-        policy._fill(offers[pool[t]], table[t])

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..arguments import generator
 from ..errors import InputError
+from ..play import simulate
 from ..policies import Policy
 from ..problems import Problem
-from ..simulate import simulate
 from ..types import Floats, Ints
 
 Entrant = Callable[[int], Policy] | Policy

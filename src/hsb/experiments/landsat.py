@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from .. import ecoc
 from ..data import LABELS, landsat
 from ..evaluate.intervals import mean_interval
+from ..play import simulate
 from ..policies import HSB, Exp3, Policy, SExp3
-from ..simulate import simulate
 from ..spaces import Box
 from ..structures import BinaryTree, PositionSplits
 from ..types import Floats

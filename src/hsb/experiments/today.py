@@ -15,8 +15,8 @@ from .. import logs, theory
 from ..encode import PCA, Chain, MinMax
 from ..errors import InputError
 from ..evaluate.intervals import mean_interval
+from ..play import replay_all
 from ..policies import HSB, Exp3, Policy, SExp3
-from ..replay import replay_all
 from ..structures import BinaryTree, Lexicographic
 from .base import Analysis, Claim, Experiment, Figure, Options, Part, Table
 from .claims import claim

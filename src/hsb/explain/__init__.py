@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from ..members import Member
+from ..state import Member
 from ..structures import OneOf, Structure
 from .advisor import solve as advisor_solve
 from .boxes import in_users_units
@@ -42,7 +42,7 @@ def explain_advisor(structure: Structure, advisor: Member, labels: Sequence[Hash
     """What the advisor beside a mixture would have played: node by node the more probable of splitting and not, and the best arm of each part.
 
     >>> from hsb import BinaryTree
-    >>> from hsb.advisors import make_advisor
+    >>> from hsb.state import make_advisor
     >>> print(explain_advisor(BinaryTree(depth=4), make_advisor(4, 2), ["a", "b"]))
     everywhere: never seen
     """

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..kernels import header as h
-from ..members import Member
+from ..state import Member
 from ..structures.base import tree_box
 from ..types import Floats
 from .pieces import Piece, unseen

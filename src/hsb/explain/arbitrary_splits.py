@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import header as h
-from ..members import Member
+from ..state import Member
 from ..structures import ArbitrarySplits
 from ..types import Ints
 from .boxes import Boxes, cover

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import header as h
-from ..members import Member
+from ..state import Member
 from ..structures import Structure
 from ..types import Floats
 from .boxes import Boxes

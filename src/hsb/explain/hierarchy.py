@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import header as h
-from ..members import Member
+from ..state import Member
 from ..structures import Hierarchy
 from .boxes import Boxes, cover
 from .graphs import Graph, Group

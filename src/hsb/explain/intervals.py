@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from ..kernels import header as h
-from ..members import Member, blocks
+from ..state import Member, blocks
 from ..structures import Structure
 from ..types import Floats
 from .boxes import cover

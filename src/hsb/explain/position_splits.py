@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from ..kernels import header as h
-from ..members import Member
+from ..state import Member
 from ..structures import PositionSplits
 from ..types import Ints
 from .boxes import Boxes

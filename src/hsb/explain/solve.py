@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels import header as h
-from ..members import Member
+from ..state import Member
 from ..structures import ArbitrarySplits, Hierarchy, OneOf, PositionSplits, Structure
 from . import arbitrary_splits, hierarchy, intervals, position_splits, trees
 from .graphs import descend

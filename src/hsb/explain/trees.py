@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import header as h
-from ..members import Member, blocks
+from ..state import Member, blocks
 from ..structures import Structure
 from ..structures.base import tree_box
 from ..types import Floats, Ints

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..kernels import header as h
-from ..members import Member
+from ..state import Member
 from ..types import Floats, Ints
 
 # Two values are equal if they differ by less than this, relative to the larger: more than rounding in a long run, less than

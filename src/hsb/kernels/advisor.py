@@ -1,4 +1,6 @@
-"""The advisor: a Bayes context tree that names one arm for each context. It has no guarantee; the mixture that it stands in has.
+"""The advisor: a Bayes context tree that names one arm for each context. It has no guarantee; the mixture that it is a member of has.
+
+To the mixture it is one node with all its weight on the arm advised: `visit` and `ratio` below. What follows is how it finds that arm.
 
 A full binary tree over 2^DEPTH cells, rows in heap order from 1. A node sums, for each arm, the losses of its plays and what they fell
 short of 1. Before its own plays it expects what the rest of its parent has seen,
@@ -15,7 +17,8 @@ cannot be chance, the world has changed there: the node and all below it start a
 
 import math
 
-from .header import ARMS, DEPTH, ROW0, STRIDE
+from .arms import is_offered
+from .header import ADVICE, ARMS, BASES, BLOCK, DEPTH, REST, ROW0, STRIDE, WEIGHT
 from .jit import kernel
 
 SHRINK = 4.0  # how many plays the parent's mean is worth
@@ -24,7 +27,7 @@ MEMORY = 0.98  # of the short means, for each play of the arm
 SURE = 1e4  # evidence that a change needs at least
 
 # Words of F before the rows.
-HERE, BESIDE, CLOCK = 0, 1, 2  # weight of HSB, weight of the advisor, rounds learned from
+CLOCK = 2  # rounds learned from
 # Then scratch, by arm: lost, kept and expected in the level above, mean, width; by level, of the played arm: mean, 1 - mean, expected,
 # 1 - expected.
 HEAD = 8
@@ -52,11 +55,40 @@ def _width(mu, n):
 
 
 @kernel
+def visit(F, I, cell, offered, reach):
+    """Reach pass: one node, whose block of arms has 1 for the advised one and 0 for the others."""
+    b = I[I[BASES]]
+    _put(F, I, b, I[ADVICE], 0.0)
+    I[ADVICE] = advise(F, I, cell, offered)
+    _put(F, I, b, I[ADVICE], 1.0)
+    F[I[WEIGHT]] = reach
+    F[REST] = 0.0
+    return 1
+
+
+@kernel
+def _put(F, I, b, arm, value):
+    """One weight of the block at b and every sum that it is part of (`arms.py`), the others being 0."""
+    size = I[ARMS]
+    F[b + arm] = value
+    while size > BLOCK:
+        size = (size + BLOCK - 1) // BLOCK
+        b += size * BLOCK
+        arm //= BLOCK
+        F[b + arm] = value
+
+
+@kernel
+def ratio(I, arm, f):
+    """What is left of its weight after `arm` is multiplied by f."""
+    return f if arm == I[ADVICE] else 1.0
+
+
+@kernel
 def advise(F, I, cell, offered):
-    """The advice for a cell among the offered arms (empty: all). Changes nothing but scratch. O(depth * arms)."""
+    """The advice for a cell among the offered arms. Changes nothing but scratch. O(depth * arms)."""
     M, depth, row0, stride = I[ARMS], I[DEPTH], I[ROW0], I[STRIDE]
     lost, kept, expected, mean, width = HEAD, HEAD + M, HEAD + 2 * M, HEAD + 3 * M, HEAD + 4 * M
-    masked = len(offered) > 0
     for m in range(M):
         F[lost + m] = F[kept + m] = F[mean + m] = F[width + m] = 0.0
         F[expected + m] = 0.5
@@ -74,7 +106,7 @@ def advise(F, I, cell, offered):
         else:
             reach = 0.0
         for m in range(M):
-            if masked and offered[m] == 0:
+            if not is_offered(offered, m):
                 continue
             at = row + COUNTS + 4 * m
             l, k = F[at], F[at + 1]
@@ -88,7 +120,7 @@ def advise(F, I, cell, offered):
     best = -1
     least = math.inf
     for m in range(M):
-        if masked and offered[m] == 0:
+        if not is_offered(offered, m):
             continue
         mu = _shrunk(F[lost + m], F[kept + m], F[expected + m])  # of nodes never visited
         index = F[mean + m] + reach * mu - WIDTHS * (F[width + m] + reach * _width(mu, 0.0))

@@ -169,6 +169,31 @@ def shrink_masked(F, I, b, arm, x, f, offered, g):
 
 
 @kernel
+def update(F, I, b, arm, x, f, offered, g):
+    """Either of the two, as arms are offered (None or empty: all of them)."""
+    if offered is not None:
+        if len(offered) > 0:
+            return shrink_masked(F, I, b, arm, x, f, offered, g)
+    return shrink(F, I, b, arm, x, f)
+
+
+@kernel
+def is_masked(offered):
+    """Are some arms not offered?"""
+    if offered is None:
+        return False
+    return len(offered) > 0
+
+
+@kernel
+def is_offered(offered, m):
+    """Is arm m offered?"""
+    if offered is None:
+        return True
+    return len(offered) == 0 or offered[m] != 0
+
+
+@kernel
 def share(F, I, b, drift):
     """Fixed share: every arm gives the part `drift` of its weight, which all then share equally. The total stays. O(M).
 
@@ -198,12 +223,11 @@ def log_total(F, I, b):
 def shrink_log(F, I, b, arm, x, offered, log_g):
     """`shrink` and `shrink_masked` for any x >= 0, in logarithms: return ln(new total / old total), and rescale. O(M)."""
     before = log_total(F, I, b)
-    masked = len(offered) > 0
     for m in range(I[ARMS]):
         log = log_weight(F, I, b, m) - before
         if m == arm:
             log -= x
-        elif masked and offered[m] == 0:
+        elif not is_offered(offered, m):
             log += log_g
         F[b + m] = 0.0  # all weights as logarithms for the moment
         F[b + I[LOGS] + m] = log

@@ -9,6 +9,9 @@ nothing it advises is offered. `offered` is empty where every arm is, else one b
 """
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from .jit import kernel
 
@@ -16,6 +19,17 @@ TINY = 1e-300  # smaller weights are 0 until the next rescaling
 LOW = 1e-100  # the total that calls for one: weights left out are then less than 1e-200 of it
 UNSEEN = 1e-200  # experts awake that weigh less than this together are summed in logarithms
 MOST = 1e15  # a step beyond this counts as this, as in `rounds.py`
+
+
+class Table(NamedTuple):
+    """Whole rounds: advice, and which row of it each round has; masks, which may have no columns; losses, u's and rates."""
+
+    advice: np.ndarray
+    row: np.ndarray
+    masks: np.ndarray
+    losses: np.ndarray
+    us: np.ndarray
+    rates: np.ndarray
 
 
 @kernel
@@ -205,11 +219,12 @@ def rescale(logs, weights):
 
 
 @kernel
-def play(logs, weights, advice, which, masks, p, losses, us, rates, played, chances):
-    """Decide and learn in every round of a table; round t has row which[t] of the advice. `masks` may have no columns."""
-    for t in range(len(us)):
-        row, offered = which[t], masks[t]
-        arm, chance = decide(logs, weights, advice, row, offered, p, us[t])
-        learn(logs, weights, advice, row, offered, arm, rates[t] * losses[t, arm] / chance)
+def play(logs, weights, table, p, played, chances):
+    """Decide and learn in every round of a table."""
+    advice = table.advice
+    for t in range(len(table.us)):
+        row, offered = table.row[t], table.masks[t]
+        arm, chance = decide(logs, weights, advice, row, offered, p, table.us[t])
+        learn(logs, weights, advice, row, offered, arm, table.rates[t] * table.losses[t, arm] / chance)
         played[t] = arm
         chances[t] = chance

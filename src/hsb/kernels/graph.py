@@ -67,15 +67,11 @@ def log_visit(F, I, n, reach):
 def ratio(F, I, n, arm, x, f, offered, g):
     """Ratio pass over the n nodes just visited; return the root's ratio. x <= STEP."""
     R = I[RATIO]
-    masked = len(offered) > 0
     for i in range(n - 1, -1, -1):
         row = I[I[NODE0] + I[I[LIST] + i]]
         k = _options(I, i)
         b = row + 1 + 2 * k
-        if masked:
-            now = arms.shrink_masked(F, I, b, arm, x, f, offered, g)
-        else:
-            now = arms.shrink(F, I, b, arm, x, f)
+        now = arms.update(F, I, b, arm, x, f, offered, g)
         F[row + 1] *= now * F[I[WEIGHT] + I[VISITS] + i]
         arms.keep_in_range(F, I, b, now)
         edge = I[EDGE] + I[I[START] + i]

@@ -1,6 +1,9 @@
-"""What the first words of a member's `I` mean, and the constants that every kernel shares.
+"""How a state lies in memory, what the first words of a member's `I` mean, and the constants that every kernel shares.
 
-A member is `(F, I)`. `I[:HEADER]` is the header below; what follows is the member's own tables and scratch space. An entry
+A state is two arrays, F and I, that hold its members one after the other, parents first. I begins with the words of the state (`MEMBERS`, ...),
+then has an entry for each member: which parts of F, of I and of a key are its own.
+
+A member is `(F, I)`, its own parts. `I[:HEADER]` is the header below; what follows is the member's own tables and scratch space. An entry
 "F:" is an offset into `F`, "I:" an offset into `I`. Scratch holds nothing between calls.
 
 Numbers that may become very small are never lost and never floored:
@@ -12,8 +15,16 @@ Numbers that may become very small are never lost and never floored:
 
 import math
 
+# Words of a state.
+MEMBERS, ALL_ARMS, P = 0, 1, 2  # members; arms; F: scratch, a number for each arm
+DIRECTORY, ENTRY = 8, 8  # I: the first member's entry, the words of an entry:
+F0, F1, I0, I1, K0, K1, COUNT = 0, 1, 2, 3, 4, 5, 6  # first and end in F, in I, in a key; scratch, nodes just visited
+
+# What became of a round: learned; a tree is short of rows; it needs logarithms, which these kernels were compiled without.
+DONE, SHORT, HARD = 0, 1, 2
+
 # Kinds of members.
-DENSE, COMPRESSED, INTERVALS, GRAPH, ONE_OF, ADVISOR = 1, 2, 3, 4, 5, 6
+DENSE, COMPRESSED, INTERVALS, GRAPH, ONE_OF, ADVISOR, HEAD = 1, 2, 3, 4, 5, 6, 7
 
 # Common to all members.
 KIND = 0
@@ -69,11 +80,17 @@ RATIO = 17  # F: scratch
 SPEC = 18  # I: what the finder needs
 TABLES, BOXES, SUBSETS = 1, 2, 3
 
-# One of several members: a node whose options are whole structures.
-OPTIONS = 15  # number of options, the stop included
+# One of several members, and the head: a node whose options are whole members.
+OPTIONS = 15  # number of options, the stop of a ONE_OF included; a HEAD never stops
 NODE = 12  # F: the node's row, laid out as a graph's
 CHILD_REACH = 13  # F: scratch, reach of each option's member
 CHILD_RATIO = 14  # F: scratch, ratio of each option's member (its logarithm in the slow pass)
+
+PRIOR = 16  # F: the options' prior weights (HEAD)
+
+# Advisors.
+ADVICE = 13  # scratch: the arm that was last advised
+ROWS_END = 14  # F: the end of the rows; scratch and the block of the advised arm stand behind
 
 HEADER = 32
 REST = 0  # F[REST]: after a visit, the mass that lies on nodes at their prior

@@ -204,21 +204,19 @@ def ratio(F, I, key, arm, x, f, offered, g):
     root = I[TABLE] + N - 1
     before = F[root]
     sigma, sigma_e, arm0, size = I[SIGMA], I[SIGMA_E], I[ARM0], I[WIDTH] + I[ARMS]
-    masked = len(offered) > 0
+    masked = arms.is_masked(offered)
     M, adjoint = I[ARMS], I[ADJOINT]
     r = inv = 1.0
     for i in range(leaf, -1, -1):
         for j in range(leaf, N):
             b = arm0 + (i * N + j) * size
-            if masked:
-                now = arms.shrink_masked(F, I, b, arm, x, f, offered, g)
-            elif M <= BLOCK and F[b + arm] * f >= ARM_TINY:  # `arms.shrink`, its commonest case in place
+            if not masked and M <= BLOCK and F[b + arm] * f >= ARM_TINY:  # `arms.shrink`, its commonest case in place
                 F[b + arm] *= f
                 now = F[b]
                 for m in range(1, M):
                     now += F[b + m]
             else:
-                now = arms.shrink(F, I, b, arm, x, f)
+                now = arms.update(F, I, b, arm, x, f, offered, g)
             at = sigma + i * N + j
             if i == j:  # the leaf, by whose weight all others are divided
                 r = F[at] * now / F[I[UNIT]]

@@ -4,9 +4,75 @@ Cached on disk; division by zero as in IEEE arithmetic; `fastmath` nowhere, so t
 Numba need not count references to the arrays it is given (`_nrt=False`): that alone takes a third off the time of the smaller rounds.
 """
 
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import warnings
+from typing import Any
+
 from numba import njit
+from numba.core import event
 
-kernel = njit(cache=True, error_model="numpy", _nrt=False)  # type: ignore[call-overload]
+HOW: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+LONG = 2.0  # seconds of compiling after which a line on stderr says what is going on
 
-# For the long loops over whole batches: other threads go on meanwhile, so that the next batch is read.
-free_kernel = njit(cache=True, error_model="numpy", _nrt=False, nogil=True)  # type: ignore[call-overload]
+
+def kernel(function: Any, *, nogil: bool = False) -> Any:
+    """Compile a function when it is first called, or take it from the cache; where no cache can be written, go without one."""
+    try:
+        return njit(cache=True, nogil=nogil, **HOW)(function)
+    except RuntimeError:  # no place for a cache: site-packages and home are read-only
+        _warn_of_no_cache()
+        return njit(nogil=nogil, **HOW)(function)
+
+
+def free_kernel(function: Any) -> Any:
+    """For the long loops over whole batches: other threads go on meanwhile, so that the next batch is read."""
+    return kernel(function, nogil=True)
+
+
+def _warn_of_no_cache() -> None:
+    message = (
+        "hsb has no folder to keep compiled code in, so each process compiles anew, for some seconds. "
+        "Set NUMBA_CACHE_DIR to a folder that can be written."
+    )
+    if not _warned:
+        _warned.append(message)
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+_warned: list[str] = []  # once a process
+
+
+class _Patience(event.Listener):
+    """Says, once a process, that compiling takes long and will not the next time."""
+
+    def __init__(self) -> None:
+        self.deep = 0
+        self.timer: threading.Timer | None = None
+
+    def on_start(self, event: Any) -> None:
+        """Start the clock at the outermost function."""
+        self.deep += 1
+        if self.deep == 1 and self.timer is None:
+            self.timer = threading.Timer(LONG, self.say)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def on_end(self, event: Any) -> None:
+        """Stop it, if nothing was said."""
+        self.deep -= 1
+        if self.deep == 0 and self.timer is not None and not self.timer.finished.is_set():
+            self.timer.cancel()
+            self.timer = None
+
+    def say(self) -> None:
+        """The line."""
+        kept = "" if _warned else " Compiled code is kept: the next process starts at once."
+        print(f"hsb: compiling for its first use, some seconds (`hsb warmup` does it ahead).{kept}", file=sys.stderr)
+
+
+if os.environ.get("HSB_QUIET") != "1" and "PYTEST_CURRENT_TEST" not in os.environ and "pytest" not in sys.modules:
+    event.register("numba:compile", _Patience())

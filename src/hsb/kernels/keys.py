@@ -14,19 +14,19 @@ PATH, NUMBER, CELLS, GRID, NOTHING = 1, 2, 3, 4, 5
 
 
 @kernel
-def encode(code, low, high, points, keys):
-    """Keys of a batch of contexts that lie inside [low, high]."""
+def encode(code, low, high, points, keys, at, words):
+    """Keys of a batch of contexts that lie inside [low, high]: words at, at + 1, ... of each row."""
     for t in range(len(points)):
-        _encode_one(code, low, high, points[t], keys[t])
+        _encode_one(code, low, high, points[t], keys[t, at : at + words])
 
 
 @kernel
-def locate(code, low, high, point, keys):
-    """The key of one context; False where it is not inside [low, high]."""
+def locate(code, low, high, point, key, at, words):
+    """The same for one context; False, and nothing written, where it is not inside [low, high]."""
     for j in range(len(low)):
-        if not low[j] <= point[0, j] <= high[j]:
+        if not low[j] <= point[j] <= high[j]:
             return False
-    _encode_one(code, low, high, point[0], keys[0])
+    _encode_one(code, low, high, point, key[at : at + words])
     return True
 
 

@@ -37,10 +37,7 @@ def ratio(F, I, arm, x, f, offered, g):
     """Ratio pass, after that of every member below it. x <= STEP."""
     row, k = I[NODE], I[OPTIONS]
     b = row + 1 + 2 * k
-    if len(offered) > 0:
-        now = arms.shrink_masked(F, I, b, arm, x, f, offered, g)
-    else:
-        now = arms.shrink(F, I, b, arm, x, f)
+    now = arms.update(F, I, b, arm, x, f, offered, g)
     F[row + 1] *= now * F[I[WEIGHT] + I[VISITS]]
     arms.keep_in_range(F, I, b, now)
     for o in range(1, k):

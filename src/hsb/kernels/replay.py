@@ -1,16 +1,15 @@
 """Algorithm 2, compiled: decide for every row of a log, learn where the arm is the one that was shown.
 
-The same numbers as `rounds.decide` and `rounds.update` (or `advised`) row by row, bit for bit, in less time: probabilities are computed for the
-offered arms alone, and kept until something is learned, for rows with the same keys and the same pool.
+The same numbers as `rounds.decide` and `rounds.update` row by row, bit for bit, in less time: probabilities are computed for the offered arms
+alone, and kept until something is learned, for rows with the same key and the same pool.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from . import advised, advisor, rounds
-from .advisor import BESIDE, HERE
-from .header import BASES, REST, WEIGHT
+from . import hard, rounds
+from .header import BASES, COUNT, DIRECTORY, DONE, ENTRY, F0, F1, HARD, I0, I1, MEMBERS, REST, WEIGHT, P
 from .jit import free_kernel, kernel
 
 MULTIPLIER = 0x5851F42D
@@ -31,8 +30,9 @@ class Offers(NamedTuple):
 
 
 class Events(NamedTuple):
-    """The rows: number of the pool, arm shown, its scaled loss, and the number u that decides."""
+    """The rows: key, number of the pool, arm shown, its scaled loss, and the number u that decides."""
 
+    keys: np.ndarray
     pool: np.ndarray
     shown: np.ndarray
     loss: np.ndarray
@@ -47,7 +47,7 @@ class Memory(NamedTuple):
     row: np.ndarray
 
 
-class Found(NamedTuple):
+class Learned(NamedTuple):
     """The rows learned from, in order, and the probability of the arm in each."""
 
     rows: np.ndarray
@@ -55,78 +55,75 @@ class Found(NamedTuple):
 
 
 @kernel
-def _place(Ks, t, size):
-    """Where in the memory the keys of row t belong."""
+def _place(key, size):
+    """Where in the memory a key belongs."""
     x = 0
-    for k in range(len(Ks)):
-        for w in range(Ks[k].shape[1]):
-            word = Ks[k][t, w]
-            x = ((x ^ word ^ (word >> 31)) & 0x7FFFFFFF) * MULTIPLIER
-            x ^= x >> 29
+    for w in range(len(key)):
+        word = key[w]
+        x = ((x ^ word ^ (word >> 31)) & 0x7FFFFFFF) * MULTIPLIER
+        x ^= x >> 29
     return (x >> 7) & (size - 1)
 
 
 @kernel
-def _same(Ks, s, t):
-    for k in range(len(Ks)):
-        for w in range(Ks[k].shape[1]):
-            if Ks[k][s, w] != Ks[k][t, w]:
-                return False
+def _is_kept(memory, place, keys, t, pool, fresh):
+    """Do the probabilities at a place stand for row t, nothing having been learned since row `fresh`?"""
+    s = memory.row[place]
+    if s < fresh or pool[s] != pool[t]:
+        return False
+    for w in range(keys.shape[1]):
+        if keys[s, w] != keys[t, w]:
+            return False
     return True
 
 
 @kernel
-def _is_kept(memory, place, Ks, t, pool, fresh):
-    """Do the probabilities at a place stand for row t, nothing having been learned since row `fresh`?"""
-    s = memory.row[place]
-    return s >= fresh and pool[s] == pool[t] and _same(Ks, s, t)
+def _add_listed(F, I, members, p, arms):
+    """`rounds.add_all` for the listed arms."""
+    for k in range(I[MEMBERS]):
+        d = DIRECTORY + k * ENTRY
+        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        w, bases = i[WEIGHT], i[BASES]
+        for n in range(I[d + COUNT]):
+            v, b = f[w + n], i[bases + n]
+            if v > 0.0:
+                share = f[b : b + arms]
+                for j in range(len(members)):
+                    p[j] += v * share[members[j]]
+        rest = f[REST] * (1.0 / arms)
+        for j in range(len(members)):
+            p[j] += rest
 
 
 @kernel
-def _add_listed(F, I, n, members, p, arms):
-    """`rounds._add` for the listed arms."""
-    w, bases = I[WEIGHT], I[BASES]
-    for i in range(n):
-        v, b = F[w + i], I[bases + i]
-        if v > 0.0:
-            share = F[b : b + arms]
-            for j in range(len(members)):
-                p[j] += v * share[members[j]]
-    rest = F[REST] * (1.0 / arms)
-    for j in range(len(members)):
-        p[j] += rest
-
-
-@kernel
-def _mix(Fs, Is, Ks, t, counts, offers, k, p, scratch):
-    """`rounds.mix` for the arms of pool k, into the first entries of p; return their share of all weight."""
-    M = len(scratch)
+def _mix(F, I, key, offers, k, p, M, kinds):
+    """`rounds.mix` for the arms of pool k, into the first entries of p; False where only logarithms could tell."""
     members = offers.members[offers.starts[k] : offers.starts[k + 1]]
     n = len(members)
+    scratch = F[I[P] : I[P] + M]
     if M <= DENSE * n:  # all arms, side by side in memory, take less time than some
         for m in range(M):
             scratch[m] = 0.0
-        for i in range(len(Fs)):
-            rounds._add(Fs[i], Is[i], counts[i], scratch)
+        rounds.add_all(F, I, scratch)
         for j in range(n):
             p[j] = scratch[members[j]]
     else:
         for j in range(n):
             p[j] = 0.0
-        for i in range(len(Fs)):
-            _add_listed(Fs[i], Is[i], counts[i], members, p, M)
+        _add_listed(F, I, members, p, M)
     total = 0.0
     for j in range(n):
         p[j] = min(p[j], 1.0)
         total += p[j]
-    if total < rounds.UNSEEN:
-        total = rounds.mix(Fs, Is, Ks, t, counts, offers.masks[k], scratch)
+    if total < hard.UNSEEN:
+        if rounds.mix(F, I, key, offers.masks[k], scratch, kinds) < 0.0:
+            return False
         for j in range(n):
             p[j] = scratch[members[j]]
-        return total
+        return True
     for j in range(n):
         p[j] /= total
-    return total
+    return True
 
 
 @kernel
@@ -178,90 +175,45 @@ def _chance(offers, k, p, sums, u, arms, shown, j):
 
 
 @free_kernel
-def run(Fs, Is, Ks, counts, offers, events, memory, p, rates, drift, found, start, n):
-    """Rows start, start + 1, ...; n were learned from before. Return the first row not played (a tree may be short of rows) and n."""
-    none = offers.masks[0][:0]
-    fresh = start
-    for t in range(start, len(events.u)):
-        k, u, shown = events.pool[t], events.u[t], events.shown[t]
-        visited = True
-        if offers.whole[k]:
-            offered = none
-            rounds.visit(Fs, Is, Ks, t, counts)
-            arm, chance = rounds.draw(Fs, Is, Ks, t, counts, none, p, u)
-            if arm != shown:
-                chance = 0.0
-        else:
-            offered = offers.masks[k]
-            place = _place(Ks, t, len(memory.row))
-            visited = not _is_kept(memory, place, Ks, t, events.pool, fresh)
-            if visited:
-                rounds.visit(Fs, Is, Ks, t, counts)
-                _mix(Fs, Is, Ks, t, counts, offers, k, memory.p[place], p)
-                _keep(memory, place, offers.starts[k + 1] - offers.starts[k], t)
-            chance = _chance(offers, k, memory.p[place], memory.sums[place], u, len(p), shown, offers.place[t])
-        if chance > 0.0:
-            x = rates[n] * events.loss[t] / chance
-            if not rounds.update(Fs, Is, Ks, t, counts, offered, p, shown, x, drift, visited):
-                return t, n
-            found.rows[n] = t
-            found.chances[n] = chance
-            n += 1
-            fresh = t + 1
-    return len(events.u), n
+def run(F, I, offers, events, memory, rates, drift, learned, at, kinds):
+    """Go on `at` = (the first row not played, how many were learned from); it ends after as many learned as there are rates.
 
-
-@kernel
-def _mix_advised(Fs, Is, Ks, t, counts, offers, k, p, scratch, A, advice):
-    """`advised.mix` for the arms of pool k alone."""
-    here = A[HERE] * _mix(Fs, Is, Ks, t, counts, offers, k, p, scratch)
-    beside = A[BESIDE]
-    total = here + beside
-    first = offers.starts[k]
-    for j in range(offers.starts[k + 1] - first):
-        p[j] *= here / total
-        if offers.members[first + j] == advice:
-            p[j] += beside / total
-
-
-@free_kernel
-def run_advised(Fs, Is, Ks, counts, offers, events, memory, p, rate, drift, A, B, cells, advice, found, start, n, most):
-    """`run` for a mixture with an advisor. It ends after `most` rows learned from: an epoch is over.
-
-    `advice` has an entry for each place of the memory.
+    Return where it is then, and why.
     """
+    start, n = at
+    keys = events.keys
     none = offers.masks[0][:0]
     fresh = start
+    M = offers.masks.shape[1]
     for t in range(start, len(events.u)):
-        if n == most:
-            return t, n
-        k, u, shown, cell = events.pool[t], events.u[t], events.shown[t], cells[t, 0]
+        if n == len(rates):
+            return (t, n), DONE
+        k, u, shown, key = events.pool[t], events.u[t], events.shown[t], keys[t]
         visited = True
         if offers.whole[k]:
             offered = none
-            rounds.visit(Fs, Is, Ks, t, counts)
-            advised_arm = advisor.advise(A, B, cell, none)
-            arm, chance = advised.draw(Fs, Is, Ks, t, counts, none, p, u, A, advised_arm)
+            rounds.visit(F, I, key, none, kinds)
+            arm, chance = rounds.draw(F, I, key, none, u, kinds)
             if arm != shown:
                 chance = 0.0
         else:
             offered = offers.masks[k]
-            place = _place(Ks, t, len(memory.row))
-            visited = not (_is_kept(memory, place, Ks, t, events.pool, fresh) and cells[memory.row[place], 0] == cell)
+            place = _place(key, len(memory.row))
+            visited = not _is_kept(memory, place, keys, t, events.pool, fresh)
             if visited:
-                rounds.visit(Fs, Is, Ks, t, counts)
-                advice[place] = advisor.advise(A, B, cell, offered)
-                _mix_advised(Fs, Is, Ks, t, counts, offers, k, memory.p[place], p, A, advice[place])
+                rounds.visit(F, I, key, offered, kinds)
+                if not _mix(F, I, key, offers, k, memory.p[place], M, kinds):
+                    return (t, n), HARD
                 _keep(memory, place, offers.starts[k + 1] - offers.starts[k], t)
-            advised_arm = advice[place]
-            chance = _chance(offers, k, memory.p[place], memory.sums[place], u, len(p), shown, offers.place[t])
+            chance = _chance(offers, k, memory.p[place], memory.sums[place], u, M, shown, offers.place[t])
         if chance > 0.0:
             loss = events.loss[t]
-            x = rate * loss / chance
-            if not advised._learn(Fs, Is, Ks, t, counts, offered, p, shown, loss, x, drift, visited, A, B, cell, advised_arm):
-                return t, n
-            found.rows[n] = t
-            found.chances[n] = chance
+            x = rates[n] * loss / chance
+            status = rounds.update(F, I, key, offered, shown, loss, x, drift, visited, kinds)
+            if status != DONE:
+                return (t, n), status
+            learned.rows[n] = t
+            learned.chances[n] = chance
             n += 1
             fresh = t + 1
-    return len(events.u), n
+    return (len(events.u), n), DONE

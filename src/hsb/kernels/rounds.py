@@ -1,163 +1,164 @@
-"""Whole rounds: what the policy calls. A state is two tuples of arrays, `Fs` and `Is`, one entry per member, parents first.
+"""Whole rounds: reach down, an arm, ratio up. What a state calls (`state/state.py`).
 
-`offered` is empty where every arm is offered, else one byte per arm. `Ks` holds one row of key words per context and member.
+A state is two arrays, laid out as `header.py` says. `key` is one row of words, a part for each member. `offered` is None in rounds without
+masks; else one byte per arm, and empty where every arm is offered. `kinds` says what is compiled (`kinds.py`).
 """
 
 import math
 
-from . import arms, graph, intervals, one_of, rows, small, tree, unseen
+from . import arms, hard
+from . import kinds as of
 from .header import (
+    ADVISOR,
+    ALL_ARMS,
     ARMS,
     BASES,
+    CAPACITY,
     CHILD_RATIO,
     CHILD_REACH,
     COMPRESSED,
-    DENSE,
-    FANOUT,
-    GRAPH,
-    INTERVALS,
+    COUNT,
+    DIRECTORY,
+    DONE,
+    ENTRY,
+    F0,
+    F1,
+    HARD,
+    I0,
+    I1,
+    K0,
+    K1,
     KIND,
-    OPTION,
+    MEMBERS,
     PARENT,
-    PATH,
     REST,
+    ROWS,
+    SHORT,
     STEP,
     TOP,
     TOP_SIZE,
     WEIGHT,
+    P,
 )
 from .jit import kernel
 
 FEW = 16  # up to so many arms, or with some arms not offered, a decision computes every arm's probability; beyond, it walks
 LEAST = math.exp(-STEP)  # the smallest ratio that the fast passes allow
-UNSEEN = 1e-90  # below this total the probabilities of the offered arms are computed in logarithms
 MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer known to one part in ten
 
 
 @kernel
-def _is_tree(I):
-    return I[KIND] == DENSE or I[KIND] == COMPRESSED
-
-
-@kernel
-def _visit(F, I, key, reach):
-    kind = I[KIND]
-    if _is_tree(I):
-        return tree.visit(F, I, key, reach)
-    if kind == INTERVALS:
-        return intervals.visit(F, I, key, reach)
-    if kind == GRAPH:
-        return graph.visit(F, I, key, reach)
-    return one_of.visit(F, I, reach)
-
-
-@kernel
-def visit(Fs, Is, Ks, t, counts):
+def visit(F, I, key, offered, kinds):
     """Reach pass over all members."""
-    for k in range(len(Fs)):
-        parent = Is[k][PARENT]
+    for k in range(I[MEMBERS]):
+        d = DIRECTORY + k * ENTRY
+        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
         reach = 1.0
-        if parent >= 0:
-            reach = Fs[parent][Is[parent][CHILD_REACH] + Is[k][OPTION]]
-        counts[k] = _visit(Fs[k], Is[k], Ks[k][t], reach)
+        if i[PARENT] >= 0:
+            reach = F[hard.place(I, i, CHILD_REACH)]
+        part = key[I[d + K0] : I[d + K1]]
+        I[d + COUNT] = of.visit(f, i, part, offered, reach, kinds[0], kinds[1], kinds[2], kinds[3], kinds[4])
 
 
 @kernel
-def _one(F, I, n, arm):
-    """Probability of one arm within what was just visited. O(nodes)."""
-    w, bases = I[WEIGHT], I[BASES]
-    s = 0.0
-    for i in range(n):
-        s += F[w + i] * F[I[bases + i] + arm]
-    share = 1.0 / I[ARMS]
-    return s + F[REST] * share
+def propensity(F, I, arm):
+    """Probability of one arm within what was just visited, every arm being offered. O(nodes)."""
+    p = 0.0
+    for k in range(I[MEMBERS]):
+        d = DIRECTORY + k * ENTRY
+        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        w, bases = i[WEIGHT], i[BASES]
+        s = 0.0
+        for v in range(I[d + COUNT]):
+            s += f[w + v] * f[i[bases + v] + arm]
+        share = 1.0 / i[ARMS]
+        p += s + f[REST] * share
+    return p
 
 
 @kernel
-def propensity(Fs, Is, counts, arm):
-    """Probability of one arm, every arm being offered."""
-    s = 0.0
-    for k in range(len(Fs)):
-        s += _one(Fs[k], Is[k], counts[k], arm)
-    return s
+def add_all(F, I, p):
+    """Add to p what was just visited gives each arm: node by node, in the order of `propensity`."""
+    M = len(p)
+    for k in range(I[MEMBERS]):
+        d = DIRECTORY + k * ENTRY
+        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        w, bases = i[WEIGHT], i[BASES]
+        for v in range(I[d + COUNT]):
+            weight, b = f[w + v], i[bases + v]
+            if weight > 0.0:
+                share = f[b : b + M]
+                for m in range(M):
+                    p[m] += weight * share[m]
+        rest = f[REST] * (1.0 / M)
+        for m in range(M):
+            p[m] += rest
 
 
 @kernel
-def _add(F, I, n, p):
-    """Add to p what a member just visited gives each arm: node by node, in the order of `_one`."""
-    w, bases, M = I[WEIGHT], I[BASES], len(p)
-    for i in range(n):
-        v, b = F[w + i], I[bases + i]
-        if v > 0.0:
-            share = F[b : b + M]
-            for m in range(M):
-                p[m] += v * share[m]
-    rest = F[REST] * (1.0 / M)
-    for m in range(M):
-        p[m] += rest
-
-
-@kernel
-def mix(Fs, Is, Ks, t, counts, offered, p):
+def mix(F, I, key, offered, p, kinds):
     """Fill p with the probabilities of the offered arms, which add to 1; the others get 0. Return their share of all weight.
 
-    O(nodes * arms).
+    O(nodes * arms). Negative where only logarithms could tell.
     """
     for m in range(len(p)):
         p[m] = 0.0
-    for k in range(len(Fs)):
-        _add(Fs[k], Is[k], counts[k], p)
+    add_all(F, I, p)
     total = 0.0
-    masked = len(offered) > 0
     for m in range(len(p)):
-        p[m] = 0.0 if masked and offered[m] == 0 else min(p[m], 1.0)
+        p[m] = min(p[m], 1.0) if arms.is_offered(offered, m) else 0.0
         total += p[m]
-    if not masked:
+    if not arms.is_masked(offered):
         return 1.0
-    if total < UNSEEN:
-        unseen.log_probabilities(Fs, Is, Ks, t, counts, offered, p)
-        unseen.normalise(p)
-        return total
+    if total < hard.UNSEEN:
+        return hard.mix(F, I, key, offered, p, total, kinds, kinds[5])
     for m in range(len(p)):
         p[m] /= total
     return total
 
 
 @kernel
-def walk(Fs, Is, counts, u):
+def walk(F, I, u):
     """Draw an arm: first a node, by its mass, then an arm of it. O(nodes + log M)."""
     left = u
-    last_k, last_i = 0, -1
-    for k in range(len(Fs)):
-        F, I = Fs[k], Is[k]
-        for i in range(counts[k]):
-            v = F[I[WEIGHT] + i] * arms.total(F, I[I[BASES] + i], I[TOP], I[TOP_SIZE])
+    last_k, last = 0, -1
+    for k in range(I[MEMBERS]):
+        d = DIRECTORY + k * ENTRY
+        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        for n in range(I[d + COUNT]):
+            v = f[i[WEIGHT] + n] * arms.total(f, i[i[BASES] + n], i[TOP], i[TOP_SIZE])
             if v > 0.0:
                 if left < v:
-                    return arms.pick(F, I, I[I[BASES] + i], left / v)
-                last_k, last_i = k, i
+                    return arms.pick(f, i, i[i[BASES] + n], left / v)
+                last_k, last = k, n
                 left -= v
-        rest = F[REST]
+        rest = f[REST]
         if rest > 0.0:
-            M = I[ARMS]
+            M = i[ARMS]
             if left < rest:
                 return min(int(left / rest * M), M - 1)
-            last_k, last_i = k, -1
+            last_k, last = k, -1
             left -= rest
-    if last_i < 0:
-        return Is[last_k][ARMS] - 1
-    F, I = Fs[last_k], Is[last_k]
-    return arms.pick(F, I, I[I[BASES] + last_i], 0.5)
+    if last < 0:
+        return I[ALL_ARMS] - 1
+    d = DIRECTORY + last_k * ENTRY
+    f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+    return arms.pick(f, i, i[i[BASES] + last], 0.5)
 
 
 @kernel
-def draw(Fs, Is, Ks, t, counts, offered, p, u):
-    """The arm that the number u in [0, 1) selects, and its probability, after `visit`. A pure function of state, key and u."""
-    M = len(p)
-    if M > FEW and len(offered) == 0:
-        arm = walk(Fs, Is, counts, u)
-        return arm, min(propensity(Fs, Is, counts, arm), 1.0)
-    mix(Fs, Is, Ks, t, counts, offered, p)
+def draw(F, I, key, offered, u, kinds):
+    """The arm that the number u in [0, 1) selects, and its probability, after `visit`: -1 where only logarithms could tell.
+
+    A pure function of state, key and u.
+    """
+    M = I[ALL_ARMS]
+    if M > FEW and not arms.is_masked(offered):
+        arm = walk(F, I, u)
+        return arm, min(propensity(F, I, arm), 1.0)
+    p = F[I[P] : I[P] + M]
+    if mix(F, I, key, offered, p, kinds) < 0.0:
+        return -1, 0.0
     return pick(p, u)
 
 
@@ -183,33 +184,65 @@ def pick(p, u):
 
 
 @kernel
-def decide(Fs, Is, Ks, counts, offered, p, u):
+def decide(F, I, key, offered, u, kinds):
     """One decision. Changes nothing but scratch."""
-    visit(Fs, Is, Ks, 0, counts)
-    return draw(Fs, Is, Ks, 0, counts, offered, p, u)
+    visit(F, I, key, offered, kinds)
+    return draw(F, I, key, offered, u, kinds)
 
 
 @kernel
-def probabilities(Fs, Is, Ks, counts, offered, p):
-    """The distribution over arms into p. Changes nothing but scratch."""
-    visit(Fs, Is, Ks, 0, counts)
-    mix(Fs, Is, Ks, 0, counts, offered, p)
+def fill(F, I, key, offered, p, kinds):
+    """The distribution over arms into p; False where only logarithms could tell. Changes nothing but scratch."""
+    visit(F, I, key, offered, kinds)
+    return mix(F, I, key, offered, p, kinds) >= 0.0
 
 
 @kernel
-def _others_remain(Fs, Is, counts, arm):
+def _is_short(I):
+    """Is a tree without room for the rows that one more key may need?"""
+    for k in range(I[MEMBERS]):
+        i = I[DIRECTORY + k * ENTRY + I0]
+        if I[i + KIND] == COMPRESSED and I[i + ROWS] + 2 > I[i + CAPACITY]:
+            return True
+    return False
+
+
+@kernel
+def _others_remain(F, I, arm):
     """Would every node just visited keep a visible share of its weight without this arm? Then no step is too large for the fast pass."""
-    for k in range(len(Fs)):
-        F, I = Fs[k], Is[k]
-        for i in range(counts[k]):
-            b = I[I[BASES] + i]
-            if arms.others(F, I, b, arm) < LEAST * arms.total(F, b, I[TOP], I[TOP_SIZE]):
+    for k in range(I[MEMBERS]):
+        d = DIRECTORY + k * ENTRY
+        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        if i[KIND] == ADVISOR:
+            continue
+        for n in range(I[d + COUNT]):
+            b = i[i[BASES] + n]
+            if arms.others(f, i, b, arm) < LEAST * arms.total(f, b, i[TOP], i[TOP_SIZE]):
                 return False
     return True
 
 
 @kernel
-def sole(offered):
+def _log_g(F, I, key, offered, arm, x, kinds):
+    """ln of the factor g, which is what the offered arms keep of their total; inf where only logarithms could tell."""
+    p = F[I[P] : I[P] + I[ALL_ARMS]]
+    if offered is not None:
+        total = 0.0
+        for m in range(len(p)):
+            p[m] = 0.0 if offered[m] == 0 else propensity(F, I, m)
+            total += p[m]
+        kept = 0.0
+        for m in range(len(p)):
+            kept += 0.0 if m == arm else p[m]
+        if kept >= hard.UNSEEN:
+            return math.log((kept + p[arm] * math.exp(-x)) / total)
+    return hard.log_g(F, I, key, offered, p, arm, x, kinds, kinds[5])
+
+
+@kernel
+def _is_sole(offered):
+    if offered is None:
+        return False
     n = 0
     for m in range(len(offered)):
         n += offered[m] != 0
@@ -217,136 +250,49 @@ def sole(offered):
 
 
 @kernel
-def _log_g(Fs, Is, Ks, t, counts, offered, p, arm, x, here, beside, same):
-    """ln of the factor g, which is what the offered arms keep of their total.
-
-    This mixture weighs `here`; `beside` it stands one arm with its own weight, the played one if `same`.
-    """
-    total = 0.0
-    for m in range(len(p)):
-        p[m] = 0.0 if offered[m] == 0 else propensity(Fs, Is, counts, m)
-        total += p[m]
-    kept = 0.0
-    for m in range(len(p)):
-        kept += 0.0 if m == arm else p[m]
-    f = math.exp(-x)
-    if beside > 0.0:
-        return math.log((here * (kept + p[arm] * f) + beside * (f if same else 1.0)) / (here * total + beside))
-    if kept >= UNSEEN:
-        return math.log((kept + p[arm] * f) / total)
-    unseen.log_probabilities(Fs, Is, Ks, t, counts, offered, p)
-    return unseen.log_kept(p, arm, x)
+def _weigh(F, I, key, offered, arm, x, drift, visited, kinds):
+    """Multiply what the arm is given by exp(-x), in every node that contains the key. A status, of which only DONE changed anything."""
+    if x <= 0.0 or I[ALL_ARMS] == 1:
+        return DONE
+    x = min(x, MOST)
+    if kinds[1] is not None and _is_short(I):
+        return SHORT
+    masked = arms.is_masked(offered)
+    if not visited or masked:
+        visit(F, I, key, offered, kinds)
+    log_g = 0.0
+    if masked:
+        if _is_sole(offered):
+            return DONE  # nothing else was offered: nothing to learn
+        log_g = _log_g(F, I, key, offered, arm, x, kinds)
+        if log_g == math.inf:
+            return HARD
+    if not ((x <= STEP and log_g >= -STEP) or (not masked and _others_remain(F, I, arm))):
+        return hard.weigh(F, I, key, offered, arm, x, drift, log_g, kinds, kinds[5])
+    step = arm, x, math.exp(-x), math.exp(log_g)
+    for k in range(I[MEMBERS] - 1, -1, -1):
+        d = DIRECTORY + k * ENTRY
+        f, i, part = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]], key[I[d + K0] : I[d + K1]]
+        n = of.extend(f, i, part, I[d + COUNT], kinds[0], kinds[1])
+        r = of.ratio(f, i, part, n, step, offered, kinds[0], kinds[2], kinds[3], kinds[4])
+        if i[PARENT] >= 0:
+            F[hard.place(I, i, CHILD_RATIO)] = r
+        if drift > 0.0:
+            of.share(f, i, n, drift, kinds[0], kinds[4])
+    return DONE
 
 
 @kernel
-def update(Fs, Is, Ks, t, counts, offered, p, arm, x, drift, visited):
-    """Learn that `arm` had estimated loss x (rate * loss / propensity). False, and nothing changed, where a tree is short of rows.
+def update(F, I, key, offered, arm, loss, x, drift, visited, kinds):
+    """Learn that `arm` had this loss, estimated as x (rate * loss / propensity). A status, of which only DONE changed anything.
 
     `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not offered, those
-    are multiplied by g, so that the offered arms keep their total. Every node learned from then shares `drift` of its arms' weights.
+    are multiplied by g, so that the offered arms keep their total. Every node learned from then shares `drift` of its weights.
     """
-    return not math.isnan(update_beside(Fs, Is, Ks, t, counts, offered, p, arm, x, drift, visited, 1.0, 0.0, False))
-
-
-@kernel
-def _share(F, I, n, drift):
-    """Fixed share in the n nodes just learned from."""
-    for i in range(n):
-        b = I[I[PATH] + i] + rows.ARMS_AT if _is_tree(I) else I[I[BASES] + i]
-        arms.share(F, I, b, drift)
-
-
-@kernel
-def update_beside(Fs, Is, Ks, t, counts, offered, p, arm, x, drift, visited, here, beside, same):
-    """`update` for a mixture that has only the weight `here`, `beside` an arm that has the rest (`_log_g`).
-
-    Return by what the whole mixture's weight was multiplied; NaN where a tree is short of rows.
-    """
-    if x <= 0.0 or len(p) == 1:
-        return 1.0
-    x = min(x, MOST)
-    for k in range(len(Fs)):
-        if _is_tree(Is[k]) and tree.is_full(Is[k]):
-            return math.nan
-    if not visited or len(offered) > 0:
-        visit(Fs, Is, Ks, t, counts)
-    log_g = 0.0
-    if len(offered) > 0:
-        if sole(offered):
-            return 1.0  # nothing else was offered: nothing to learn
-        log_g = _log_g(Fs, Is, Ks, t, counts, offered, p, arm, x, here, beside, same)
-    fast = (x <= STEP and log_g >= -STEP) or (len(offered) == 0 and _others_remain(Fs, Is, counts, arm))
-    for k in range(len(Fs)):
-        if _is_tree(Is[k]):
-            counts[k] = tree.extend(Fs[k], Is[k], Ks[k][t], counts[k])
-    f, g = math.exp(-x), math.exp(log_g)
-    r = 1.0
-    for k in range(len(Fs) - 1, -1, -1):
-        F, I, n, key = Fs[k], Is[k], counts[k], Ks[k][t]
-        kind = I[KIND]
-        if _is_tree(I):
-            r = tree.ratio(F, I, n, arm, x, f, offered, g) if fast else tree.ratio_log(F, I, n, arm, x, offered, log_g)
-        elif kind == INTERVALS:
-            if fast:
-                r = intervals.ratio(F, I, key, arm, x, f, offered, g)
-            else:
-                r = intervals.ratio_log(F, I, key, arm, x, offered, log_g)
-        elif kind == GRAPH:
-            r = graph.ratio(F, I, n, arm, x, f, offered, g) if fast else graph.ratio_log(F, I, n, arm, x, offered, log_g)
-        elif fast:
-            r = one_of.ratio(F, I, arm, x, f, offered, g)
-        else:
-            r = one_of.ratio_log(F, I, arm, x, offered, log_g)
-        parent = I[PARENT]
-        if parent >= 0:
-            Fs[parent][Is[parent][CHILD_RATIO] + I[OPTION]] = r
-        if drift > 0.0:
-            _share(F, I, n, drift)
-    return r if fast else math.exp(r)
-
-
-@kernel
-def full(mask):
-    for m in range(len(mask)):
-        if mask[m] == 0:
-            return False
-    return True
-
-
-@kernel
-def simulate(Fs, Is, Ks, counts, masks, p, losses, us, rates, drift, played, chances, suffered, start):
-    """Play rounds start, start+1, ... of a table; return the first round not played (a tree may be short of rows)."""
-    none = masks[0][:0]
-    masked = masks.shape[1] > 0
-    I = Is[0]
-    is_small = I[KIND] == DENSE and I[FANOUT] == 2 and I[ARMS] <= 4 and not masked
-    t = start
-    while t < len(us):
-        if is_small:
-            t = small.play(Fs[0], I, Ks[0], losses, us, rates, drift, played, chances, suffered, t)
-            if t == len(us):
-                break
-        offered = masks[t] if masked and not full(masks[t]) else none
-        visit(Fs, Is, Ks, t, counts)
-        arm, chance = draw(Fs, Is, Ks, t, counts, offered, p, us[t])
-        loss = losses[t, arm]
-        if not update(Fs, Is, Ks, t, counts, offered, p, arm, rates[t] * loss / chance, drift, True):
-            return t
-        played[t] = arm
-        chances[t] = chance
-        suffered[t] = loss
-        t += 1
-    return t
-
-
-@kernel
-def add_all(sums, rates, losses, chances, falling):
-    """Add rounds, one after the other, to what a certificate needs: rate loss^2 / (2 chance); for a falling rate also that times the
-    rate, and the rates themselves."""
-    for t in range(len(rates)):
-        x = rates[t] * losses[t] / chances[t]
-        if losses[t] > 0.0:
-            sums[2] += x * losses[t] / 2.0
-        if falling:
-            sums[0] += rates[t]
-            sums[1] += rates[t] * x * losses[t] / 2.0
+    status = _weigh(F, I, key, offered, arm, x, drift, visited, kinds)
+    if status == DONE and kinds[4] is not None:
+        for k in range(I[MEMBERS]):
+            d = DIRECTORY + k * ENTRY
+            f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+            of.teach(f, i, key[I[d + K0]], arm, loss, kinds[4])
+    return status

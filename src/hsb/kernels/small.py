@@ -12,12 +12,14 @@ from . import arms, rows
 from .header import ARM_LOW, ARM_TINY, ARMS, DEPTH, OPTION_TINY, PER_WORD, ROW0, STEP, STRIDE, WEIGHT
 from .jit import kernel
 
+MOST = 4  # arms
 U0, U1, U2, U3, U4, U5 = (np.uint64(i) for i in range(6))
 
 
 @kernel
-def play(F, I, keys, losses, us, rates, drift, played, chances, suffered, start):
-    """Play rounds start, start+1, ...; return the first that needs the general way: a loss in a new leaf, or a huge step."""
+def play(F, I, table, rates, drift, out, start, end):
+    """Play rounds start .. end - 1; return the first that needs the general way: a loss in a new leaf, or a huge step."""
+    keys, losses, us = table.keys, table.losses, table.us
     M = I[ARMS]
     depth, stride = np.uint64(I[DEPTH]), np.uint64(I[STRIDE])
     before = np.uint64(I[ROW0]) - stride  # rows are counted from 1, the root
@@ -26,7 +28,7 @@ def play(F, I, keys, losses, us, rates, drift, played, chances, suffered, start)
     last = np.uint64(M - 1)
     scratch = np.uint64(I[WEIGHT])
     t = np.uint64(start)
-    n = np.uint64(len(us))
+    n = np.uint64(end)
     while t < n:
         leaf = np.uint64((keys[t, U0] >> shift) + leaves)
         bottom = U0
@@ -78,9 +80,9 @@ def play(F, I, keys, losses, us, rates, drift, played, chances, suffered, start)
                 while up <= depth:
                     arms.share(F, I, np.int64(before + (leaf >> up) * stride) + 2, drift)
                     up += U1
-        played[t] = arm
-        chances[t] = chance
-        suffered[t] = loss
+        out.arms[t] = arm
+        out.chances[t] = chance
+        out.losses[t] = loss
         t += U1
     return np.int64(t)
 

@@ -10,7 +10,6 @@ from .header import (
     BASES,
     CAPACITY,
     COMPRESSED,
-    DENSE,
     DEPTH,
     FANOUT,
     GO,
@@ -37,12 +36,10 @@ from .rows import ARMS_AT
 
 @kernel
 def visit(F, I, key, reach):
-    """Reach pass: write the weight and arm block of every visited node that contains the key; return how many.
+    """Reach pass of a COMPRESSED tree: write the weight and arm block of every visited node that contains the key; return how many.
 
-    F[REST] is left with the mass on nodes at their prior. O(depth), or O(log rounds) compressed.
+    F[REST] is left with the mass on nodes at their prior. O(log rounds).
     """
-    if I[KIND] == DENSE:
-        return _visit_dense(F, I, key, reach)
     F[REST] = reach
     I[WHOLE] = 0
     if I[ROWS] == 0:
@@ -80,7 +77,8 @@ def visit(F, I, key, reach):
 
 
 @kernel
-def _visit_dense(F, I, key, reach):
+def visit_dense(F, I, key, reach):
+    """The same in a DENSE tree. O(depth)."""
     heap = key[0] if I[ROOTS] > 0 else 0
     k = I[FANOUT]
     depth, stride, row0 = I[DEPTH], I[STRIDE], I[ROW0]
@@ -132,8 +130,6 @@ def extend(F, I, key, n):
     if I[WHOLE] == 1:
         return n
     path = I[PATH]
-    if I[KIND] == DENSE:
-        return _extend_dense(F, I, key, n)
     if n == 0:
         leaf = chains.new_leaf(F, I, key, 0)
     else:
@@ -150,7 +146,10 @@ def extend(F, I, key, n):
 
 
 @kernel
-def _extend_dense(F, I, key, n):
+def extend_dense(F, I, key, n):
+    """The same in a DENSE tree."""
+    if I[WHOLE] == 1:
+        return n
     depth = I[DEPTH]
     stay, go = F[I[STAY] + 1], F[I[GO] + 1]
     heap = key[0] if I[ROOTS] > 0 else 0
@@ -175,14 +174,10 @@ def _extend_dense(F, I, key, n):
 def ratio(F, I, n, arm, x, f, offered, g):
     """Ratio pass over the n nodes just visited, all of which have rows; return the root's ratio. x <= STEP."""
     path = I[PATH]
-    masked = len(offered) > 0
     below = 0.0
     for d in range(n - 1, -1, -1):
         row = I[path + d]
-        if masked:
-            now = arms.shrink_masked(F, I, row + ARMS_AT, arm, x, f, offered, g)
-        else:
-            now = arms.shrink(F, I, row + ARMS_AT, arm, x, f)
+        now = arms.update(F, I, row + ARMS_AT, arm, x, f, offered, g)
         below = rows.turn(F, I, row, now, below)
     return below
 

@@ -10,18 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import whole
 from ..errors import InputError
+from ..locators import Nowhere
 from ..spaces import Cells, numbers
 from ..structures import Structure
 from ..structures.leaves import Leaves
 from ..types import Arrays, Floats, Ints, Masks
-from .exp3 import rows_of
 from .leader import Leader, best_mapping, check_budget
 
 Where = Structure | Cells | int | None
 
 
 class BestFixed(Leader):
-    """One mapping from the leaves of a structure to arms, played for ever; it learns nothing. `BestFixed.of` finds the best one for a table.
+    """One mapping from the leaves of a structure to arms, arms for ever; it learns nothing. `BestFixed.of` finds the best one for a table.
 
     `mapping` has the number of an arm (in `arms`) for each leaf, or one number for all. Without a structure it is one arm, and contexts are
     not looked at. Where its arm is not offered, it plays the best offered one by that leaf's totals in the table it was fitted to; if it
@@ -48,6 +48,8 @@ class BestFixed(Leader):
         self.average_loss = float("nan")
         """Its mean loss a round on the table that it was fitted to; NaN if it was given its mapping."""
         self._blind = structure is None
+        if self._blind:
+            self.locator = Nowhere()
         leaves, most = self.structure.leaves, len(self.arms)
         given = numbers("mapping", mapping)
         given = np.full(leaves, given) if given.ndim == 0 else given
@@ -93,7 +95,7 @@ class BestFixed(Leader):
         most = None if regions is None else whole("regions", regions, 1)
         count = table.shape[1] if arms is None else arms
         policy = cls(structure, arms=count, mapping=0, loss_range=loss_range, seed=seed)
-        points, policy.clipped = policy._check_contexts(contexts)
+        points, policy.clipped = policy.check(contexts)
         policy._fit(points, policy._checked(name, table, len(points)), most, rewarded=rewards is not None)
         return policy
 
@@ -103,13 +105,6 @@ class BestFixed(Leader):
         return self._mapping.copy()
 
     # -- a round -----------------------------------------------------------------------------------------------------
-
-    def _locate(self, context: Any, *, count: bool) -> None:
-        if not self._blind:
-            super()._locate(context, count=count)
-
-    def _check_contexts(self, contexts: ArrayLike) -> tuple[Floats, int]:
-        return (np.zeros((rows_of(contexts), 1)), 0) if self._blind else super()._check_contexts(contexts)
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         return self._kernels.play(self._mapping, self.totals, self._leaf, offered), 1.0
@@ -122,10 +117,10 @@ class BestFixed(Leader):
         pass
 
     def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
     ) -> None:
-        (leaves,) = self._table_keys(points)
-        self._kernels.play_known(self._mapping, self.totals, leaves, masks, played)
+        leaves = self.locator.keys(points)
+        self._kernels.play_known(self._mapping, self.totals, leaves, masks, arms)
         chances[:] = 1.0
 
     # -- inside ------------------------------------------------------------------------------------------------------
@@ -147,7 +142,7 @@ class BestFixed(Leader):
         """Find the mapping of a checked table."""
         low, high = self.loss_range
         losses = high - table if rewarded else table - low
-        leaf = self._table_keys(points)[0][:, 0]
+        leaf = self.locator.keys(points)[:, 0]
         for m in range(len(self.arms)):
             self.totals[:, m] = np.bincount(leaf, weights=losses[:, m], minlength=self.structure.leaves)
         self._mapping = best_mapping(self.totals, regions)[0]
@@ -169,14 +164,16 @@ class BestFixed(Leader):
         if not ((self._mapping >= 0) & (self._mapping < len(self.arms))).all():
             raise ValueError("its mapping names arms that it does not have")
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
+        """The constructor\'s arguments as plain data."""
         return {
             "structure": None if self._blind else self.structure.plain(),
             "average_loss": None if np.isnan(self.average_loss) else self.average_loss,
         }
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+    def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        """A fresh policy from plain data."""
         where = settings["structure"]
         policy = cls(None if where is None else Leaves.from_plain(where), mapping=0, **common)
         if settings["average_loss"] is not None:

@@ -15,7 +15,7 @@ from ..spaces import Cells
 from ..structures import Structure
 from ..theory.checks import check_horizon
 from ..theory.leaders import csb_ftpl_anytime_bound, csb_ftpl_bound, noise_cost
-from ..types import Floats, Masks
+from ..types import Floats, Ints, Masks
 from .leader import Leader
 
 DRAWS = 1000  # for probabilities that are counted
@@ -130,13 +130,13 @@ class CsbFtpl(Leader):
         self.totals[self._leaf, index] += min(loss / propensity, self._kernels.MOST)
 
     def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
     ) -> None:
         n = len(us)
         t = np.arange(self.rounds + 1, self.rounds + 1 + n)
         noises, mosts = np.full(n, self._size(t)), np.full(n, self._limit(t), dtype=np.int64)
-        (leaves,) = self._table_keys(points)
-        self._kernels.play_perturbed(self.totals, leaves, masks, losses, us, noises, mosts, self._work, played, chances)
+        leaves = self.locator.keys(points)
+        self._kernels.play_perturbed(self.totals, leaves, masks, losses, us, noises, mosts, self._work, arms, chances)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -163,7 +163,8 @@ class CsbFtpl(Leader):
         if self.horizon is not None:
             self.noise = min(math.sqrt(2.0 * arms * self.horizon / self._cost), MOST_NOISE) if self._cost else 1.0
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
+        """The constructor\'s arguments as plain data."""
         return {
             "structure": self.structure.plain(),
             "horizon": self.horizon,

@@ -96,11 +96,11 @@ class EpochGreedy(Leader):
         )
 
     def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
     ) -> None:
-        (leaves,) = self._table_keys(points)
+        leaves = self.locator.keys(points)
         self._kernels.play_epochs(
-            self._mapping, self.totals, self._counts, leaves, masks, losses, us, self._price, self._work, played, chances
+            self._mapping, self.totals, self._counts, leaves, masks, losses, us, self._price, self._work, arms, chances
         )
 
     # -- inside ------------------------------------------------------------------------------------------------------
@@ -125,7 +125,8 @@ class EpochGreedy(Leader):
         if (self._counts < 0).any():
             raise ValueError("its counts are below 0")
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
+        """The constructor\'s arguments as plain data."""
         return {"structure": self.structure.plain(), "regions": self.regions}
 
     def _shown(self) -> dict[str, Any]:

@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import is_number
 from ..errors import FileError, InputError
+from ..locators import Keys, Nowhere
 from ..mappings import Mappings
-from ..structures.leaves import Leaves
+from ..rows import rows_of
 from ..types import Floats, Ints
 from .advice import Advice, Expert, Reader
-from .exp3 import rows_of
 from .weighted import Weighted
+
+_NOTHING = object()  # no context is this object
 
 
 class Exp4(Weighted):
@@ -61,9 +63,9 @@ class Exp4(Weighted):
         loss_range: tuple[float, float] = (0.0, 1.0),
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        structure = experts.structure if isinstance(experts, Mappings) else Leaves(1)
-        super().__init__(structure, arms=arms, loss_range=loss_range, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, seed=seed)
         self.experts: list[Expert] | int | Mappings = _checked(experts, len(self.arms))
+        self.locator = Keys(experts.structure) if isinstance(experts, Mappings) else Nowhere()
         self._given = None if prior is None else _positive(prior, self._count)
         self.prior = np.full(self._count, 1.0 / self._count) if self._given is None else self._given / self._given.sum()
         logs = np.log(self.prior)
@@ -77,7 +79,7 @@ class Exp4(Weighted):
         >>> round(hsb.Exp4(50, arms=3, horizon=100_000).regret_bound()), round(hsb.theory.exp4_bound(arms=3, horizon=100_000, experts=50))
         (1532, 1532)
         """
-        return self._bound(horizon)
+        return self._bound(self._prior_bound(), horizon)
 
     @property
     def _count(self) -> int:
@@ -89,22 +91,22 @@ class Exp4(Weighted):
     def _refresh(self) -> None:
         super()._refresh()
         self._reader = Reader(self.arms)
+        self._located: Any = _NOTHING
         if isinstance(self.experts, Mappings):
             self._advice = self.experts.rows
 
     def _locate(self, context: Any, *, count: bool) -> None:
         if isinstance(self.experts, Mappings):
             super()._locate(context, count=count)
-            self._row = int(self._keys[0][0, 0])
+            self._row = int(self.locator.key[0])
         elif context is not self._located:
             self._advice, self._row = self._advised([context]), 0
-            if is_number(context):  # cannot have changed since
-                self._located = context
+            self._located = context if is_number(context) else _NOTHING  # a number cannot have changed since
 
-    def _check_contexts(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
+    def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
         """Advice for the whole table, so that bad advice in its last row is found before the first round is played."""
         if isinstance(self.experts, Mappings):
-            return super()._check_contexts(contexts)
+            return super().check(contexts)
         rows_of(contexts)
         return self._advised(contexts), 0
 
@@ -116,14 +118,15 @@ class Exp4(Weighted):
 
     def _rows(self, points: NDArray[Any]) -> tuple[Advice, Ints]:
         if isinstance(self.experts, Mappings):
-            return self.experts.rows, np.ascontiguousarray(self._table_keys(points)[0][:, 0])
+            return self.experts.rows, np.ascontiguousarray(self.locator.keys(points)[:, 0])
         return points, np.arange(len(points), dtype=np.int64)
 
     def _widen(self) -> None:
         if isinstance(self.experts, Mappings):
             super()._widen()
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
+        """The constructor\'s arguments as plain data."""
         functions = isinstance(self.experts, list)
         return {
             "experts": None if functions else self.experts.plain() if isinstance(self.experts, Mappings) else self.experts,
@@ -133,7 +136,8 @@ class Exp4(Weighted):
         }
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+    def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        """A fresh policy from plain data."""
         experts, functions = settings.pop("experts"), settings.pop("functions")
         if functions is not None:
             if experts is None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import theory
-from ..advisors import WithAdvisor, depth_for, make_advisor, widen_advisor
 from ..arguments import is_number, stop_prior
 from ..errors import InputError
-from ..members import Member, room
+from ..kernels import header as h
+from ..locators import Cells, Keys
+from ..state import Member, State, depth_for, hang, make_advisor, make_head
 from ..structures import Structure, from_dict
-from ..types import Arrays, Floats, Masks
+from ..theory.schedule import Constant, Epochs, Falling, Schedule
+from ..types import Arrays
 from .mixture import Mixture
 
 if TYPE_CHECKING:
@@ -65,15 +67,44 @@ class HSB(Mixture):
         loss_range: tuple[float, float] = (0.0, 1.0),
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        self.regions = regions
-        self.stop = stop_prior(stop)
+        if not isinstance(structure, Structure):
+            raise InputError(f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")
+        self.structure, self.regions, self.stop = structure, regions, stop_prior(stop)
         self.drift = _checked_drift(drift, default="auto" if horizon is None and learning_rate is None else None)
-        self._advisor: Member | None = None
-        super().__init__(structure, arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed)
+        super().__init__(arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed)
         self.regions = None if regions is None else int(regions)
+
+    # -- what it is made of ------------------------------------------------------------------------------------------
+
+    def _scheduled(self) -> Schedule:
         if self.drift == "auto":
-            self._advisor = make_advisor(depth_for(structure, len(self.arms)), len(self.arms))
-            self._refresh()
+            return Epochs(arms=len(self.arms), rate=self.learning_rate)
+        drift = self.drift or 0.0
+        if self.learning_rate is None:
+            return Falling(self._prior_bound() / len(self.arms), drift)
+        return Constant(self.learning_rate, drift)
+
+    def _locator(self) -> Keys:
+        return Keys(self.structure, [Cells(self.structure, self._depth)] if self.drift == "auto" else [])
+
+    def _fresh(self) -> State:
+        """The structure's members; in the default, below a head, beside an advisor."""
+        members, words = self.structure.members(len(self.arms), self.stop), self.structure.key_words()
+        if self.drift != "auto":
+            return State(members, words)
+        head = make_head(Epochs.head, len(self.arms))
+        (advisor,) = hang([make_advisor(self._depth, len(self.arms))], option=1, offset=0)
+        return State([head, advisor, *hang(members, option=0, offset=2)], [0, 1, *words])
+
+    @cached_property
+    def _depth(self) -> int:
+        """How closely the advisor looks: as closely as it could with the arms at first."""
+        return depth_for(self.structure.leaves, len(self.arms))
+
+    @property
+    def _members(self) -> list[Member]:
+        """Those of the structure."""
+        return self.state.members[2 if self.drift == "auto" else 0 :]
 
     # -- what is known of it -----------------------------------------------------------------------------------------
 
@@ -90,14 +121,7 @@ class HSB(Mixture):
         """
         arms = len(self.arms)
         regions = (self.regions or arms) if regions is None else regions
-        cost = theory.prior_bound(self.structure, arms=arms, regions=regions, stop=self.stop)
-        if self.learning_rate is None:
-            if self.drift != "auto":
-                return super().regret_bound(horizon)
-            return theory.anytime_mixture_bound(cost, arms=arms, horizon=self._horizon(horizon))
-        rounds = self._horizon(horizon)
-        cost += self._extra_cost(rounds)
-        return theory.mixture_bound(cost, learning_rate=self.learning_rate, arms=arms, horizon=rounds)
+        return self._bound(theory.prior_bound(self.structure, arms=arms, regions=regions, stop=self.stop), horizon)
 
     def explain(self) -> Explanation:
         """The most probable mapping: regions, their arms, how sure. Data that prints as rules and can be drawn (`.plot()`).
@@ -114,170 +138,52 @@ class HSB(Mixture):
         """
         from ..explain import explain, explain_advisor
 
-        if self._advisor is not None:
-            return explain_advisor(self.structure, self._advisor, self.arms)
-        return explain(self.structure, self._members, self.arms, self.stop)
-
-    def _extra_cost(self, rounds: float) -> float:
-        """What the advisor and sharing add to ln(1/beta)."""
-        if self.drift is None:
-            return 0.0
         if self.drift == "auto":
-            epochs = 1 if self.learning_rate is None else len(theory.epoch_rates(rounds, arms=len(self.arms)))
-            return theory.advisor_cost(epochs)
-        return -rounds * float(np.log1p(-self.drift))
+            return explain_advisor(self.structure, self.state.members[1], self.arms)
+        return explain(self.structure, self._members, self.arms, self.stop)
 
     def _best_cost(self) -> float:
         from ..explain.price import price
 
-        return price(self.explain(), stop=self.stop) + self._extra_cost(self.rounds)
-
-    def _certified(self, cost: float) -> float | None:
-        if self.learning_rate is None and self.drift == "auto":
-            return sum(cost / rate for rate in theory.epoch_rates(self.rounds, arms=len(self.arms)))
-        return super()._certified(cost)
-
-    # -- rounds with an advisor --------------------------------------------------------------------------------------
-
-    @property
-    def _map(self) -> Structure:
-        return self.structure if self._advisor is None else self._with_advisor
-
-    def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
-        if self._advisor is None:
-            return Mixture._choose(self, offered, u)
-        *keys, cell = self._keys
-        A, B = self._advisor
-        found: tuple[int, float] = self._advised.decide(
-            self._Fs, self._Is, tuple(keys), self._counts, offered, self._p, u, A, B, cell[0, 0]
-        )
-        return found
-
-    def _fill(self, offered: Masks, p: Floats) -> None:
-        if self._advisor is None:
-            return super()._fill(offered, p)
-        *keys, cell = self._keys
-        self._advised.probabilities(self._Fs, self._Is, tuple(keys), self._counts, offered, p, *self._advisor, cell[0, 0])
-        return None
-
-    def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        if self._advisor is None:
-            return Mixture._update(self, offered, index, loss, propensity)
-        *keys, cell = self._keys
-        end, rate, drift = self._epoch()
-        x = rate * loss / propensity
-        while not self._advised.update(
-            self._Fs, self._Is, tuple(keys), self._counts, offered, self._p, index, loss, x, drift, *self._advisor, cell[0, 0]
-        ):
-            self._set_members([room(member) for member in self._members])
-        self._sums[2] += x * loss / 2.0
-        if self.rounds + 1 == end and self.learning_rate is None:
-            self._restart()
-        return None
-
-    def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
-    ) -> None:
-        if self._advisor is None:
-            return super()._play(points, masks, losses, us, played, chances, to_come)
-        *keys, cells = self._table_keys(points)
-        A, B = self._advisor
-        n, first = len(us), self.rounds
-        done = 0
-        while done < n:
-            end, rate, drift = self._epoch(first + done)
-            stop = min(n, end - first)
-            begin = done
-            while done < stop:
-                done = self._advised.simulate(
-                    *(self._Fs, self._Is, tuple(keys), self._counts, masks, self._p, losses, us, rate, drift),
-                    *(A, B, cells, played, chances, done, stop),
-                )
-                if done < stop:
-                    self._set_members([room(member, to_come - done) for member in self._members])
-            suffered = losses[np.arange(begin, stop), played[begin:stop]]
-            self._count_all(np.full(stop - begin, rate), suffered, chances[begin:stop], falling=False)
-            if first + done == end and self.learning_rate is None:
-                self._restart()
-        return None
-
-    def _epoch(self, rounds: int | None = None) -> tuple[int, float, float]:
-        """Where the present epoch ends, its rate, and how much is shared in its rounds."""
-        start, length = theory.epoch(self.rounds if rounds is None else rounds)
-        rate = self.learning_rate
-        return start + length, theory.epoch_rate(length, arms=len(self.arms)) if rate is None else rate, 1.0 / length
-
-    def _restart(self) -> None:
-        """A new epoch: the mixture and its weight beside the advisor go back to their prior."""
-        assert self._advisor is not None
-        self._set_members(self._fresh())
-        self._advised.restart(self._advisor.F)
-
-    # -- inside ------------------------------------------------------------------------------------------------------
-
-    def _fresh(self) -> list[Member]:
-        return self.structure.members(len(self.arms), self.stop)
+        return price(self.explain(), stop=self.stop)
 
     def _prior_bound(self) -> float:
-        """Theorem 2's, for so many regions."""
+        """Theorem 2's, for `regions` regions."""
         arms = len(self.arms)
         return theory.prior_bound(self.structure, arms=arms, regions=arms if self.regions is None else self.regions)
 
-    def _refresh(self) -> None:
-        self._drift = self.drift if isinstance(self.drift, float) else 0.0
-        if self._advisor is not None:
-            from ..kernels import advised
-            from ..kernels.header import DEPTH
-
-            self._advised = advised
-            self._with_advisor = WithAdvisor(self.structure, int(self._advisor.I[DEPTH]))
-        super()._refresh()
-
-    def _widen(self) -> None:
-        super()._widen()
-        if self._advisor is not None:
-            self._advisor = widen_advisor(self._advisor)
-
-    def _detach(self) -> None:
-        super()._detach()
-        if self._advisor is not None:
-            self._advisor = Member(self._advisor.F.copy(), self._advisor.I.copy())
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_advised"}
-
-    @property
-    def nbytes(self) -> int:
-        """Memory that the state takes, rows not yet used apart."""
-        return super().nbytes + (0 if self._advisor is None else sum(array.nbytes for array in self._advisor))
-
-    def _arrays(self) -> Arrays:
-        arrays = super()._arrays()
-        if self._advisor is not None:
-            arrays["advisor"] = self._advisor.F
-        return arrays
-
     def _set_arrays(self, arrays: Arrays) -> None:
-        arrays = dict(arrays)
-        if self._advisor is not None:
-            given = arrays.pop("advisor")
-            if given.shape != self._advisor.F.shape or not np.isfinite(given).all() or given.min() < 0.0:
-                raise ValueError("its advisor does not fit its settings")
-            self._advisor.F[:] = given
-        super()._set_arrays(arrays)
+        super()._set_arrays(self._upgraded(arrays) if "advisor" in arrays else arrays)
 
-    def _settings(self) -> dict[str, Any]:
-        return {
-            "structure": self.structure.to_dict(),
-            "horizon": self.horizon,
-            "regions": self.regions,
-            "learning_rate": self.learning_rate if self.horizon is None else None,
-            "drift": self.drift,
-            "stop": self.stop,
-        }
+    def _upgraded(self, arrays: Arrays) -> Arrays:
+        """Arrays of formats 1 and 2: the advisor by itself, the weights at the head in its first two words."""
+        arrays = dict(arrays)
+        given = arrays.pop("advisor")
+        head, advisor, *_ = self.state.members
+        if given.ndim != 1 or len(given) != advisor.I[h.ROWS_END]:
+            raise ValueError("its advisor does not fit its settings")
+        upgraded = {name: array for name, array in arrays.items() if "." not in name}
+        for name, array in arrays.items():
+            number, dot, what = name.partition(".")
+            if dot:
+                upgraded[f"{int(number) + 2}.{what}"] = array = array.copy()
+                if what == "ints" and len(array) >= h.HEADER:
+                    nested = array[h.PARENT] >= 0
+                    array[h.PARENT] = array[h.PARENT] + 2 if nested else 0
+        F = head.F.copy()
+        F[head.I[h.NODE] + 1 : head.I[h.NODE] + 3] = given[:2]
+        upgraded |= {"0.floats": F, "0.ints": head.I, "1.floats": given.copy(), "1.ints": advisor.I}
+        upgraded["1.floats"][:2] = 0.0
+        return upgraded
+
+    def settings(self) -> dict[str, Any]:
+        """Structure, rate, drift and prior."""
+        more = {"regions": self.regions, "drift": self.drift, "stop": self.stop}
+        return {"structure": self.structure.to_dict(), **self._rate_settings(), **more}
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+    def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        """A fresh policy."""
         return cls(from_dict(settings.pop("structure")), **settings, **common)
 
     def _shown(self) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ..arguments import whole
 from ..errors import BudgetError
+from ..locators import Keys
 from ..spaces import Cells
 from ..structures import Structure
 from ..structures.leaves import Leaves
@@ -22,7 +23,7 @@ MOST_WORK = 1 << 28  # likewise, for the choices of the dynamic programme
 class Leader(Located, listed=False):
     """The totals, the class of mappings (all, or those with at most so many regions) and the best one of them."""
 
-    structure: Leaves
+    _kernels: ClassVar[Any]
 
     def __init__(
         self,
@@ -33,7 +34,9 @@ class Leader(Located, listed=False):
         loss_range: tuple[float, float],
         seed: int | np.random.Generator | None,
     ) -> None:
-        super().__init__(Leaves(structure), arms=arms, loss_range=loss_range, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, seed=seed)
+        self.structure = Leaves(structure)
+        self.locator = Keys(self.structure)
         self.regions = None if regions is None else whole("regions", regions, 1)
         check_budget(self.structure.leaves, len(self.arms), self._runs())
         self.totals: Floats = np.zeros((self.structure.leaves, len(self.arms)))
@@ -47,7 +50,7 @@ class Leader(Located, listed=False):
 
     @property
     def _leaf(self) -> int:
-        return int(self._keys[0][0, 0])
+        return int(self.locator.key[0])
 
     def _runs(self) -> int:
         """At most so many regions; 0 where each leaf is by itself."""
@@ -57,7 +60,7 @@ class Leader(Located, listed=False):
         super()._refresh()
         from ..kernels import leaders, oracle
 
-        self._kernels = leaders
+        type(self)._kernels = leaders
         self._work = oracle.workspace(self.structure.leaves, len(self.arms), self._runs())
 
     def _widen(self) -> None:
@@ -72,16 +75,15 @@ class Leader(Located, listed=False):
         self.totals = np.concatenate((self.totals, best), axis=1)
 
     def _detach(self) -> None:
+        super()._detach()
         self.totals = self.totals.copy()
 
     def _arrays(self) -> Arrays:
         return {"totals": self.totals}
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name not in ("_kernels", "_work")}
-
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+    def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        """A fresh policy from plain data."""
         return cls(Leaves.from_plain(settings.pop("structure")), **settings, **common)
 
 

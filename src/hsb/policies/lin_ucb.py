@@ -14,7 +14,7 @@ from ..errors import BudgetError, InputError
 from ..policy import Policy
 from ..spaces import Box, Cells, Space, numbers, space_from_dict
 from ..structures import Structure
-from ..types import Arrays, Floats, Masks
+from ..types import Arrays, Floats, Ints, Masks
 
 LARGEST = 1e100  # of a feature, so that no sum of squares leaves the range of a double
 RIDGE = (1e-50, 1e50)
@@ -25,7 +25,7 @@ class LinUCB(Policy):
     """A ridge regression for each arm; plays the arm with the least estimate - alpha * width (Li, Chu, Langford, Schapire 2010, disjoint).
 
     With z the features (and 1 for the intercept), A = ridge I + the sum of z z' over the rounds of an arm and b that of loss z, the
-    estimate is z' A^-1 b and the width sqrt(z' A^-1 z). Equal arms are played with equal probability. A round costs O(M d^2), memory is
+    estimate is z' A^-1 b and the width sqrt(z' A^-1 z). Equal arms are arms with equal probability. A round costs O(M d^2), memory is
     2 M d^2 numbers. Learning does not use the propensity.
 
     - `features`: how many numbers a context has; or an `hsb.Box` or `hsb.Cells`, or a structure, whose space is taken: each feature is then
@@ -41,6 +41,7 @@ class LinUCB(Policy):
     ('a', 'b')
     """
 
+    _kernels: ClassVar[Any]
     guarantee: ClassVar[str] = (
         "None against losses that an adversary picks, nor where an arm's expected loss is not linear in the features: then it may play "
         "a wrong arm for ever."
@@ -74,7 +75,7 @@ class LinUCB(Policy):
 
     def _locate(self, context: Any, *, count: bool) -> None:
         row = numbers("Contexts", context)
-        points, clipped = self._check_contexts(row.reshape(1, -1) if row.ndim <= 1 else row)
+        points, clipped = self.check(row.reshape(1, -1) if row.ndim <= 1 else row)
         if len(points) != 1:
             raise InputError(f"One context at a time here; given {len(points)}. hsb.simulate takes whole tables.")
         if count:
@@ -82,8 +83,7 @@ class LinUCB(Policy):
         self._kernels.put(self._coordinates(points)[0], self._work)
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
-        found: tuple[int, float] = self._kernels.choose(self._state, offered, self.alpha, self._work, self._p, u)
-        return found
+        return self._kernels.choose(self._state, offered, self.alpha, self._work, self._p, u)  # type: ignore[no-any-return]
 
     def _fill(self, offered: Masks, p: Floats) -> None:
         self._kernels.scores(self._state, offered, self.alpha, self._work, p)
@@ -93,15 +93,16 @@ class LinUCB(Policy):
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         self._kernels.update(self._state, self._updates, index, loss, self.ridge, self._work)
 
-    def _check_contexts(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
+    def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
+        """A whole table of contexts, checked, one row each, and how many were clipped."""
         return self.space.check(contexts)
 
     def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
     ) -> None:
         points = self._coordinates(points)
         self._kernels.play(
-            self._state, self._updates, points, masks, losses, us, self.alpha, self.ridge, self._work, self._p, played, chances
+            self._state, self._updates, points, masks, losses, us, self.alpha, self.ridge, self._work, self._p, arms, chances
         )
 
     def _coordinates(self, points: Floats) -> Floats:
@@ -115,7 +116,7 @@ class LinUCB(Policy):
         >>> LinUCB(3, arms=2).coefficients(0)
         array([0., 0., 0., 0.])
         """
-        found: Floats = self._state[self._arm_index(arm), -1].copy()
+        found: Floats = self._state[self.offer.number(arm), -1].copy()
         return found
 
     def _fresh(self, arms: int) -> tuple[Floats, NDArray[np.int64]]:
@@ -144,12 +145,10 @@ class LinUCB(Policy):
         from ..kernels import lin_ucb
 
         super()._refresh()
-        self._kernels = lin_ucb
+        type(self)._kernels = lin_ucb
+        self._p = np.empty(len(self.arms))
         d = self._state.shape[2]
         self._work = np.zeros((d + 2, d))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_kernels", "_work")}
 
     def _arrays(self) -> Arrays:
         return {"state": self._state, "updates": self._updates}
@@ -163,7 +162,8 @@ class LinUCB(Policy):
         if (self._updates < 0).any() or (self._state[:, np.arange(d), np.arange(d)] < self.ridge).any():
             raise ValueError("its matrices are not those of its ridge")
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
+        """The constructor\'s arguments as plain data."""
         return {
             "features": self.space.to_dict() if self._scaled else self.features,
             "alpha": self.alpha,
@@ -172,7 +172,8 @@ class LinUCB(Policy):
         }
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+    def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        """A fresh policy from plain data."""
         given = settings.pop("features")
         return cls(space_from_dict(given) if isinstance(given, dict) else given, **settings, **common)
 

@@ -1,31 +1,35 @@
-"""Exponential weights over every mapping of a structure, exactly: the engine behind HSB, S-EXP3 and EXP3."""
+"""Exponential weights over every mapping of a structure, exactly: what HSB, S-EXP3 and EXP3 are."""
 
 from __future__ import annotations
 
-import math
-from abc import abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import theory
-from ..errors import InputError
-from ..members import Member, add_arm, duplicate, in_use, room
-from ..stored import checked, trimmed
-from ..structures import Structure
-from ..types import Arrays, Floats, Masks
+from ..locators import Keys, Nowhere
+from ..rows import Rows
+from ..state import State
+from ..theory.schedule import Sums
+from ..types import Arrays, Floats, Ints, Masks
 from .certificate import Certificate
 from .located import Located
+from .rated import Rated
+
+PLACES = 256  # of a replay's memory of probabilities
 
 
-class Mixture(Located, listed=False):
-    """A state (the members of a structure) that kernels update, at a rate that is constant or falls with the rounds."""
+class Mixture(Rated, Located, listed=False):
+    """A policy with a locator, a state and a schedule: context to key, key to probabilities, rounds to rates.
+
+    A policy of this kind says what they are: `_locator`, `_fresh`, and what its rate is meant for (`_prior_bound`).
+    """
+
+    state: State
 
     def __init__(
         self,
-        structure: Structure,
         *,
         arms: int | Iterable[Hashable],
         horizon: float | None,
@@ -33,93 +37,133 @@ class Mixture(Located, listed=False):
         loss_range: tuple[float, float],
         seed: int | np.random.Generator | None,
     ) -> None:
-        super().__init__(structure, arms=arms, loss_range=loss_range, seed=seed)
-        self.learning_rate = theory.constant_rate(
-            self._prior_bound(), arms=len(self.arms), horizon=horizon, learning_rate=learning_rate
-        )
-        self.horizon = None if horizon is None else float(horizon)
-        self._drift = 0.0  # share of an arm's weight that it gives to all, in each node learned from
-        # Over the rounds learned from: rate; rate^2 loss^2 / (2 propensity); rate loss^2 / (2 propensity). A constant rate needs only the last.
-        self._sums = [0.0, 0.0, 0.0]
-        self._set_members(self._fresh())
+        super().__init__(arms=arms, loss_range=loss_range, seed=seed)
+        self._set_rate(horizon, learning_rate)
+        self.locator = self._locator()
+        self.state = self._fresh()
+        self._sums = list(Sums())
         self._refresh()
 
-    # -- what the three differ in -----------------------------------------------------------------------------------
+    # -- what policies differ in -------------------------------------------------------------------------------------
 
-    @abstractmethod
-    def _fresh(self) -> list[Member]:
+    def _locator(self) -> Keys | Nowhere:
+        """How a context becomes a key."""
+        raise NotImplementedError
+
+    def _fresh(self) -> State:
         """A state at its prior."""
+        raise NotImplementedError
 
-    @abstractmethod
-    def _prior_bound(self) -> float:
-        """A, an upper bound on ln(1/beta) of the mappings that the rate is meant for."""
-
-    @abstractmethod
     def _best_cost(self) -> float:
         """ln(1/beta) of the best mapping in hindsight."""
-
-    def _anytime(self, t: Any) -> Any:
-        """The rate of round t, or of an array of rounds: sqrt(A / (M t))."""
-        return np.sqrt(self._cost / t)
+        raise NotImplementedError
 
     # -- a round -----------------------------------------------------------------------------------------------------
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
-        return self._kernels.decide(self._Fs, self._Is, self._keys, self._counts, offered, self._p, u)  # type: ignore[no-any-return]
+        return self.state.decide(self.locator.key, offered if len(offered) else None, u)
 
     def _fill(self, offered: Masks, p: Floats) -> None:
-        self._kernels.probabilities(self._Fs, self._Is, self._keys, self._counts, offered, p)
+        self.state.fill(self.locator.key, offered if len(offered) else None, p)
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        rate = self.learning_rate
-        if rate is None:
-            rate = float(self._anytime(self.rounds + 1.0))
+        rate, drift, until, _ = self._stretch
         x = rate * loss / propensity
-        while not self._kernels.update(
-            self._Fs, self._Is, self._keys, 0, self._counts, offered, self._p, index, x, self._drift, False
-        ):
-            self._set_members([room(member) for member in self._members])
-        if loss > 0.0:  # as `kernels/rounds.add_all`
+        self.state.update(self.locator.key, offered if len(offered) else None, index, loss, x, drift)
+        if loss > 0.0:  # as `kernels/tables.add_up`
             self._sums[2] += x * loss / 2.0
-        if self.learning_rate is None:
+        if self.schedule.falls:
             self._sums[0] += rate
             self._sums[1] += rate * x * loss / 2.0
+        if self.rounds + 1 == until:
+            self._turn(until)
+
+    def _turn(self, rounds: int) -> None:
+        """The stretch that ended after `rounds` rounds gives way to the next."""
+        if self._stretch.restart:
+            self.state.restart(self._fresh().members)
+        self._stretch = self.schedule.stretch(rounds)
+
+    # -- many rounds -------------------------------------------------------------------------------------------------
 
     def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
     ) -> None:
-        n, first = len(us), self.rounds + 1
-        if self.learning_rate is not None:
-            rates = np.full(n, self.learning_rate)
-        else:
-            rates = self._anytime(np.arange(first, first + n, dtype=np.float64))
-        keys, suffered = self._table_keys(points), np.empty(n)
-        done = 0
-        while True:
-            done = self._kernels.simulate(
-                self._Fs,
-                self._Is,
-                keys,
-                self._counts,
-                masks,
-                self._p,
-                losses,
-                us,
-                rates,
-                self._drift,
-                played,
-                chances,
-                suffered,
-                done,
-            )
-            if done == n:
-                break
-            self._set_members([room(member, to_come - done) for member in self._members])
-        self._count_all(rates, suffered, chances, falling=self.learning_rate is None)
+        from ..kernels.tables import Out, Rounds
 
-    def _count_all(self, rates: Floats, losses: Floats, propensities: Floats, *, falling: bool) -> None:
+        table = Rounds(self.locator.keys(points), masks if masks.shape[1] else None, None, losses, us)
+        out = Out(arms, chances, np.empty(len(us)))
+        for part, rates, drift in self._stretches(len(us)):
+            self.state.play(table, rates, drift, out, part, to_come=to_come - part.start)
+            self._count(rates[part], out.losses[part], chances[part])
+
+    def learn_rows(self, rows: Rows, chances: Floats) -> None:
+        """Learn every row of a log, shown with these propensities, compiled."""
+        from ..kernels.tables import Rounds
+
+        n, before = len(rows.arm), self.rounds
+        keys = self.locator.keys(rows.points)
+        table = Rounds(keys, rows.masks, rows.pool, rows.losses, None, rows.arm, np.ascontiguousarray(chances))
+        for part, rates, drift in self._stretches(n):
+            self.state.learn(table, rates, drift, part)
+            self._count(rates[part], rows.losses[part], chances[part])
+        self.rounds = before + n
+        self.version += 1
+
+    def _stretches(self, n: int) -> Iterator[tuple[slice, Floats, float]]:
+        """The next n rounds cut where rate or drift change: the part, the rates of all rounds, the drift; in between, the turn."""
+        done, before = 0, self.rounds
+        while done < n:
+            stretch = self._stretch
+            stop = n if self.schedule.falls else min(n, stretch.until - before)
+            part = slice(done, stop)
+            rates = self.schedule.rates(before, n) if self.schedule.falls else np.full(n, stretch.rate)
+            yield part, rates, stretch.drift
+            done = stop
+            self.rounds = before + done
+            if before + done >= stretch.until:
+                self._turn(before + done)
+
+    def distributions(self, rows: Rows) -> Floats:
+        """What it would play on every row of a log, a column an arm. O(rows * nodes * arms), compiled."""
+        from ..kernels.tables import Rounds
+
+        table = np.empty((len(rows.pool), len(self.arms)))
+        self.state.distributions(Rounds(self.locator.keys(rows.points), rows.masks, rows.pool), table)
+        return table
+
+    def replay_rows(self, rows: Rows) -> Ints:
+        """Decide on every row of a log and learn where the choice is the arm that was shown: which rows it learned. Compiled."""
+        from ..kernels import replay as kernels
+
+        us, masks, pool = self._rng.random(len(rows.arm)), rows.masks, rows.pool
+        members = [np.flatnonzero(mask) for mask in masks]
+        starts = np.concatenate([[0], np.cumsum([len(arms) for arms in members])]).astype(np.int64)
+        places = np.where(masks > 0, np.cumsum(masks, axis=1, dtype=np.int64) - 1, -1)[pool, rows.arm]
+        whole = np.asarray(masks.all(axis=1))
+        offers = kernels.Offers(masks, starts, np.concatenate(members).astype(np.int64), places, whole)
+        shape = (PLACES, len(self.arms))
+        memory = kernels.Memory(np.empty(shape), np.empty(shape), np.full(PLACES, -1, dtype=np.int64))
+        learned = kernels.Learned(np.empty(len(us), dtype=np.int64), np.empty(len(us)))
+        events = kernels.Events(self.locator.keys(rows.points), pool, rows.arm, rows.losses, us)
+        at, begun = (0, 0), self.rounds
+        while at[0] < len(us):
+            stretch, first = self._stretch, at[1]
+            most = len(us) if self.schedule.falls else min(len(us), stretch.until - begun)
+            rates = self.schedule.rates(begun, most) if self.schedule.falls else np.full(most, stretch.rate)
+            at = self.state.replay(offers, events, memory, rates, stretch.drift, learned, at)
+            part = slice(first, at[1])
+            self._count(rates[part], rows.losses[learned.rows[part]], learned.chances[part])
+            self.rounds = begun + at[1]
+            if self.rounds >= stretch.until:
+                self._turn(self.rounds)
+        return np.asarray(learned.rows[: at[1]])
+
+    def _count(self, rates: Floats, losses: Floats, propensities: Floats) -> None:
+        from ..kernels.tables import add_up
+
         sums = np.array(self._sums)
-        self._kernels.add_all(sums, rates, losses, propensities, falling)
+        add_up(sums, rates, losses, propensities, self.schedule.falls)
         self._sums = sums.tolist()
 
     # -- the whole policy --------------------------------------------------------------------------------------------
@@ -135,73 +179,32 @@ class Mixture(Located, listed=False):
         >>> policy.certificate().average < 0.5
         True
         """
-        weight, falling, second = self._sums
-        cost = self._best_cost()
+        cost = self._best_cost() + self.schedule.extra_cost(self.rounds)
         if not self.rounds:
-            return Certificate(0, cost, 0.0, math.inf)
-        price = self._certified(cost)
-        if price is None:  # a falling rate: rounds weighed by their rates
-            return Certificate(self.rounds, cost, falling * self.rounds / weight, (cost + falling) * self.rounds / weight)
-        return Certificate(self.rounds, cost, second, price + second)
-
-    def _certified(self, cost: float) -> float | None:
-        """What Theorem 1 charges in all for a mapping with ln(1/beta) = cost; None for a rate that falls from round to round."""
-        return None if self.learning_rate is None else cost / self.learning_rate
-
-    def _horizon(self, horizon: float | None) -> float:
-        """The rounds that a bound is asked for."""
-        found = self.horizon if horizon is None else horizon
-        if found is None:
-            raise InputError("Over how many rounds? Give regret_bound(horizon): this policy was made without one.")
-        return found
+            return Certificate(0, cost, 0.0, float("inf"))
+        return Certificate(self.rounds, cost, *self.schedule.certified(cost, self.rounds, Sums(*self._sums)))
 
     @property
     def nbytes(self) -> int:
         """Memory that the state takes, rows not yet used apart."""
-        return sum(in_use(member) for member in self._members)
+        return self.state.nbytes
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _set_members(self, members: list[Member]) -> None:
-        from ..kernels import rounds
-
-        self._kernels = rounds
-        self._members = members
-        self._Fs = tuple(member.F for member in members)
-        self._Is = tuple(member.I for member in members)
-
-    def _refresh(self) -> None:
-        super()._refresh()
-        if not hasattr(self, "_kernels"):
-            self._set_members(self._members)
-        self._counts = np.zeros(len(self._members), dtype=np.int64)
-        cost, arms = self._prior_bound(), len(self.arms)
-        self._cost = cost / arms
-        if self.horizon is not None:
-            self.learning_rate = theory.constant_rate(cost, arms=arms, horizon=self.horizon, learning_rate=None)
-
     def _widen(self) -> None:
-        self._set_members([add_arm(member) for member in self._members])
+        self.state.widen()
 
     def _detach(self) -> None:
-        self._set_members([duplicate(member) for member in self._members])
-        self._sums = list(self._sums)
+        super()._detach()
+        self.state, self._sums = self.state.copy(), list(self._sums)
 
     def _arrays(self) -> Arrays:
-        arrays: Arrays = {"sums": np.array(self._sums)}
-        for k, member in enumerate(self._members):
-            arrays[f"{k}.floats"], arrays[f"{k}.ints"] = trimmed(member)
-        return arrays
+        return {"sums": np.array(self._sums), **self.state.to_arrays()}
 
     def _set_arrays(self, arrays: Arrays) -> None:
-        fresh = self._members
-        if len([name for name in arrays if name != "sums"]) != 2 * len(fresh):
-            raise ValueError(f"its arrays are not those of a structure with {len(fresh)} members")
-        sums = arrays.get("sums", np.zeros(3))  # the first files had none
+        arrays = dict(arrays)
+        sums = arrays.pop("sums", np.zeros(3))  # the first files had none
         if sums.shape != (3,) or not np.isfinite(sums).all():
             raise ValueError("its sums must be three finite numbers")
+        self.state = self.state.from_arrays(arrays)
         self._sums = sums.tolist()
-        self._set_members([checked(arrays[f"{k}.floats"], arrays[f"{k}.ints"], member) for k, member in enumerate(fresh)])
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name not in ("_kernels", "_Fs", "_Is")}

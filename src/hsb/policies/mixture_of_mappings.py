@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import theory
 from ..arguments import stop_prior, whole
 from ..errors import BudgetError, InputError
+from ..locators import Keys
 from ..mappings import Mappings, every_mapping
 from ..spaces import Cells
 from ..structures import Structure
@@ -68,12 +69,14 @@ class MixtureOfMappings(Weighted):
         if complexity and (not isinstance(structure, Structure) or isinstance(structure, Leaves)):
             raise InputError(f"prior='complexity' needs a structure, e.g. hsb.BinaryTree(depth=3); given {structure!r}.")
         given = structure if isinstance(structure, Structure) else Leaves(structure)
-        super().__init__(given, arms=arms, loss_range=loss_range, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, seed=seed)
+        self.structure = given
         _check_budget(given.leaves, len(self.arms), complexity)
         self.prior: Literal["uniform", "complexity"] = prior
         self.regions = None if regions is None else whole("regions", regions, 1)
         self.stop = stop_prior(stop)
         self._leaves = Leaves(given)
+        self.locator = Keys(self._leaves)
         self.mappings = every_mapping(self._leaves, arms=len(self.arms))
         logs = np.full(len(self.mappings), -self._leaves.leaves * math.log(len(self.arms)))
         if complexity:
@@ -91,7 +94,7 @@ class MixtureOfMappings(Weighted):
         >>> bounds == [hsb.SExp3(tree, arms=2, horizon=1000).regret_bound(), hsb.HSB(tree, arms=2, horizon=1000).regret_bound()]
         True
         """
-        return self._bound(horizon)
+        return self._bound(self._prior_bound(), horizon)
 
     def _complexity(self) -> Floats:
         """ln of each mapping's prior weight. Arms are alike a priori, so mappings that differ in their names alone share it."""
@@ -111,10 +114,6 @@ class MixtureOfMappings(Weighted):
             )
         return found
 
-    @property
-    def _map(self) -> Leaves:
-        return self._leaves
-
     def _prior_bound(self) -> float:
         arms = len(self.arms)
         if self.prior == "uniform":
@@ -127,12 +126,13 @@ class MixtureOfMappings(Weighted):
 
     def _locate(self, context: Any, *, count: bool) -> None:
         super()._locate(context, count=count)
-        self._row = int(self._keys[0][0, 0])
+        self._row = int(self.locator.key[0])
 
     def _rows(self, points: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-        return self.mappings.rows, np.ascontiguousarray(self._table_keys(points)[0][:, 0])
+        return self.mappings.rows, np.ascontiguousarray(self.locator.keys(points)[:, 0])
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
+        """The constructor\'s arguments as plain data."""
         return {
             "structure": self._leaves.plain(),
             "regions": self.regions,
@@ -142,7 +142,8 @@ class MixtureOfMappings(Weighted):
         }
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+    def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        """A fresh policy from plain data."""
         leaves = Leaves.from_plain(settings.pop("structure"))
         return cls(leaves if leaves.of is None else leaves.of, **settings, **common)
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .. import theory
-from ..members import Member
+from ..locators import Keys
 from ..spaces import Cells
+from ..state import State
 from ..structures import Structure
 from ..structures.leaves import Leaves
 from .mixture import Mixture
@@ -29,7 +29,6 @@ class SExp3(Mixture):
     1452
     """
 
-    structure: Leaves
     guarantee: ClassVar[str] = (
         "Against every mapping of the cells, whatever the contexts and losses: sqrt(2 N M T ln M), with a horizon."
     )
@@ -44,9 +43,8 @@ class SExp3(Mixture):
         loss_range: tuple[float, float] = (0.0, 1.0),
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        super().__init__(
-            Leaves(structure), arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed
-        )
+        self.structure = Leaves(structure)
+        super().__init__(arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed)
 
     def regret_bound(self, horizon: float | None = None) -> float:
         """N ln M / rate + M T rate / 2; at the theory's rate, sqrt(2 N M T ln M). Infinite for a falling rate.
@@ -55,14 +53,13 @@ class SExp3(Mixture):
         >>> round(hsb.SExp3(1024, arms=3, horizon=100_000).regret_bound())
         25981
         """
-        if self.learning_rate is None:
-            return super().regret_bound(horizon)
-        return theory.mixture_bound(
-            self._prior_bound(), learning_rate=self.learning_rate, arms=len(self.arms), horizon=self._horizon(horizon)
-        )
+        return self._bound(self._prior_bound(), horizon)
 
-    def _fresh(self) -> list[Member]:
-        return self.structure.members(len(self.arms), None)
+    def _locator(self) -> Keys:
+        return Keys(self.structure)
+
+    def _fresh(self) -> State:
+        return State(self.structure.members(len(self.arms), None), [1])
 
     def _prior_bound(self) -> float:
         return self.structure.leaves * math.log(len(self.arms))
@@ -70,15 +67,13 @@ class SExp3(Mixture):
     def _best_cost(self) -> float:
         return self._prior_bound()  # that of every mapping
 
-    def _settings(self) -> dict[str, Any]:
-        return {
-            "structure": self.structure.plain(),
-            "horizon": self.horizon,
-            "learning_rate": self.learning_rate if self.horizon is None else None,
-        }
+    def settings(self) -> dict[str, Any]:
+        """Its leaves and its rate."""
+        return {"structure": self.structure.plain(), **self._rate_settings()}
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+    def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        """A fresh policy."""
         return cls(Leaves.from_plain(settings.pop("structure")), **settings, **common)
 
     def _shown(self) -> dict[str, Any]:

@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 from ..arguments import is_number, stop_prior
 from ..errors import BudgetError, InputError
 from ..kernels import header as h
-from ..members import Member, aligned_zeros, grow, in_use, room
+from ..locators import Keys
 from ..quantise import WORD, digit_bits, key_words
-from ..stored import checked, trimmed
+from ..state import Member, aligned_zeros, checked, resized
 from ..structures import KaryTree, Structure, from_dict
-from ..types import Arrays, Floats, Masks
+from ..types import Arrays, Floats, Ints, Masks
 from .located import Located
 
-LEAST = 1e-12  # propensities are known to 1e-8; a played arm's is never given as less than this
+LEAST = 1e-12  # propensities are known to 1e-8; a arms arm's is never given as less than this
 PRIOR = (1e-3, 1e6)
 DEEPEST = 350.0  # depth * ln(1 / (1 - stop)): what a chain's odds may differ from 1 by, out of the 645 that x has
 MOST_COUNT = 1e15
+MANY = 1 << 62
 
 
 class TreeThompson(Located):
@@ -36,7 +37,7 @@ class TreeThompson(Located):
 
     - `structure`: `BinaryTree` or `KaryTree`, up to 500 levels with the default `stop`. Memory: at most two rows a context visited.
     - `forgetting`: a number a little below 1, e.g. 0.997, for losses that change; None never forgets. At each visit to a node, before the
-      round is counted, the counts of the arm played are multiplied by it, those of the other arms by 1 - (1 - forgetting)/10, and the
+      round is counted, the counts of the arm arms are multiplied by it, those of the other arms by 1 - (1 - forgetting)/10, and the
       evidence ratio of child and node is raised to the power of it. All tend to the prior. A chain of nodes that have seen the same
       rounds counts as one node there.
     - `loss_range`, `seed`: as in `HSB`.
@@ -51,6 +52,7 @@ class TreeThompson(Located):
     np.float64(0.167)
     """
 
+    _kernels: ClassVar[Any]
     guarantee: ClassVar[str] = (
         "None against losses that an adversary picks. For losses drawn at random, arm by arm, it is Bayes' rule with a heuristic choice of arm."
     )
@@ -77,7 +79,9 @@ class TreeThompson(Located):
         self.stop = stop_prior(stop)
         self.prior = _counts(prior)
         self.forgetting = None if forgetting is None else float(forgetting)
-        super().__init__(structure, arms=arms, loss_range=loss_range, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, seed=seed)
+        self.structure = structure
+        self.locator = Keys(structure)
         self._tree = self._fresh(len(self.arms))
         self._refresh()
 
@@ -85,37 +89,40 @@ class TreeThompson(Located):
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         F, I = self._tree
-        index: int = self._kernels.choose(F, I, self._keys[0][0], offered, *self.prior, len(self.arms), u)
+        index: int = self._kernels.choose(F, I, self.locator.key, offered, *self.prior, len(self.arms), u)
         self._fill(offered, self._p)
         return index, min(max(float(self._p[index]), LEAST), 1.0)
 
     def _fill(self, offered: Masks, p: Floats) -> None:
         F, I = self._tree
-        self._kernels.probabilities(F, I, self._keys[0][0], offered, *self.prior, p, self._work)
+        self._kernels.probabilities(F, I, self.locator.key, offered, *self.prior, p, self._work)
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        key, keep = self._keys[0][0], 1.0 if self.forgetting is None else self.forgetting
+        key, keep = self.locator.key, 1.0 if self.forgetting is None else self.forgetting
         while not self._kernels.update(*self._tree, key, index, loss, *self.prior, keep, len(self.arms)):
-            self._tree = room(self._tree)
+            self._grow()
 
     def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
     ) -> None:
-        keys, keep = self._table_keys(points)[0], 1.0 if self.forgetting is None else self.forgetting
+        keys, keep = self.locator.keys(points), 1.0 if self.forgetting is None else self.forgetting
         chances[:] = np.nan
         done = 0
         while True:
-            done = self._kernels.play(*self._tree, keys, masks, losses, us, *self.prior, keep, played, done)
+            done = self._kernels.play(*self._tree, keys, masks, losses, us, *self.prior, keep, arms, done)
             if done == len(us):
                 return
-            self._tree = room(self._tree, to_come - done)
+            self._grow(to_come - done)
 
     # -- the whole policy --------------------------------------------------------------------------------------------
 
     @property
     def nbytes(self) -> int:
         """Memory that the state takes, rows not yet used apart."""
-        return in_use(self._tree)
+        return self._tree.kind.bytes_in_use(self._tree)
+
+    def _grow(self, rounds: int = MANY) -> None:
+        self._tree = resized(self._tree, *self._tree.kind.room(self._tree, rounds))
 
     def _fresh(self, arms: int) -> Member:
         """A tree without rows, laid out as `kernels/header.py` says of a compressed one."""
@@ -156,27 +163,28 @@ class TreeThompson(Located):
         """The new arm is at its prior in every node."""
         old, arms = self._tree, len(self.arms)
         rows = int(old.I[h.ROWS])
-        wider = grow(self._fresh(arms + 1), int(old.I[h.CAPACITY]))
+        fresh = self._fresh(arms + 1)
+        capacity = int(old.I[h.CAPACITY])
+        wider = resized(fresh, len(fresh.F) + capacity * int(fresh.I[h.STRIDE]), len(old.I))
         wider.I[h.ROWS] = rows
         wider.I[wider.I[h.LINKS] :] = old.I[old.I[h.LINKS] :]
         _rows(wider, rows)[:, : 1 + 2 * arms] = _rows(old, rows)[:, : 1 + 2 * arms]
         self._tree = wider
 
     def _detach(self) -> None:
-        self._tree = Member(self._tree.F.copy(), self._tree.I.copy())
+        super()._detach()
+        self._tree = resized(self._tree, len(self._tree.F), len(self._tree.I))
 
     def _refresh(self) -> None:
         from ..kernels import beta, thompson
 
         super()._refresh()
-        self._kernels = thompson
+        type(self)._kernels = thompson
+        self._p = np.empty(len(self.arms))
         self._work = np.empty((len(self.arms), beta.COLUMNS))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name not in ("_kernels", "_work")}
-
     def _arrays(self) -> Arrays:
-        floats, ints = trimmed(self._tree)
+        floats, ints = self._tree.kind.trimmed(self._tree)
         return {"floats": floats, "ints": ints}
 
     def _set_arrays(self, arrays: Arrays) -> None:
@@ -185,9 +193,10 @@ class TreeThompson(Located):
         floor = self._kernels.FLOOR
         if not ((rows >= 0.0) & (rows <= MOST_COUNT))[:, 1:].all() or not ((rows >= floor) & (rows <= 1.0 / floor))[:, 0].all():
             raise ValueError("its counts are not those of a tree")
-        self._tree = tree
+        self._tree = resized(tree, len(tree.F), len(tree.I))
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
+        """The constructor\'s arguments as plain data."""
         return {
             "structure": self.structure.to_dict(),
             "forgetting": self.forgetting,
@@ -196,7 +205,8 @@ class TreeThompson(Located):
         }
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+    def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        """A fresh policy from plain data."""
         return cls(from_dict(settings.pop("structure")), **settings, **common)
 
     def _shown(self) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..policy import Policy
-from ..types import Arrays, Floats, Masks
-from .exp3 import rows_of
+from ..rows import rows_of
+from ..types import Arrays, Floats, Ints, Masks
 
 
 class Uniform(Policy):
@@ -47,22 +47,24 @@ class Uniform(Policy):
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         pass
 
-    def _check_contexts(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
+    def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
+        """A whole table of contexts, checked, one row each, and how many were clipped."""
         return np.zeros((rows_of(contexts), 1)), 0
 
     def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, played: Any, chances: Floats, to_come: int
+        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
     ) -> None:
         if masks.shape[1] == 0:
-            played[:] = np.minimum((us * len(self.arms)).astype(np.int64), len(self.arms) - 1)
+            arms[:] = np.minimum((us * len(self.arms)).astype(np.int64), len(self.arms) - 1)
             chances[:] = 1.0 / len(self.arms)
             return
         counts = masks.sum(axis=1, dtype=np.int64)
         nth = np.minimum((us * counts).astype(np.int64), counts - 1)
-        played[:] = np.argmax(np.cumsum(masks, axis=1, dtype=np.int64) > nth[:, None], axis=1)
+        arms[:] = np.argmax(np.cumsum(masks, axis=1, dtype=np.int64) > nth[:, None], axis=1)
         chances[:] = 1.0 / counts
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
+        """The constructor\'s arguments as plain data."""
         return {}
 
     def _arrays(self) -> Arrays:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..arguments import whole
 from ..errors import InputError
+from ..play import Run
 from ..policies import Policy
-from ..simulate import Run
 from ..types import Floats, Ints
 from .base import Problem, data_generator, flips
 from .paper import waves_and_line

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..arguments import whole
 from ..errors import InputError
+from ..play import Run, simulate
 from ..policies import Policy
-from ..simulate import Run, simulate
 from ..spaces import Box
 from ..structures import BinaryTree
 from ..types import Floats, Ints

@@ -10,8 +10,8 @@ import numpy as np
 from ..arguments import whole
 from ..errors import BudgetError
 from ..kernels.header import SUBSETS
-from ..members import Member, make_graph
 from ..spaces import Space
+from ..state import Member, make_graph
 from ..types import Ints
 from .base import Cost, Structure, check_cells, no_stop, plain_code, spelled, use_space
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..members import Member
 from ..quantise import cells, leaf_numbers
 from ..spaces import Box, Cells, Space, numbers
+from ..state import Member
 from ..types import Floats, Ints
 
 
@@ -81,9 +81,14 @@ class Structure(ABC):
         found = []
         for code, words in zip(self.codes(), self.key_words(), strict=True):
             key = np.zeros((len(contexts), words), dtype=np.int64)
-            encode(code, *self.space.ends(), contexts, key)
+            encode(code, *self.space.ends(), contexts, key, 0, words)
             found.append(key)
         return found
+
+    @property
+    def finest(self) -> Structure:
+        """The structure whose leaves are numbered: itself, unless there is a choice."""
+        return self
 
     def leaf_code(self) -> Ints:
         """How a context becomes the number of its leaf (`kernels/keys.py`)."""

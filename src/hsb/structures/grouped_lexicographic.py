@@ -8,8 +8,8 @@ from typing import Any
 
 from ..arguments import whole
 from ..errors import BudgetError
-from ..members import Member, make_intervals
 from ..spaces import Space
+from ..state import Member, make_intervals
 from ..types import Ints
 from .base import Cost, Structure, check_cells, no_stop, plain_code, spelled, use_space
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import BudgetError, InputError
 from ..kernels.header import TABLES
-from ..members import Member, make_graph
 from ..spaces import Space
+from ..state import Member, make_graph
 from ..types import Ints
 from .base import Cost, Structure, check_cells, no_stop, plain_code, use_space
 

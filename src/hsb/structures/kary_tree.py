@@ -8,9 +8,9 @@ from typing import Any
 
 from ..arguments import whole
 from ..errors import BudgetError, InputError
-from ..members import Member, make_tree
 from ..quantise import WORD, digit_bits, halvings, key_words, leaf_numbers
 from ..spaces import Cells, Space
+from ..state import Member, make_tree
 from ..types import Floats, Ints
 from .base import Cost, Structure, code, tree_box, use_space
 

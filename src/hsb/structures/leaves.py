@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..members import Member, make_cells
 from ..spaces import Box, Cells, space_from_dict
+from ..state import Member, make_cells
 from ..types import Floats, Ints
 from .base import Cost, Structure, no_stop, spelled
 

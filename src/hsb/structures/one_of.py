@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..kernels.header import OPTION, PARENT
-from ..members import Member, make_one_of
+from ..state import Member, make_one_of
 from ..types import Floats, Ints
 from .base import Cost, Structure, code, no_stop
 
@@ -83,6 +83,11 @@ class OneOf(Structure):
     def key_words(self) -> list[int]:
         """Likewise."""
         return [1] + [words for s in self.structures for words in s.key_words()]
+
+    @property
+    def finest(self) -> Structure:
+        """The first of those with the most leaves."""
+        return self._finest.finest
 
     def leaf_code(self) -> Ints:
         """That of the finest structure."""

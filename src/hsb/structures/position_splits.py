@@ -11,9 +11,9 @@ import numpy as np
 from ..arguments import whole
 from ..errors import BudgetError, InputError
 from ..kernels.header import BOXES
-from ..members import Member, make_graph
 from ..quantise import cells
 from ..spaces import Cells, Space
+from ..state import Member, make_graph
 from ..types import Floats, Ints
 from .base import Cost, Structure, code, no_stop, spelled, use_space
 

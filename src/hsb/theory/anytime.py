@@ -11,7 +11,9 @@ from .checks import check_at_least_zero, check_horizon, counted
 
 FIRST = 1024  # rounds of the first epoch; after each, four times as many have been played
 SPLITS = 2.0  # the rate of an epoch is the best one against a mapping of prior cost 2 ln(2M)
-ADVISOR_COST = math.log(500.0)  # ln(1/prior weight) of the mixture beside its advisor
+MIXTURE = (
+    0.002  # prior weight of the mixture beside its advisor: the kernel is given it, and the guarantee pays ln 500 / rate for it
+)
 SHARING_COST = 2.02  # 2 n ln(1/(1 - 1/n)), which is at most 2.001 for epochs of n >= 1024 rounds
 
 
@@ -60,7 +62,7 @@ def advisor_cost(epochs: int = 1) -> float:
     >>> round(advisor_cost(), 2), round(advisor_cost(epochs=5), 2)
     (8.23, 16.31)
     """
-    return ADVISOR_COST + SHARING_COST * epochs
+    return -math.log(MIXTURE) + SHARING_COST * epochs
 
 
 def anytime_bound(structure: Structure, *, arms: int, horizon: float, regions: int | None = None) -> float:

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import is_number
-from .errors import InputError
-from .logs import Batch, Log
-from .policies import Policy
-from .replaying import Checkpoint, Play, Progressed, Replay, ahead
-from .types import Floats
-
-__all__ = ["Replay", "replay", "replay_all"]
+from ..arguments import is_number, whole
+from ..errors import InputError
+from ..logs import Batch, Log
+from ..policy import Policy
+from ..types import Floats
+from .ahead import ahead
+from .batches import Play
+from .checkpoint import Checkpoint, Progressed
+from .result import Replay
 
 
 def replay(
@@ -78,9 +79,13 @@ def replay_all(
             raise InputError(f"replay needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=log.arms); given {policy!r}.")
     if not isinstance(log, Iterable) or isinstance(log, str | bytes):
         raise InputError(f"replay needs a log, e.g. hsb.logs.open(path), or batches; given {log!r}.")
-    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), every, policies, {"seed": _seed(seed), "floor": floor})
+    kept = (
+        None
+        if checkpoint is None
+        else Checkpoint(Path(checkpoint), every, policies, {"seed": whole("seed", seed, 0), "floor": floor})
+    )
     uniform, least = _drawn(log, floor)
-    thinning = np.random.default_rng([_seed(seed), 0x7265])
+    thinning = np.random.default_rng([whole("seed", seed, 0), 0x7265])
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
     plays = {name: Play(policy) for name, policy in policies.items()}
     so_far = Progressed() if kept is None else kept.resume(plays, thinning)
@@ -113,12 +118,6 @@ def replay_all(
         )
         for name, play in plays.items()
     }
-
-
-def _seed(seed: int) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0; given {seed!r}.")
-    return int(seed)
 
 
 def _drawn(log: Log | Iterable[Batch], floor: float | None) -> tuple[bool, float]:

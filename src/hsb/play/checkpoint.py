@@ -16,8 +16,8 @@ import numpy as np
 from .. import storage
 from ..errors import FileError, InputError
 from ..logs import Batch
-from ..policies import Policy
-from .rounds import Play
+from ..policy import Policy
+from .batches import Play
 
 FORMAT, VERSION = "hsb-replay", 1
 
@@ -64,7 +64,7 @@ class Checkpoint:
                 at = Progressed(**header["at"])
                 for k, (name, play) in enumerate(plays.items()):
                     given = {asked: getattr(play.policy, asked) for asked in play.policy.asked_again}
-                    play.policy.__dict__.update(storage._unpack(archive.read(f"{k}.hsb"), given).__dict__)
+                    play.policy.become(storage._unpack(archive.read(f"{k}.hsb"), given))
                     play.matched, play.total, play.squares = header["sums"][name]
                 thinning.bit_generator.state = storage._from_plain(header["thinning"])
         except storage.DAMAGE as error:
@@ -123,9 +123,9 @@ def _said(policy: Policy) -> dict[str, Any]:
     """What a policy is, as plain data: two that say the same and learn the same stay the same."""
     return {
         "policy": type(policy).__name__,
-        "settings": policy._settings(),
+        "settings": policy.settings(),
         "arms": [storage._encode_arm(arm) for arm in policy.arms],
-        "removed": [storage._encode_arm(arm) for arm in policy.arms if arm in policy._removed],
+        "removed": [storage._encode_arm(arm) for arm in policy.arms if arm in policy.offer.removed],
         "loss_range": list(policy.loss_range),
         "rounds": policy.rounds,
         "generator": storage._plain(policy._rng.bit_generator.state),

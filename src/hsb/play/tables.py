@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InputError
-from .policies import Policy
-from .spaces import numbers
+from ..errors import InputError
+from ..policy import Policy
+from ..spaces import numbers
 
 CHUNK = 1 << 14
 
@@ -68,9 +68,9 @@ def simulate(
     """
     if not isinstance(policy, Policy):
         raise InputError(f"simulate needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {policy!r}.")
-    points, clipped = policy._check_contexts(contexts)
+    points, clipped = policy.check(contexts)
     table = _table(policy, losses, rewards, len(points))
-    masks = _masks(policy, available, len(points))
+    masks = policy.offer.table(available, len(points))
     low, high = policy.loss_range
     total = len(points)
     played = np.empty(total, dtype=np.int64)
@@ -83,11 +83,8 @@ def simulate(
         scaled = table[part] if rewards is None else high - table[part]
         if (low, high) != (0.0, 1.0):
             scaled = (scaled - low if rewards is None else scaled) / (high - low)
-        us = policy._rng.random(part.stop - begin)
-        policy._play(points[part], masks[part], scaled, us, played[part], chances[part], total - begin)
+        played[part], chances[part] = policy.play(points[part], masks[part], scaled, to_come=total - begin)
         table[part].ravel().take(rows[: part.stop - begin] + played[part], out=suffered[part], mode="clip")
-        policy.rounds += part.stop - begin
-        policy._version += 1
         if progress is not None:
             progress(part.stop, total)
     if rewards is not None:
@@ -118,21 +115,3 @@ def _table(policy: Policy, losses: ArrayLike | None, rewards: ArrayLike | None, 
             f"{name}[{t}, {m}] is {table[t, m]}, outside [{low}, {high}]. Declare another range with loss_range=(low, high)."
         )
     return table
-
-
-def _masks(policy: Policy, available: ArrayLike | None, rounds: int) -> NDArray[np.uint8]:
-    if available is None:
-        if not policy._removed:
-            return np.zeros((rounds, 0), dtype=np.uint8)
-        return np.tile(policy._all, (rounds, 1))
-    masks = np.asarray(available)
-    needed = (rounds, len(policy.arms))
-    if masks.dtype.kind in "iu" and masks.size and masks.min() >= 0 and masks.max() <= 1:
-        masks = masks.astype(bool)
-    if masks.shape != needed or masks.dtype != np.bool_:
-        raise InputError(f"available needs booleans of shape {needed}; given {masks.dtype} of shape {masks.shape}.")
-    if policy._removed:
-        masks = masks & policy._all.astype(bool)
-    if not masks.any(axis=1).all():
-        raise InputError(f"available[{int(np.argmin(masks.any(axis=1)))}] offers no arm; every round needs at least one.")
-    return np.ascontiguousarray(masks, dtype=np.uint8)

@@ -1,0 +1,203 @@
+"""Rounds in logarithms: those that offer only arms whose probability a double cannot tell from 0, and steps too large for the fast passes.
+
+Nearly no run has such rounds, and these passes take as long to compile as all the others. So kernels are compiled without them (`logs` is
+None), stop where one would be needed, and the state goes on with kernels that have them.
+"""
+
+import math
+
+from . import arms, graph, head, intervals, one_of, tree
+from . import kinds as of
+from .header import (
+    ADVICE,
+    ADVISOR,
+    ARMS,
+    BASES,
+    CHILD_RATIO,
+    CHILD_REACH,
+    COMPRESSED,
+    COUNT,
+    DENSE,
+    DIRECTORY,
+    DONE,
+    ENTRY,
+    F0,
+    F1,
+    GRAPH,
+    HARD,
+    HEAD,
+    I0,
+    I1,
+    INTERVALS,
+    K0,
+    K1,
+    KIND,
+    MEMBERS,
+    ONE_OF,
+    OPTION,
+    PARENT,
+    REST,
+    WEIGHT,
+)
+from .jit import kernel
+
+UNSEEN = 1e-90  # below this total the probabilities of the offered arms are computed in logarithms
+
+
+@kernel
+def place(I, i, word):
+    """Where in F the parent of member i keeps what `word` says (CHILD_REACH, CHILD_RATIO) of it."""
+    d = DIRECTORY + i[PARENT] * ENTRY
+    return I[d + F0] + I[I[d + I0] + word] + i[OPTION]
+
+
+@kernel
+def mix(F, I, key, offered, p, total, kinds, logs):
+    """`rounds.mix` where the offered arms have a total that a double can hardly tell from 0: the total; -1 without logarithms."""
+    if logs is not None:
+        _log_probabilities(F, I, key, offered, p, kinds)
+        _normalise(p)
+        return total
+    return -1.0
+
+
+@kernel
+def log_g(F, I, key, offered, p, arm, x, kinds, logs):
+    """`rounds._log_g` likewise; inf without logarithms."""
+    if logs is not None:
+        _log_probabilities(F, I, key, offered, p, kinds)
+        return _log_kept(p, arm, x)
+    return math.inf
+
+
+@kernel
+def weigh(F, I, key, offered, arm, x, drift, log_g, kinds, logs):
+    """The rest of `rounds._weigh`, for any x."""
+    if logs is not None:
+        for k in range(I[MEMBERS] - 1, -1, -1):
+            d = DIRECTORY + k * ENTRY
+            f, i, part = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]], key[I[d + K0] : I[d + K1]]
+            n = of.extend(f, i, part, I[d + COUNT], kinds[0], kinds[1])
+            r = _ratio_log(f, i, part, n, (arm, x, log_g), offered, kinds[0], kinds[2], kinds[3], kinds[4])
+            if i[PARENT] >= 0:
+                F[place(I, i, CHILD_RATIO)] = r
+            if drift > 0.0:
+                of.share(f, i, n, drift, kinds[0], kinds[4])
+        return DONE
+    return HARD
+
+
+@kernel
+def _ratio_log(F, I, key, n, step, offered, trees, interval, listed, heads):
+    """`kinds.ratio` in logarithms, for `step` = (arm, x, ln g)."""
+    arm, x, log_g = step
+    kind = I[KIND]
+    if trees is not None:
+        if kind == DENSE or kind == COMPRESSED:
+            return tree.ratio_log(F, I, n, arm, x, offered, log_g)
+    if interval is not None:
+        if kind == INTERVALS:
+            return intervals.ratio_log(F, I, key, arm, x, offered, log_g)
+    if listed is not None:
+        if kind == GRAPH:
+            return graph.ratio_log(F, I, n, arm, x, offered, log_g)
+    if heads is not None:
+        if kind == ADVISOR:
+            return -x if arm == I[ADVICE] else 0.0
+        if kind == HEAD:
+            return head.ratio_log(F, I)
+        if kind == ONE_OF:
+            return one_of.ratio_log(F, I, arm, x, offered, log_g)
+    return 0.0
+
+
+@kernel
+def _log_visit(F, I, key, n, reach, trees, interval, listed, heads):
+    """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too. Return ln of the rest."""
+    kind = I[KIND]
+    if trees is not None:
+        if kind == DENSE or kind == COMPRESSED:
+            return tree.log_visit(F, I, key, n, reach) - math.log(I[ARMS])
+    if interval is not None:
+        if kind == INTERVALS:
+            intervals.log_visit(F, I, key, n, reach)
+    if listed is not None:
+        if kind == GRAPH:
+            graph.log_visit(F, I, n, reach)
+    if heads is not None:
+        if kind == ADVISOR:
+            F[I[WEIGHT]] = reach
+        elif kind == HEAD:
+            head.log_visit(F, I, reach)
+        elif kind == ONE_OF:
+            one_of.log_visit(F, I, reach)
+    return -math.inf
+
+
+@kernel
+def _log_probabilities(F, I, key, offered, p, kinds):
+    """After `rounds.visit`: p[m] = ln of the probability of arm m, up to a constant; -inf where it is not offered. Uses up the scratch."""
+    for k in range(I[MEMBERS]):
+        d = DIRECTORY + k * ENTRY
+        f, i, part = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]], key[I[d + K0] : I[d + K1]]
+        n = I[d + COUNT]
+        reach = 0.0
+        if i[PARENT] >= 0:
+            reach = F[place(I, i, CHILD_REACH)]
+        f[REST] = _log_visit(f, i, part, n, reach, kinds[0], kinds[2], kinds[3], kinds[4])
+        for v in range(n):
+            f[i[WEIGHT] + v] -= arms.log_total(f, i, i[i[BASES] + v])
+    for m in range(len(p)):
+        p[m] = _log_sum(F, I, m) if arms.is_offered(offered, m) else -math.inf
+
+
+@kernel
+def _log_sum(F, I, m):
+    """ln of the sum over all nodes of weight times share, for one arm: the largest term first, then the sum relative to it."""
+    high = -math.inf
+    for k in range(I[MEMBERS]):
+        d = DIRECTORY + k * ENTRY
+        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        high = max(high, f[REST])
+        for v in range(I[d + COUNT]):
+            high = max(high, f[i[WEIGHT] + v] + arms.log_weight(f, i, i[i[BASES] + v], m))
+    if high == -math.inf:
+        return high
+    s = 0.0
+    for k in range(I[MEMBERS]):
+        d = DIRECTORY + k * ENTRY
+        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        s += math.exp(f[REST] - high)
+        for v in range(I[d + COUNT]):
+            s += math.exp(f[i[WEIGHT] + v] + arms.log_weight(f, i, i[i[BASES] + v], m) - high)
+    return high + math.log(s)
+
+
+@kernel
+def _normalise(p):
+    """From logarithms, up to a constant, to probabilities."""
+    high = -math.inf
+    for m in range(len(p)):
+        high = max(high, p[m])
+    s = 0.0
+    for m in range(len(p)):
+        p[m] = math.exp(p[m] - high)
+        s += p[m]
+    for m in range(len(p)):
+        p[m] /= s
+
+
+@kernel
+def _log_kept(p, arm, x):
+    """ln of what the offered arms keep of their total when `arm` is multiplied by exp(-x); p in logarithms, up to a constant."""
+    high = -math.inf
+    for m in range(len(p)):
+        high = max(high, p[m])
+    before, top = 0.0, -math.inf
+    for m in range(len(p)):
+        before += math.exp(p[m] - high)
+        top = max(top, p[m] - (x if m == arm else 0.0))
+    after = 0.0
+    for m in range(len(p)):
+        after += math.exp(p[m] - (x if m == arm else 0.0) - top)
+    return (top - high) + math.log(after) - math.log(before)

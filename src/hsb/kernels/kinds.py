@@ -1,0 +1,97 @@
+"""Each verb of a member, whatever its kind.
+
+`kinds` says what a state has: a tuple of trees, compressed ones among them, intervals, graphs, heads (ONE_OF, HEAD and ADVISOR) and
+logarithms, each 0, or None where the state has none of it. Numba compiles no branch that None rules out, so a policy waits only for the
+kernels that it needs.
+"""
+
+from . import advisor, arms, graph, head, intervals, one_of, rows, tree
+from .header import ADVISOR, BASES, COMPRESSED, DENSE, GRAPH, HEAD, INTERVALS, KIND, ONE_OF, PATH
+from .jit import kernel
+
+
+@kernel
+def visit(F, I, key, offered, reach, trees, compressed, interval, listed, heads):
+    """Reach pass: how many nodes have rows. Their weights and arm blocks stand at WEIGHT and BASES."""
+    kind = I[KIND]
+    if trees is not None:
+        if kind == DENSE:
+            return tree.visit_dense(F, I, key, reach)
+    if compressed is not None:
+        if kind == COMPRESSED:
+            return tree.visit(F, I, key, reach)
+    if interval is not None:
+        if kind == INTERVALS:
+            return intervals.visit(F, I, key, reach)
+    if listed is not None:
+        if kind == GRAPH:
+            return graph.visit(F, I, key, reach)
+    if heads is not None:
+        if kind == ADVISOR:
+            return advisor.visit(F, I, key[0], offered, reach)
+        if kind == HEAD:
+            return head.visit(F, I, reach)
+        return one_of.visit(F, I, reach)
+    return 0
+
+
+@kernel
+def extend(F, I, key, n, trees, compressed):
+    """Rows for the other nodes that contain the key: how many nodes there are now."""
+    if trees is not None:
+        if I[KIND] == DENSE:
+            return tree.extend_dense(F, I, key, n)
+    if compressed is not None:
+        if I[KIND] == COMPRESSED:
+            return tree.extend(F, I, key, n)
+    return n
+
+
+@kernel
+def ratio(F, I, key, n, step, offered, trees, interval, listed, heads):
+    """Ratio pass over the n nodes just visited, for `step` = (arm, x, exp(-x), g) with x <= STEP: the member's ratio."""
+    arm, x, f, g = step
+    kind = I[KIND]
+    if trees is not None:
+        if kind == DENSE or kind == COMPRESSED:
+            return tree.ratio(F, I, n, arm, x, f, offered, g)
+    if interval is not None:
+        if kind == INTERVALS:
+            return intervals.ratio(F, I, key, arm, x, f, offered, g)
+    if listed is not None:
+        if kind == GRAPH:
+            return graph.ratio(F, I, n, arm, x, f, offered, g)
+    if heads is not None:
+        if kind == ADVISOR:
+            return advisor.ratio(I, arm, f)
+        if kind == HEAD:
+            return head.ratio(F, I)
+        if kind == ONE_OF:
+            return one_of.ratio(F, I, arm, x, f, offered, g)
+    return 1.0
+
+
+@kernel
+def share(F, I, n, drift, trees, heads):
+    """Fixed share in the n nodes just learned from."""
+    kind = I[KIND]
+    if heads is not None:
+        if kind == ADVISOR:
+            return
+        if kind == HEAD:
+            head.share(F, I, drift)
+            return
+    at, skip = BASES, 0
+    if trees is not None:
+        if kind == DENSE or kind == COMPRESSED:
+            at, skip = PATH, rows.ARMS_AT
+    for i in range(n):
+        arms.share(F, I, I[I[at] + i] + skip, drift)
+
+
+@kernel
+def teach(F, I, cell, arm, loss, heads):
+    """What a round teaches whether or not anything was lost in it: an advisor learns."""
+    if heads is not None:
+        if I[KIND] == ADVISOR:
+            advisor.learn(F, I, cell, arm, loss)

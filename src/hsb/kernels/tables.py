@@ -1,0 +1,122 @@
+"""Whole tables of rounds: played, learned from a log, or only looked at. One call a chunk.
+
+A table's keys have a row a round; its masks, in rounds that offer some arms only, a row of bytes for each pool of arms, and `pool` says which
+one a round has. Where nothing is masked, `masks` and `pool` are None.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import rounds, small
+from .header import ARMS, DENSE, DIRECTORY, DONE, F0, F1, FANOUT, HARD, I0, I1, KIND, MEMBERS
+from .jit import kernel
+
+
+class Rounds(NamedTuple):
+    """What happens: keys, masks and pools; every arm's loss, or that of `arm` with its propensity in `chances`; u, which decides."""
+
+    keys: np.ndarray
+    masks: np.ndarray | None = None
+    pool: np.ndarray | None = None
+    losses: np.ndarray | None = None
+    us: np.ndarray | None = None
+    arm: np.ndarray | None = None
+    chances: np.ndarray | None = None
+
+
+class Out(NamedTuple):
+    """What came of it: the arm played in each round, its probability, its loss."""
+
+    arms: np.ndarray
+    chances: np.ndarray
+    losses: np.ndarray
+
+
+@kernel
+def is_whole(mask):
+    """Does a mask offer every arm?"""
+    for m in range(len(mask)):
+        if mask[m] == 0:
+            return False
+    return True
+
+
+@kernel
+def _offered(masks, pool, t):
+    """What round t offers."""
+    if masks is None:
+        return None
+    mask = masks[t] if pool is None else masks[pool[t]]
+    return mask[:0] if is_whole(mask) else mask
+
+
+@kernel
+def _play_small(F, I, table, rates, drift, out, start, end, masks, trees):
+    """The first of the rounds start .. end - 1 that `small.play` cannot play; `start` where it can play none."""
+    if trees is not None:
+        if masks is None:
+            f, i = F[I[DIRECTORY + F0] : I[DIRECTORY + F1]], I[I[DIRECTORY + I0] : I[DIRECTORY + I1]]
+            if I[MEMBERS] == 1 and i[KIND] == DENSE and i[FANOUT] == 2 and i[ARMS] <= small.MOST:
+                return small.play(f, i, table, rates, drift, out, start, end)
+    return start
+
+
+@kernel
+def play(F, I, table, rates, drift, out, start, end, kinds):
+    """Play rounds start .. end - 1; return the first round not played, and why."""
+    t = start
+    while t < end:
+        t = _play_small(F, I, table, rates, drift, out, t, end, table.masks, kinds[0])
+        if t == end:
+            break
+        offered = _offered(table.masks, table.pool, t)
+        key = table.keys[t]
+        rounds.visit(F, I, key, offered, kinds)
+        arm, chance = rounds.draw(F, I, key, offered, table.us[t], kinds)
+        if arm < 0:
+            return t, HARD
+        loss = table.losses[t, arm]
+        status = rounds.update(F, I, key, offered, arm, loss, rates[t] * loss / chance, drift, True, kinds)
+        if status != DONE:
+            return t, status
+        out.arms[t] = arm
+        out.chances[t] = chance
+        out.losses[t] = loss
+        t += 1
+    return t, DONE
+
+
+@kernel
+def learn(F, I, table, rates, drift, start, end, kinds):
+    """Learn rows start .. end - 1, whose arms and propensities come from a log; return the first row not learned, and why."""
+    for t in range(start, end):
+        loss = table.losses[t]
+        x = rates[t] * loss / table.chances[t]
+        offered = _offered(table.masks, table.pool, t)
+        status = rounds.update(F, I, table.keys[t], offered, table.arm[t], loss, x, drift, False, kinds)
+        if status != DONE:
+            return t, status
+    return end, DONE
+
+
+@kernel
+def fill(F, I, table, p, start, end, kinds):
+    """The distribution over arms of rows start .. end - 1, into the rows of p. Nothing is learned. O(rows * nodes * arms)."""
+    for t in range(start, end):
+        if not rounds.fill(F, I, table.keys[t], _offered(table.masks, table.pool, t), p[t], kinds):
+            return t, HARD
+    return end, DONE
+
+
+@kernel
+def add_up(sums, rates, losses, chances, falling):
+    """Add rounds, one after the other, to what a certificate needs: rate loss^2 / (2 chance); for a falling rate also that times the
+    rate, and the rates themselves."""
+    for t in range(len(rates)):
+        x = rates[t] * losses[t] / chances[t]
+        if losses[t] > 0.0:
+            sums[2] += x * losses[t] / 2.0
+        if falling:
+            sums[0] += rates[t]
+            sums[1] += rates[t] * x * losses[t] / 2.0

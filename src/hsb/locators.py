@@ -1,0 +1,155 @@
+"""How a context becomes a key: the words that the members of a state, or a table of cells, are found by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .arguments import is_number
+from .errors import InputError
+from .rows import rows_of
+from .spaces import numbers
+from .structures import Structure
+from .structures.base import code as code_of
+from .types import Floats, Ints
+
+_NOWHERE = object()  # no context is this object
+
+
+class Nowhere:
+    """For policies that do not look at the context: there is one cell, number 0."""
+
+    def __init__(self) -> None:
+        self.key: Ints = np.zeros(1, dtype=np.int64)
+
+    def locate(self, context: Any) -> int:
+        """Nothing to do; nothing is ever clipped."""
+        return 0
+
+    def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
+        """Any table."""
+        return np.zeros((rows_of(contexts), 1)), 0
+
+    def keys(self, points: NDArray[Any]) -> Ints:
+        """Zeros."""
+        return np.zeros((len(points), 1), dtype=np.int64)
+
+    def copy(self) -> Nowhere:
+        """One of its own."""
+        return Nowhere()
+
+
+class Cells:
+    """Halvings of the features in turn, `depth` of them, by number: what an advisor looks at.
+
+    >>> from hsb import BinaryTree
+    >>> Cells(BinaryTree(depth=2), 3).scalar_keys(0.9)
+    [7]
+    """
+
+    def __init__(self, structure: Structure, depth: int) -> None:
+        self.features, self.depth = structure.finest.features, depth
+
+    def codes(self) -> list[Ints]:
+        """One."""
+        from .kernels.keys import CELLS, NUMBER
+
+        if len(self.features) == 1:
+            return [code_of(CELLS, self.features, 1 << self.depth)]
+        return [code_of(NUMBER, self.features, 2, self.depth)]
+
+    def key_words(self) -> list[int]:
+        """One word."""
+        return [1]
+
+    def scalar_keys(self, point: float) -> list[int] | None:
+        """The cell of a point of the unit interval."""
+        return [min(int(point * (1 << self.depth)), (1 << self.depth) - 1)]
+
+
+class Keys:
+    """The keys of several members over one space, side by side in one row."""
+
+    def __init__(self, structure: Structure, beside: Sequence[Cells] = ()) -> None:
+        self.space = structure.space
+        self.parts: tuple[Any, ...] = (*beside, structure)
+        self.words = [words for part in self.parts for words in part.key_words()]
+        begins = np.cumsum([0, *self.words]).tolist()
+        codes = [code for part in self.parts for code in part.codes()]
+        self.codes = list(zip(codes, begins, self.words, strict=False))  # how, and which words of a key
+        self.key: Ints = np.zeros(begins[-1], dtype=np.int64)
+        self._point = np.zeros(self.space.features)
+        self._located: Any = _NOWHERE
+        self._single = self.parts[0].scalar_keys if len(self.parts) == 1 else self._scalar_keys
+
+    def _scalar_keys(self, point: float) -> list[int] | None:
+        keys: list[int] = []
+        for part in self.parts:
+            more = part.scalar_keys(point)
+            if more is None:
+                return None
+            keys += more
+        return keys
+
+    def locate(self, context: Any) -> int:
+        """Put the context's key into `key`, where it stays; how many contexts had to be clipped, 0 or 1."""
+        if context is self._located:
+            return 0
+        self._located = _NOWHERE
+        if self.space.features == 1:
+            if is_number(context):
+                try:
+                    point = self.space.unit_point(float(context))
+                except OverflowError:
+                    point = math.nan
+                keys = self._single(point) if point == point else None
+                if keys is not None:
+                    self.key[:] = keys
+                    self._located = context  # a number cannot have changed since
+                    return 0
+        elif self._several(context):
+            return 0
+        row = numbers("Contexts", context)
+        points, clipped = self.space.check(row.reshape(1, -1) if row.ndim <= 1 else row)
+        if len(points) != 1:
+            raise InputError(f"One context at a time here; given {len(points)}. hsb.simulate takes whole tables.")
+        self.key[:] = self.keys(points)[0]
+        return clipped
+
+    def _several(self, context: Any) -> bool:
+        """The quick way for several features; False where the slow one is needed, to clip or to explain what is wrong."""
+        point = self._point
+        if isinstance(context, np.ndarray):
+            if context.shape != (len(point),) or context.dtype.kind not in "iuf":
+                return False
+        elif not isinstance(context, list | tuple) or len(context) != len(point) or not all(map(is_number, context)):
+            return False
+        try:
+            point[:] = context
+        except OverflowError:
+            return False
+        from .kernels.keys import locate
+
+        low, high = self.space.ends()
+        return all(locate(code, low, high, point, self.key, at, words) for code, at, words in self.codes)
+
+    def check(self, contexts: ArrayLike) -> tuple[Floats, int]:
+        """A whole table, inside the space, and how many rows were clipped."""
+        return self.space.check(contexts)
+
+    def keys(self, points: Floats) -> Ints:
+        """The keys of checked contexts, one row each."""
+        from .kernels.keys import encode
+
+        keys = np.zeros((len(points), len(self.key)), dtype=np.int64)
+        for code, at, words in self.codes:
+            encode(code, *self.space.ends(), points, keys, at, words)
+        return keys
+
+    def copy(self) -> Keys:
+        """One of its own."""
+        return Keys(self.parts[-1], self.parts[:-1])

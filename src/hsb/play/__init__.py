@@ -1,0 +1,9 @@
+"""Policies at work: on whole tables, on logs, on the decisions that a log holds."""
+
+from .ahead import ahead
+from .learn import learn_from
+from .replays import replay, replay_all
+from .result import Replay
+from .tables import Run, simulate
+
+__all__ = ["Replay", "Run", "ahead", "learn_from", "replay", "replay_all", "simulate"]

@@ -1,0 +1,102 @@
+"""A policy on its way through a log: batch by batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..logs import Batch
+from ..policy import Policy
+from ..rows import Rows
+from ..types import Floats, Ints
+
+
+class Play:
+    """A policy that decides on every event and learns where the arm shown is its choice."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.places = np.zeros(0, dtype=np.int64)  # of the log's arms among the policy's; -1: not there yet
+        self.matched, self.total, self.squares = 0, 0.0, 0.0
+
+    def batch(self, batch: Batch, contexts: Any) -> None:
+        """Play a batch, in pieces: a piece ends where an arm appears that the policy does not know."""
+        policy = self.policy
+        if not len(batch):
+            return
+        points, clipped = checked_contexts(policy, batch, contexts)
+        low, high = policy.loss_range
+        if not (batch.reward.min() >= low and batch.reward.max() <= high):
+            row = int(np.argmin((batch.reward >= low) & (batch.reward <= high)))
+            raise InputError(
+                f"A reward is {batch.reward[row]}, outside [{low}, {high}]. Give the policy loss_range=(low, high)."
+            )
+        losses = (high - batch.reward) / (high - low)
+        policy.clipped += clipped
+        new = [policy.offer.index.get(arm, -1) for arm in batch.arms[len(self.places) :]]
+        self.places = np.append(self.places, np.array(new, dtype=np.int64))
+        begin = 0
+        for row, pool in self._arrivals(batch):
+            self._piece(batch, points, losses, begin, row)
+            self._add(batch, pool)
+            begin = row
+        self._piece(batch, points, losses, begin, len(batch))
+
+    def _arrivals(self, batch: Batch) -> list[tuple[int, int]]:
+        """The rows, in order, whose pool has arms that no earlier row had and the policy does not know; and that pool."""
+        known = self.places >= 0
+        if known.all():
+            return []
+        pools, first = np.unique(batch.pool, return_index=True)
+        arrivals = []
+        for k in np.argsort(first):
+            members = batch.pools[pools[k]]
+            if not known[members].all():
+                arrivals.append((int(first[k]), int(pools[k])))
+                known[members] = True
+        return arrivals
+
+    def _add(self, batch: Batch, pool: int) -> None:
+        for arm in batch.pools[pool]:
+            if self.places[arm] < 0:
+                self.places[arm] = len(self.policy.arms)
+                self.policy.add_arm(batch.arms[arm])
+
+    def _piece(self, batch: Batch, points: NDArray[Any], losses: Floats, begin: int, end: int) -> None:
+        """Rows whose arms the policy knows."""
+        if begin == end:
+            return
+        pool = batch.pool[begin:end]
+        used = np.flatnonzero(np.bincount(pool))
+        renumber = np.zeros(used[-1] + 1, dtype=np.int64)
+        renumber[used] = np.arange(len(used))
+        pool = renumber[pool]
+        masks = self.policy.offer.pools(self.places[batch.pools[number]] for number in used)
+        rows: Any = slice(begin, end)
+        some = np.asarray(masks.any(axis=1))
+        if not some.all():  # nothing that the policy may play was on offer
+            offers = some[pool]
+            rows, pool = begin + np.flatnonzero(offers), pool[offers]
+        shown = self.places[batch.arm[rows]]
+        learned = self._learn(Rows(points[rows], masks, pool, shown, losses[rows]), batch.propensity[rows])
+        rewards = batch.reward[rows][learned]
+        self.matched += len(learned)
+        self.total += float(rewards.sum())
+        self.squares += float(rewards @ rewards)
+
+    def _learn(self, rows: Rows, propensities: Floats) -> Ints:
+        """Which of the rows were learned."""
+        learned = self.policy.replay_rows(rows)
+        self.policy.version += 1
+        return learned
+
+
+def checked_contexts(policy: Policy, batch: Batch, contexts: Any) -> tuple[NDArray[Any], int]:
+    """The policy's own contexts for a batch, one row an event, and how many were clipped."""
+    points, clipped = policy.check(contexts)
+    if len(points) != len(batch):
+        raise InputError(f"context must give a row for each of the {len(batch)} events; it gave {len(points)}.")
+    return points, clipped

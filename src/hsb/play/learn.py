@@ -1,0 +1,66 @@
+"""Learning from the decisions that a log holds, with the propensities that they were made with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sized
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..logs import Batch, Log
+from ..policy import Policy
+from ..rows import Rows
+from ..types import Floats, Ints
+from .batches import Play
+
+
+def learn_from(
+    policy: Policy,
+    log: Log | Iterable[Batch],
+    *,
+    context: Callable[[Floats], Any] | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> int:
+    """Let a policy learn every event of a log, as `policy.learn` of the logged decision would; how many it learned.
+
+    Unlike a replay no event is passed over: each is weighed by the inverse of its own propensity. The policy chooses nothing.
+    An arm that the policy does not know is added as it appears; an event whose arm was removed is left out. `context` and `progress` as for
+    `hsb.replay`. Compiled for mixtures.
+
+    >>> import hsb
+    >>> policy = hsb.HSB(hsb.BinaryTree(depth=2), arms=["a", "b"], learning_rate=0.5)
+    >>> batch = Batch.of(contexts=[[0.1], [0.7]], arm=[0, 1], reward=[1, 0], propensity=[0.5, 0.5], arms=["a", "b"])
+    >>> learn_from(policy, [batch]), policy.rounds
+    (2, 2)
+    """
+    if not isinstance(policy, Policy):
+        raise InputError(f"learn_from needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=log.arms); given {policy!r}.")
+    if not isinstance(log, Iterable) or isinstance(log, str | bytes):
+        raise InputError(f"learn_from needs a log, e.g. hsb.logs.open(path), or batches; given {log!r}.")
+    total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
+    play, rounds, before = _Learning(policy), 0, policy.rounds
+    for batch in log:
+        rounds += len(batch)
+        play.batch(batch, batch.contexts if context is None or not len(batch) else context(batch.contexts))
+        if progress is not None:
+            progress(rounds, total)
+    return policy.rounds - before
+
+
+class _Learning(Play):
+    """A policy that learns what was shown instead of choosing."""
+
+    def _learn(self, rows: Rows, propensities: Floats) -> Ints:
+        bad = ~((propensities > 0.0) & (propensities <= 1.0))
+        if bad.any():
+            raise InputError(
+                f"An event has propensity {propensities[int(np.argmax(bad))]}; "
+                "it must be in (0, 1], the probability with which the arm was shown."
+            )
+        learned = np.flatnonzero(rows.masks[rows.pool, rows.arm])  # of the others, the arm was removed
+        if len(learned):
+            points, masks, pool, arm, losses = rows
+            some = Rows(points[learned], masks, pool[learned], arm[learned], losses[learned])
+            self.policy.learn_rows(some, propensities[learned])
+        return learned

@@ -1,0 +1,93 @@
+"""Nodes whose options are whole members: the root of `OneOf`, and the head of a mixture with advisors beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..kernels import header as h
+from ..types import Floats, Ints
+from .member import Kind, Layout, Member, arm_block, fill_blocks
+
+
+def make_one_of(options: int, arms: int) -> Member:
+    """The root of `OneOf`: stop, or one of the other options, each with prior 1 / options."""
+    layout = Layout(h.ONE_OF, arms, 1)
+    layout.header[h.OPTIONS] = options
+    layout.floats(h.NODE, 1 + 2 * options + arm_block(arms)[2] + arms)
+    layout.floats(h.CHILD_REACH, options)
+    layout.floats(h.CHILD_RATIO, options)
+    F, I = member = layout.make()
+    F[I[h.NODE] + 1 : I[h.NODE] + 1 + options] = 1.0 / options
+    fill_blocks(member)
+    return member
+
+
+def make_head(prior: Sequence[float], arms: int) -> Member:
+    """A head that never stops itself: option o has prior weight prior[o]."""
+    options = len(prior)
+    layout = Layout(h.HEAD, arms, 1)
+    layout.header[h.OPTIONS] = options
+    layout.floats(h.NODE, 1 + 2 * options)
+    layout.floats(h.CHILD_REACH, options)
+    layout.floats(h.CHILD_RATIO, options)
+    layout.floats(h.PRIOR, options)
+    F, I = member = layout.make()
+    F[I[h.NODE] + 1 : I[h.NODE] + 1 + options] = F[I[h.PRIOR] : I[h.PRIOR] + options] = prior
+    return member
+
+
+def hang(members: Sequence[Member], option: int, offset: int) -> list[Member]:
+    """The members of a structure, to stand from place `offset` on, below the member at place 0, as that option of it."""
+    for member in members:
+        if member.I[h.PARENT] < 0:
+            member.I[h.PARENT], member.I[h.OPTION] = 0, option
+        else:
+            member.I[h.PARENT] += offset
+    return list(members)
+
+
+class _Options(Kind):
+    def scratch(self, member: Member) -> list[tuple[int, int]]:
+        """What the members below reach and become."""
+        I = member.I
+        return [*super().scratch(member), *((int(I[at]), int(I[h.OPTIONS])) for at in (h.CHILD_REACH, h.CHILD_RATIO))]
+
+
+class Root(_Options):
+    """The root of `OneOf` has arms of its own."""
+
+    def blocks(self, member: Member) -> Ints:
+        """One."""
+        return np.array([member.I[h.NODE] + 1 + 2 * member.I[h.OPTIONS]])
+
+    def widened(self, member: Member) -> Member:
+        """The same options."""
+        return make_one_of(int(member.I[h.OPTIONS]), int(member.I[h.ARMS]) + 1)
+
+    def ahead(self, member: Member, blocks: Ints) -> Ints:
+        """Its options."""
+        return np.array([1 + 2 * member.I[h.OPTIONS]])
+
+
+class Head(_Options):
+    """The head has none: it stays as it is."""
+
+    def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
+        """The prior must be the settings' own."""
+        prior = slice(int(fresh.I[h.PRIOR]), int(fresh.I[h.PRIOR] + fresh.I[h.OPTIONS]))
+        return super().fits(F, I, fresh) and np.array_equal(F[prior], fresh.F[prior])
+
+    def add_arm(self, member: Member) -> Member:
+        """The same weights."""
+        F, I = member
+        prior = slice(int(I[h.PRIOR]), int(I[h.PRIOR] + I[h.OPTIONS]))
+        wider = make_head(F[prior].tolist(), int(I[h.ARMS]) + 1)
+        row = 1 + 2 * int(I[h.OPTIONS])
+        wider.F[wider.I[h.NODE] : wider.I[h.NODE] + row] = F[I[h.NODE] : I[h.NODE] + row]
+        return wider
+
+
+Root(h.ONE_OF)
+Head(h.HEAD)

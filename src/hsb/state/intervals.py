@@ -1,0 +1,79 @@
+"""Every interval of the leaves (`kernels/intervals.py`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import BudgetError
+from ..kernels import header as h
+from ..types import Floats, Ints
+from .member import Kind, Layout, Member, arm_block, fill_blocks
+
+RANGE = 700.0  # leaves * ln(arms): beyond, w leaves the range of a double
+
+
+def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float] | Floats, unit: float | None = None) -> Member:
+    """All intervals of `leaves`; counts[L] = 1 / (child groups of an interval of length L, plus 1)."""
+    if leaves * math.log(max(arms, 2)) > RANGE:
+        raise BudgetError(
+            f"{leaves} leaves with {arms} arms: the interval structures need leaves * ln(arms) <= {RANGE:.0f}, "
+            f"here it is {leaves * math.log(max(arms, 2)):.0f}. Use fewer leaves, or hsb.BinaryTree, which has no such limit."
+        )
+    square = leaves * leaves
+    layout = Layout(h.INTERVALS, arms, (leaves + 1) // 2 * (leaves // 2 + 1), scratch=2)
+    layout.header |= {h.LEAVES: leaves, h.GROUPS: groups}
+    layout.floats(h.SIGMA, square)
+    layout.floats(h.SIGMA_E, square)
+    layout.floats(h.TABLE, 2 * square * (groups - 1))
+    layout.floats(h.ADJOINT, 2 * square * (groups - 1) + square)
+    layout.floats(h.ARM0, square * (arm_block(arms)[2] + arms))
+    layout.floats(h.COUNTS, leaves + 1)
+    layout.floats(h.UNIT, 1)
+    layout.afford(arms)
+    F, I = member = layout.make()
+    F[I[h.COUNTS] : I[h.COUNTS] + leaves + 1] = counts
+    F[I[h.UNIT]] = unit = arms**-0.5 if unit is None else unit
+    length = np.arange(leaves)[None, :] - np.arange(leaves)[:, None] + 1
+    F[I[h.SIGMA] : I[h.SIGMA] + square] = (np.where(length > 0, float(unit) ** np.maximum(length, 1), 1.0) / arms).ravel()
+    fill_blocks(member)
+    from ..kernels import intervals
+
+    intervals.fill(F, I)
+    return member
+
+
+class Intervals(Kind):
+    """One kind for two parts and for more."""
+
+    def blocks(self, member: Member) -> Ints:
+        """Of every interval."""
+        I = member.I
+        first, last = np.triu_indices(I[h.LEAVES])
+        return np.asarray(I[h.ARM0] + (I[h.WIDTH] + I[h.ARMS]) * (first * I[h.LEAVES] + last))
+
+    def scratch(self, member: Member) -> list[tuple[int, int]]:
+        """The derivatives too."""
+        I = member.I
+        return [*super().scratch(member), (int(I[h.ADJOINT]), int((2 * I[h.GROUPS] - 1) * I[h.LEAVES] ** 2))]
+
+    def widened(self, member: Member) -> Member:
+        """The same masses and sums."""
+        F, I = member
+        leaves, groups = int(I[h.LEAVES]), int(I[h.GROUPS])
+        counts = F[I[h.COUNTS] : I[h.COUNTS] + leaves + 1]
+        wider = make_intervals(leaves, groups, int(I[h.ARMS]) + 1, counts, unit=float(F[I[h.UNIT]]))
+        for table, squares in ((h.SIGMA, 1), (h.SIGMA_E, 1), (h.TABLE, 2 * (groups - 1))):
+            words = squares * leaves * leaves
+            wider.F[wider.I[table] : wider.I[table] + words] = F[I[table] : I[table] + words]
+        return wider
+
+    def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
+        """SIGMA of the same interval."""
+        I = wider.I
+        return np.asarray(I[h.SIGMA] + (places - I[h.ARM0]) // (I[h.WIDTH] + I[h.ARMS]))
+
+
+Intervals(h.INTERVALS)

@@ -1,0 +1,204 @@
+"""A member of a state: a pair of arrays (F, I), laid out as `kernels/header.py` says; and what every kind of member can do."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ..errors import BudgetError, FileError
+from ..kernels import header as h
+from ..types import Floats, Ints
+
+MOST_WORDS = 1 << 28  # of a member's F: 2 GB
+
+
+class Member(NamedTuple):
+    """One structure's share of a state, or one advisor's."""
+
+    F: Floats
+    I: Ints
+
+    @property
+    def kind(self) -> Kind:
+        """What can be done with it."""
+        return Kind.of[int(self.I[h.KIND])]
+
+
+class Kind:
+    """What differs between kinds of members. The defaults are right for members of one size whose arm blocks are all in use.
+
+    An arm block is where a node keeps its weights over arms (`kernels/arms.py`); blocks of one member are of one size.
+    """
+
+    of: ClassVar[dict[int, Kind]] = {}
+
+    def __init__(self, *numbers: int) -> None:
+        for number in numbers:
+            Kind.of[number] = self
+
+    def blocks(self, member: Member) -> Ints:
+        """Where in F each arm block in use begins."""
+        return np.zeros(0, dtype=np.int64)
+
+    def scratch(self, member: Member) -> list[tuple[int, int]]:
+        """The parts of F that hold nothing between calls: place and length."""
+        I = member.I
+        return [(0, 8), (int(I[h.WEIGHT]), 2 * int(I[h.VISITS]))]
+
+    def pour(self, member: Member, F: Floats, I: Ints) -> None:
+        """Copy the member into arrays of at least its size; what was never visited stays untouched memory."""
+        F[: len(member.F)] = member.F
+        I[: len(member.I)] = member.I
+
+    def room(self, member: Member, rounds: int) -> tuple[int, int]:
+        """The sizes of F and I for at least one more round, or as many as `rounds` if that is not much."""
+        return len(member.F), len(member.I)
+
+    def bytes_in_use(self, member: Member) -> int:
+        """Bytes of the member that hold something."""
+        return member.F.nbytes + member.I.nbytes
+
+    def trimmed(self, member: Member) -> Member:
+        """Without rows not in use: what a file holds."""
+        return member
+
+    def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
+        """May kernels that check nothing be trusted with these arrays? Every place they name must lie inside them."""
+        return len(I) == len(fresh.I) and len(F) == len(fresh.F) and np.array_equal(I[: h.HEADER], fresh.I[: h.HEADER])
+
+    def is_finite(self, F: Floats, I: Ints) -> bool:
+        """Is every number finite, scratch apart?"""
+        finite = np.isfinite(F)
+        for place, length in self.scratch(Member(F, I)):
+            finite[place : place + length] = True
+        return bool(finite.all())
+
+    def widened(self, member: Member) -> Member:
+        """A fresh member of the same shape for one more arm; all but the nodes' rows is already as in the old one."""
+        raise NotImplementedError
+
+    def places(self, member: Member, wider: Member) -> Ints:
+        """The places in `wider` of the arm blocks that the member has in use."""
+        return self.blocks(wider)
+
+    def ahead(self, member: Member, blocks: Ints) -> Ints:
+        """How many words of options stand before each arm block."""
+        return np.zeros(len(blocks), dtype=np.int64)
+
+    def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
+        """Where the rate that goes with each arm block will stand, -1 where there is none."""
+        return np.full(len(places), -1)
+
+    kept = 0  # words before a block's logarithms that belong to its row
+
+    def add_arm(self, member: Member) -> Member:
+        """The member with one more arm: in every node, visited or not, it gets the share 1/(M+1) and the others keep their odds."""
+        from ..kernels import arms
+
+        wider = self.widened(member)
+        old, new = self.blocks(member), self.places(member, wider)
+        arms.widen(*member, *wider, old, new, self.ahead(member, old), self.rates(member, wider, new), self.kept)
+        wider.I[h.PARENT], wider.I[h.OPTION] = member.I[h.PARENT], member.I[h.OPTION]
+        return wider
+
+
+class Layout:
+    """Hands out consecutive pieces of F and I, then makes the arrays."""
+
+    def __init__(self, kind: int, arms: int, visits: int, scratch: int = 2) -> None:
+        self.f, self.i = 8, h.HEADER
+        self.header = {h.KIND: kind, h.ARMS: arms, h.VISITS: visits, h.PARENT: -1}
+        self.header[h.TOP], self.header[h.TOP_SIZE], self.header[h.WIDTH] = arm_block(arms)
+        self.header[h.LOGS] = self.header[h.WIDTH]
+        self.floats(h.TEMPLATE, self.header[h.WIDTH])
+        self.floats(h.WEIGHT, scratch * visits)
+        self.ints(h.BASES, visits)
+
+    def floats(self, name: int, n: int) -> int:
+        """A piece of F, beginning on a cache line; its place goes into the header."""
+        self.header[name] = self.f
+        self.f += -(-n // 8) * 8
+        return self.header[name]
+
+    def ints(self, name: int, n: int) -> int:
+        """A piece of I."""
+        self.header[name] = self.i
+        self.i += n
+        return self.header[name]
+
+    def afford(self, arms: int) -> None:
+        """Refuse what would take more than 2 GB."""
+        if self.f > MOST_WORDS:
+            raise BudgetError(
+                f"This structure with {arms} arms needs {self.f * 8 / 2**30:.1f} GB; the limit is {MOST_WORDS * 8 / 2**30:.0f} GB. "
+                "Use fewer arms or a smaller structure, or hsb.BinaryTree, which takes memory for what was visited only."
+            )
+
+    def make(self) -> Member:
+        """The arrays, the header and the prior arm block filled in."""
+        F = aligned_zeros(self.f)
+        I = np.zeros(self.i, dtype=np.int64)
+        for word, value in self.header.items():
+            I[word] = value
+        block = _prior_block(self.header[h.ARMS])
+        F[I[h.TEMPLATE] : I[h.TEMPLATE] + len(block)] = block
+        return Member(F, I)
+
+
+def arm_block(arms: int) -> tuple[int, int, int]:
+    """Offset of the top level of an arm block, its size, and the words of the whole block (`kernels/arms.py`)."""
+    top, size = 0, arms
+    while size > h.BLOCK:
+        padded = -(-size // h.BLOCK) * h.BLOCK
+        top += padded
+        size = padded // h.BLOCK
+    return top, size, top + size
+
+
+def _prior_block(arms: int) -> Floats:
+    top, _, width = arm_block(arms)
+    block = np.zeros(width)
+    block[:arms] = 1.0
+    at, size = 0, arms
+    while at < top:
+        padded = -(-size // h.BLOCK) * h.BLOCK
+        block[at + padded : at + padded + padded // h.BLOCK] = block[at : at + padded].reshape(-1, h.BLOCK).sum(axis=1)
+        at += padded
+        size = padded // h.BLOCK
+    return block
+
+
+def fill_blocks(member: Member) -> None:
+    """Put every arm block at its prior."""
+    F, I = member
+    width = int(I[h.WIDTH])
+    F[member.kind.blocks(member)[:, None] + np.arange(width)] = F[I[h.TEMPLATE] : I[h.TEMPLATE] + width]
+
+
+def blocks(member: Member) -> Ints:
+    """Where in a member's F each arm block in use begins."""
+    return member.kind.blocks(member)
+
+
+def checked(F: Floats, I: Ints, fresh: Member) -> Member:
+    """Arrays from a file as a member like the fresh one, if kernels can be trusted with them."""
+    if F.ndim != 1 or I.ndim != 1 or not fresh.kind.fits(F, I, fresh):
+        raise FileError("its state does not fit its structure.")
+    if not fresh.kind.is_finite(F, I):
+        raise FileError("its state holds numbers that are not finite.")
+    return Member(F, I)
+
+
+def resized(member: Member, floats: int, ints: int) -> Member:
+    """The member in arrays of other sizes, at least its own."""
+    twin = Member(aligned_zeros(floats), np.zeros(ints, dtype=np.int64))
+    member.kind.pour(member, *twin)
+    return twin
+
+
+def aligned_zeros(n: int) -> Floats:
+    """n zeros that begin on a cache line; memory is taken as they are written."""
+    raw = np.zeros(n + 8)
+    skip = -(raw.ctypes.data // 8) % 8
+    return raw[skip : skip + n]

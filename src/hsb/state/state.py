@@ -1,0 +1,226 @@
+"""All that a mixture has learned, as one value."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ..kernels import header as h
+from ..types import Arrays, Floats, Ints, Masks
+from .member import Member, aligned_zeros, checked
+
+if TYPE_CHECKING:
+    from ..kernels.replay import Events, Offers
+    from ..kernels.tables import Out, Rounds
+
+MANY = 1 << 62
+
+
+class State:
+    """Members one after the other in two arrays, F and I (`kernels/header.py`), and the verbs of a round.
+
+    `members` come parents first, `words` says how many words of a key each takes. A key is one row of all their words. `offered` is None where
+    every arm is offered, else one byte per arm. Kernels check nothing and stop where a tree is short of rows, or where a round needs
+    logarithms that they were compiled without; `_mend` puts that right, and the verb goes on.
+
+    >>> from hsb import BinaryTree
+    >>> tree = BinaryTree(depth=3)
+    >>> state = State(tree.members(2, None), tree.key_words())
+    >>> state.update(np.array([0]), None, 0, 1.0, 0.5, 0.0)
+    >>> p = np.empty(2)
+    >>> state.fill(np.array([0]), None, p)
+    >>> p.round(4)
+    array([0.3775, 0.6225])
+    """
+
+    def __init__(self, members: Sequence[Member], words: Sequence[int]) -> None:
+        self.words = list(words)
+        self._hard = False
+        self._lay(members, [(len(F), len(I)) for F, I in members])
+
+    # -- one round ---------------------------------------------------------------------------------------------------
+
+    def decide(self, key: Ints, offered: Masks | None, u: float) -> tuple[int, float]:
+        """The arm that u selects, and its probability. Changes nothing."""
+        arm, chance = self._rounds.decide(self.F, self.I, key, offered, u, self.kinds)
+        if arm < 0:
+            self._mend(h.HARD)
+            return self.decide(key, offered, u)
+        return arm, chance
+
+    def fill(self, key: Ints, offered: Masks | None, p: Floats) -> None:
+        """The distribution over arms, into p. Changes nothing."""
+        if not self._rounds.fill(self.F, self.I, key, offered, p, self.kinds):
+            self._mend(h.HARD)
+            self.fill(key, offered, p)
+
+    def update(
+        self, key: Ints, offered: Masks | None, arm: int, loss: float, x: float, drift: float, *, visited: bool = False
+    ) -> None:
+        """Learn the loss of an arm, estimated as x = rate * loss / propensity; share `drift` of the weights learned from.
+
+        `visited`: the last thing done was `decide`, for the same key and the same arms.
+        """
+        status = self._rounds.update(self.F, self.I, key, offered, arm, loss, x, drift, visited, self.kinds)
+        if status != h.DONE:
+            self._mend(status)
+            self.update(key, offered, arm, loss, x, drift)
+
+    # -- whole tables ------------------------------------------------------------------------------------------------
+
+    def play(self, table: Rounds, rates: Floats, drift: float, out: Out, part: slice, *, to_come: int = MANY) -> None:
+        """Decide and learn in the rounds of a part of a table, round t at rates[t]. `to_come` rounds may follow, which room is made for."""
+        kernel = self._tables.play
+        self._go_on(lambda at: kernel(self.F, self.I, table, rates, drift, out, at, part.stop, self.kinds), part.start, to_come)
+
+    def learn(self, table: Rounds, rates: Floats, drift: float, part: slice) -> None:
+        """Learn the rounds of a part of a table, whose arms and propensities come from a log."""
+        kernel = self._tables.learn
+        self._go_on(lambda at: kernel(self.F, self.I, table, rates, drift, at, part.stop, self.kinds), part.start)
+
+    def distributions(self, table: Rounds, p: Floats) -> None:
+        """`fill` for every row of a table, into the rows of p."""
+        self._go_on(lambda at: self._tables.fill(self.F, self.I, table, p, at, len(p), self.kinds), 0)
+
+    def replay(
+        self, offers: Offers, events: Events, memory: Any, rates: Floats, drift: float, learned: Any, at: tuple[int, int]
+    ) -> tuple[int, int]:
+        """Go through a log from `at` = (first row, rows learned from before), learning where the choice is the arm shown.
+
+        It ends after the last row, or with as many learned as there are rates; where it is then.
+        """
+        from ..kernels import replay
+
+        def run(at: tuple[int, int]) -> tuple[Any, int]:
+            return replay.run(self.F, self.I, offers, events, memory, rates, drift, learned, at, self.kinds)  # type: ignore[no-any-return]
+
+        return self._go_on(run, at)  # type: ignore[no-any-return]
+
+    # -- the whole state ---------------------------------------------------------------------------------------------
+
+    @property
+    def members(self) -> list[Member]:
+        """The members, as views."""
+        return [Member(self.F[f:g], self.I[i:j]) for f, g, i, j in self._entries()[:, :4].tolist()]
+
+    def grow(self, rounds: int = MANY) -> None:
+        """Room for at least one more round in every tree; for as many as `rounds` if that is not much."""
+        members = self.members
+        self._lay(members, [member.kind.room(member, rounds) for member in members])
+
+    def widen(self) -> None:
+        """Make room for one more arm, with the share 1/(M+1) in every node."""
+        members = [member.kind.add_arm(member) for member in self.members]
+        self._lay(members, [(len(F), len(I)) for F, I in members])
+
+    def restart(self, fresh: Sequence[Member]) -> None:
+        """Put all that is not an advisor back to the prior, which `fresh` members have."""
+        members = [now if now.I[h.KIND] == h.ADVISOR else new for now, new in zip(self.members, fresh, strict=True)]
+        self._lay(members, [(len(F), len(I)) for F, I in members])
+
+    def copy(self) -> Self:
+        """An independent state that is equal; what was never visited stays untouched memory."""
+        return self._with(self.members, [(len(F), len(I)) for F, I in self.members])
+
+    def to_arrays(self) -> Arrays:
+        """What was learned, as plain arrays: two a member, scratch set to 0."""
+        arrays: Arrays = {}
+        for k, member in enumerate(self.members):
+            F, I = member.kind.trimmed(member)
+            F = F.copy()
+            for place, length in member.kind.scratch(member):
+                F[place : place + length] = 0.0
+            arrays[f"{k}.floats"], arrays[f"{k}.ints"] = F, I
+        return arrays
+
+    def from_arrays(self, arrays: Arrays) -> Self:
+        """A state of the same shape as this one, which is fresh, with what `to_arrays` gave; an error where it does not fit."""
+        fresh = self.members
+        if len(arrays) != 2 * len(fresh):
+            raise ValueError(f"its arrays are not those of a structure with {len(fresh)} members")
+        members = [checked(arrays[f"{k}.floats"], arrays[f"{k}.ints"], member) for k, member in enumerate(fresh)]
+        sizes = [(max(len(F), len(new.F)), max(len(I), len(new.I))) for (F, I), new in zip(members, fresh, strict=True)]
+        return self._with(members, sizes)
+
+    def digest(self) -> str:
+        """A fingerprint: states that learned the same have the same, whatever they were only asked.
+
+        >>> from hsb import BinaryTree
+        >>> tree = BinaryTree(depth=3)
+        >>> state = State(tree.members(2, None), tree.key_words())
+        >>> state.digest() == state.copy().digest()
+        True
+        """
+        digest = hashlib.sha256()
+        for name, array in self.to_arrays().items():
+            digest.update(f"{name} {array.dtype} {array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that it takes, rows not yet used apart."""
+        return sum(member.kind.bytes_in_use(member) for member in self.members)
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _go_on(self, attempt: Callable[[Any], tuple[Any, int]], at: Any, to_come: int = MANY) -> Any:
+        """Attempt until it is done; `at` is where it is, and returned."""
+        begin = at
+        while True:
+            at, status = attempt(at)
+            if status == h.DONE:
+                return at
+            self._mend(status, to_come if to_come == MANY else to_come - (at - begin))
+
+    def _mend(self, status: int, to_come: int = MANY) -> None:
+        """The one place that answers a kernel which stopped: more rows, or kernels with logarithms from now on."""
+        if status == h.SHORT:
+            self.grow(to_come)
+        else:
+            self._hard = True
+            self._set_kinds()
+
+    def _entries(self) -> Ints:
+        end = h.DIRECTORY + len(self.words) * h.ENTRY
+        return self.I[h.DIRECTORY : end].reshape(-1, h.ENTRY)
+
+    def _lay(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]]) -> None:
+        """Lay members out in new arrays, each in as many words of F and I as `sizes` says."""
+        arms = int(members[0].I[h.ARMS])
+        f, i, k = 8 * -(-arms // 8), h.DIRECTORY + len(members) * h.ENTRY, 0
+        entries = []
+        for (floats, ints), words in zip(sizes, self.words, strict=True):
+            entries.append((f, f + floats, i, i + ints, k, k + words))
+            f, i, k = f + 8 * -(-floats // 8), i + ints, k + words
+        self.F, self.I = aligned_zeros(f), np.zeros(i, dtype=np.int64)
+        self.I[h.MEMBERS], self.I[h.ALL_ARMS], self.I[h.P] = len(members), arms, 0
+        self._entries()[:, : h.COUNT] = entries
+        for member, own in zip(members, self.members, strict=True):
+            member.kind.pour(member, *own)
+        self._set_kinds()
+
+    def _with(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]]) -> Self:
+        twin = copy.copy(self)
+        twin._lay(members, sizes)
+        return twin
+
+    def _set_kinds(self) -> None:
+        """What the kernels must be compiled for (`kernels/kinds.py`)."""
+        from ..kernels import rounds, tables  # loads Numba: on first use
+
+        self._rounds, self._tables = rounds, tables
+        there = {int(member.I[h.KIND]) for member in self.members}
+        wanted = ({h.DENSE, h.COMPRESSED}, {h.COMPRESSED}, {h.INTERVALS}, {h.GRAPH}, {h.ONE_OF, h.HEAD, h.ADVISOR})
+        self.kinds = (*(0 if there & kinds else None for kinds in wanted), 0 if self._hard else None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_rounds", "_tables")}
+
+    def __setstate__(self, given: dict[str, Any]) -> None:
+        self.__dict__.update(given)
+        self._set_kinds()

@@ -1,0 +1,210 @@
+"""Binary and K-ary trees: a row a node (DENSE), or a row a chain of nodes (COMPRESSED); see `kernels/rows.py` and `kernels/chains.py`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..errors import BudgetError
+from ..kernels import header as h
+from ..quantise import WORD, digit_bits, key_words
+from ..types import Floats, Ints
+from .member import Kind, Layout, Member, arm_block
+
+DEEPEST = 650.0
+DENSE_WORDS = 1 << 22  # a tree whose rows take at most so many words is kept dense; memory is used as nodes are visited
+
+
+def make_tree(k: int, depth: int, arms: int, stop: float) -> Member:
+    """A tree in which every node but the leaves stops with prior `stop`."""
+    if -depth * math.log1p(-stop) > DEEPEST:
+        raise BudgetError(
+            f"depth={depth} with stop={stop}: passing every node has prior (1 - stop)^depth = e^{depth * math.log1p(-stop):.0f}, too "
+            f"small for a double; depth * ln(1 / (1 - stop)) may be {DEEPEST:.0f} at most. Use a smaller depth or stop."
+        )
+    links = np.arange(depth + 1)
+    go: Floats = np.power(1.0 - stop, links, dtype=np.float64)
+    stay = -np.expm1(links * math.log1p(-stop))
+    nodes = sum(k**level for level in range(depth + 1)) if depth < 64 else math.inf
+    return _tree(k, depth, arms, go, stay, dense=2 * nodes * _row_words(arms, dense=True) <= DENSE_WORDS)
+
+
+def make_cells(cells: int, arms: int) -> Member:
+    """Trees of depth 0 side by side, one for each cell: the key is the cell's number."""
+    ones = np.ones(1)
+    member = _tree(2, 0, arms, ones, ones - 1.0, dense=True, roots=cells)
+    member.I[h.ROOTS], member.I[h.PER_WORD] = cells, 0
+    return member
+
+
+def _row_words(arms: int, *, dense: bool) -> int:
+    if dense:  # whole cache lines, the hidden part elsewhere
+        return -(-(2 + max(arm_block(arms)[2], 4)) // 8) * 8
+    return 4 + arm_block(arms)[2] + arms
+
+
+def _tree(k: int, depth: int, arms: int, go: Floats, stay: Floats, *, dense: bool, roots: int = 0) -> Member:
+    layout = Layout(h.DENSE if dense else h.COMPRESSED, arms, max(depth + 1, 4), scratch=1)
+    layout.floats(h.GO, depth + 1)
+    layout.floats(h.STAY, depth + 1)
+    layout.ints(h.PATH, depth + 1)
+    bits = digit_bits(k)
+    rows = roots or (sum(k**level for level in range(depth + 1)) if dense else 0)
+    layout.header |= {
+        h.DEPTH: depth,
+        h.FANOUT: k,
+        h.BITS: bits,
+        h.PER_WORD: WORD // bits,
+        h.WORDS: key_words(k, depth),
+        h.STRIDE: _row_words(arms, dense=dense),
+        h.LINK_STRIDE: 1 + k + key_words(k, depth),
+        h.CAPACITY: rows,
+        h.LOGS: rows * _row_words(arms, dense=True) if dense else 2 + arm_block(arms)[2],
+    }
+    layout.floats(h.ROW0, 2 * rows * _row_words(arms, dense=dense))
+    layout.ints(h.LINKS, 0)
+    F, I = member = layout.make()
+    F[I[h.GO] : I[h.GO] + depth + 1] = go
+    F[I[h.STAY] : I[h.STAY] + depth + 1] = stay
+    return member
+
+
+class Tree(Kind):
+    """Both kinds of trees."""
+
+    kept = 2  # what a row hides stands before its logarithms
+
+    def blocks(self, member: Member) -> Ints:
+        """Those of the rows visited."""
+        F, I = member
+        rows = I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.ROWS] if I[h.KIND] == h.COMPRESSED else I[h.CAPACITY])
+        return np.asarray(rows[F[rows] + F[rows + 1] != 0.0] + 2)
+
+    def scratch(self, member: Member) -> list[tuple[int, int]]:
+        """One number for each node of a path."""
+        return [(0, 8), (int(member.I[h.WEIGHT]), int(member.I[h.VISITS]))]
+
+    def pour(self, member: Member, F: Floats, I: Ints) -> None:
+        """Row by row what was visited. A compressed tree gets the capacity that there is room for."""
+        f, i = member
+        start, stride = int(i[h.ROW0]), int(i[h.STRIDE])
+        if i[h.KIND] == h.DENSE:
+            F[:start] = f[:start]
+            used = np.flatnonzero(f[start : start + int(i[h.CAPACITY]) * stride].reshape(-1, stride)[:, :2].any(axis=1))
+            for begin in (start, start + int(i[h.LOGS])):
+                rows = begin + used[:, None] * stride + np.arange(stride)
+                F[rows] = f[rows]
+            I[:] = i
+            return
+        end = start + int(i[h.ROWS]) * stride
+        F[:end] = f[:end]
+        end = int(i[h.LINKS] + i[h.ROWS] * i[h.LINK_STRIDE])
+        I[:end] = i[:end]
+        I[h.CAPACITY] = (len(I) - i[h.LINKS]) // i[h.LINK_STRIDE]
+
+    def room(self, member: Member, rounds: int) -> tuple[int, int]:
+        """Twice the rows that it has, or enough for `rounds` if that is less. Rows not yet used take no memory."""
+        I = member.I
+        used = int(I[h.ROWS])
+        if I[h.KIND] != h.COMPRESSED or used + 2 <= I[h.CAPACITY]:
+            return super().room(member, rounds)
+        rows = used + max(2, min(2 * rounds, used + 64))
+        return int(I[h.ROW0] + rows * I[h.STRIDE]), int(I[h.LINKS] + rows * I[h.LINK_STRIDE])
+
+    def bytes_in_use(self, member: Member) -> int:
+        """Rows never visited apart."""
+        I = member.I
+        words = int(I[h.STRIDE] * 2 if I[h.KIND] == h.DENSE else I[h.STRIDE] + I[h.LINK_STRIDE])
+        return super().bytes_in_use(member) - 8 * int(I[h.CAPACITY] - I[h.ROWS]) * words
+
+    def trimmed(self, member: Member) -> Member:
+        """A compressed tree without the rows not in use."""
+        F, I = member
+        if I[h.KIND] != h.COMPRESSED:
+            return member
+        I = I[: I[h.LINKS] + I[h.ROWS] * I[h.LINK_STRIDE]].copy()
+        I[h.CAPACITY] = I[h.ROWS]
+        return Member(F[: I[h.ROW0] + I[h.ROWS] * I[h.STRIDE]], I)
+
+    def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
+        """The header must be that of the settings, the links a tree, and the prior the settings' own."""
+        ours, theirs = fresh.I[: h.HEADER].copy(), I[: h.HEADER].copy()
+        if len(theirs) != h.HEADER:
+            return False
+        free = [h.ROWS, h.CAPACITY, h.WHOLE]
+        ours[free], theirs[free] = 0, 0
+        if not np.array_equal(ours, theirs):
+            return False
+        rows = int(I[h.ROWS])
+        if I[h.KIND] == h.DENSE:
+            same = len(I) == len(fresh.I) and len(F) == len(fresh.F) and I[h.CAPACITY] == fresh.I[h.CAPACITY]
+        else:
+            links = I[I[h.LINKS] :]
+            same = rows >= 0 and len(links) == rows * I[h.LINK_STRIDE] and len(F) == I[h.ROW0] + rows * I[h.STRIDE]
+            same = same and I[h.CAPACITY] == rows and _is_tree(links.reshape(rows, int(I[h.LINK_STRIDE])), I, rows)
+        prior = slice(int(fresh.I[h.GO]), int(fresh.I[h.STAY] + fresh.I[h.DEPTH] + 1))
+        return bool(same) and np.array_equal(F[prior], fresh.F[prior])
+
+    def is_finite(self, F: Floats, I: Ints) -> bool:
+        """Where the prior forbids stopping, a row counts it as infinitely small."""
+        if I[h.DEPTH] == 0 or F[I[h.STAY] + 1] != 0.0:
+            return super().is_finite(F, I)
+        hidden = I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.CAPACITY]) + I[h.LOGS] + 1
+        F = F.copy()
+        F[hidden[F[hidden] == np.inf]] = 0.0
+        return super().is_finite(F, I)
+
+    def widened(self, member: Member) -> Member:
+        """The same links; rows for one more arm."""
+        F, I = member
+        arms = int(I[h.ARMS]) + 1
+        if I[h.ROOTS] > 0:
+            wider = make_cells(int(I[h.ROOTS]), arms)
+        else:
+            depth = int(I[h.DEPTH])
+            go, stay = (F[I[at] : I[at] + depth + 1] for at in (h.GO, h.STAY))
+            wider = _tree(int(I[h.FANOUT]), depth, arms, go, stay, dense=bool(I[h.KIND] == h.DENSE))
+        if I[h.KIND] == h.COMPRESSED:
+            wide_F = np.zeros(int(wider.I[h.ROW0] + I[h.CAPACITY] * wider.I[h.STRIDE]))
+            wide_F[: len(wider.F)] = wider.F
+            wide_I = np.concatenate((wider.I[: wider.I[h.LINKS]], I[I[h.LINKS] :]))
+            wide_I[h.CAPACITY] = I[h.CAPACITY]
+            wider = Member(wide_F, wide_I)
+        wider.I[h.ROWS] = I[h.ROWS]
+        return wider
+
+    def places(self, member: Member, wider: Member) -> Ints:
+        """Row for row."""
+        rows = (self.blocks(member) - 2 - member.I[h.ROW0]) // member.I[h.STRIDE]
+        return np.asarray(wider.I[h.ROW0] + rows * wider.I[h.STRIDE] + 2)
+
+    def ahead(self, member: Member, blocks: Ints) -> Ints:
+        """Rate and go."""
+        return np.full(len(blocks), 2)
+
+    def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
+        """In the row or, hidden, behind it."""
+        seen = member.F[self.blocks(member) - 2] != 0.0
+        return np.asarray(np.where(seen, places - 2, places - 2 + wider.I[h.LOGS]))
+
+
+def _is_tree(links: Ints, I: Ints, rows: int) -> bool:
+    """Does every link lead to rows below it, each row hanging from one other, its key within bounds?"""
+    bottom, top = links[:, 0] & 4095, links[:, 0] >> 12
+    children = links[:, 1 : 1 + I[h.FANOUT]]
+    bits, per_word = int(I[h.BITS]), int(I[h.PER_WORD])
+    keys = links[:, 1 + I[h.FANOUT] :]
+    digits = keys[:, :, None] >> (bits * np.arange(per_word)) & ((1 << bits) - 1)
+    return bool(
+        np.all(digits < I[h.FANOUT])
+        and np.all(keys >> (bits * per_word) == 0)
+        and np.all((top >= 0) & (top <= bottom) & (bottom <= I[h.DEPTH]))
+        and np.all((children >= -1) & (children < rows))
+        and np.all(children[children >= 0] > 0)
+        and len(np.unique(children[children >= 0])) == max(rows - 1, 0)
+        and np.all((children < 0) | (top[np.maximum(children, 0)] == bottom[:, None] + 1))
+    )
+
+
+Tree(h.DENSE, h.COMPRESSED)
