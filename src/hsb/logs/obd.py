@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from .mapping import Mapped, checked_arms
+from .columns import Columns, checked_arms
 from .table import CsvFiles
 
 USER = tuple(f"user_feature_{k}" for k in range(4))
-MAPPING = Mapped(
+COLUMNS = Columns(
     ("position", *USER),
     arm="item_id",
     propensity="propensity_score",
@@ -34,10 +34,9 @@ def obd_files(
 
     `context` names other columns, e.g. the affinities; `categories` those of them that are no numbers.
     """
-    features = MAPPING.context if context is None else tuple(context)
-    kinds = MAPPING.categories & set(features) if categories is None else frozenset(categories)
+    features = COLUMNS.context if context is None else tuple(context)
+    kinds = COLUMNS.categories & set(features) if categories is None else frozenset(categories)
     if not features or not kinds <= set(features):
         raise InputError(f"context needs columns, and categories some of them; given {context!r} and {categories!r}.")
-    mapping = replace(MAPPING, context=features, categories=kinds, arms=checked_arms(arms))
-    meaning = mapping.meaning(is_text=True, on_error=on_error)._replace(arm_type=int)
-    return CsvFiles(paths, mapping, meaning=meaning)
+    columns = replace(COLUMNS, context=features, categories=kinds, arms=checked_arms(arms))
+    return CsvFiles(paths, columns, on_error=on_error, arm_type=int)

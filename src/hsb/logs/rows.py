@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,11 +13,13 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..types import Floats, Ints
-from .batch import Batch, Pools, _pooled
-from .log import Problem
+from .batch import Batch, Pools, pooled
+from .log import OnError, Problem
 from .values import Codes, Column, labels, numbers, times, truths
 
 KEPT = 1 << 14  # pools remembered
+
+Report = Callable[[Problem], None]
 
 
 class Rows(NamedTuple):
@@ -49,13 +53,42 @@ class Meaning(NamedTuple):
     negative: bool = False
     """Values are costs: rewards are what they are below 0."""
     arm_type: Callable[[Any], Hashable] | None = None
-    on_error: Literal["skip", "raise"] = "skip"
+    on_error: OnError = "skip"
+
+
+class Source(ABC):
+    """Where rows come from."""
+
+    meaning: Meaning
+
+    @abstractmethod
+    def rows(self, size: int, report: Report) -> Iterator[Rows]:
+        """The rows from the first on, at most `size` at a time. What is no row at all is reported."""
+
+
+class Files(Source):
+    """Files of one kind, read one after the other."""
+
+    def __init__(self, paths: Sequence[Path], meaning: Meaning) -> None:
+        self.paths, self.meaning = list(paths), meaning
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({[str(path) for path in self.paths]})"
+
+    def rows(self, size: int, report: Report) -> Iterator[Rows]:
+        """Those of the first file, then those of the next."""
+        for path in self.paths:
+            yield from self.file(path, size, report)
+
+    @abstractmethod
+    def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
+        """The rows of one file, as in `rows`."""
 
 
 class Checked:
     """Turns rows into batches. One for each reading; `arms` is the log's list, which grows where the arms are not given."""
 
-    def __init__(self, meaning: Meaning, arms: list[Hashable], report: Callable[[Problem], None]) -> None:
+    def __init__(self, meaning: Meaning, arms: list[Hashable], report: Report) -> None:
         self.meaning, self.arms, self.report = meaning, arms, report
         self.places: dict[Hashable, int] = {arm: k for k, arm in enumerate(arms)}
         self.written = {str(arm): k for k, arm in enumerate(arms)} if meaning.is_text and meaning.arms is not None else {}
@@ -65,7 +98,7 @@ class Checked:
         self.rows = 0
 
     def batch(self, rows: Rows) -> Batch:
-        """The good rows."""
+        """The rows that can be used; the others are reported, each with the first reason not to."""
         n = len(rows.arm)
         why: list[str | None] = [None] * n
         points = self._points(rows, why)
@@ -86,7 +119,7 @@ class Checked:
         if pools is None:
             pools = Pools.of([range(len(self.arms))])
         if truth is not None:
-            pool, pools = _pooled(truth[good])
+            pool, pools = pooled(truth[good])
         else:
             pool = pool[good]
         return Batch(points[good], arm[good], rewards[good], chances[good], seconds[good], pool, pools, tuple(self.arms))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,22 +11,12 @@ import numpy as np
 
 from ..errors import FileError, InputError
 from .batch import Batch
+from .columns import Columns, require
 from .extra import need
 from .log import Log, Problem, Problems
-from .mapping import Mapped, missing
-from .rows import Checked, Meaning, Rows
-from .text import Line, Report, lines
+from .rows import Checked, Files, Report, Rows, Source
+from .text import Line, lines, pieces
 from .values import Column
-
-
-class Source(ABC):
-    """Where rows come from."""
-
-    meaning: Meaning
-
-    @abstractmethod
-    def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """The rows from the first on, at most so many at a time. What is no row at all is reported."""
 
 
 class RowLog(Log):
@@ -89,52 +78,38 @@ class _Waiting:
     def flush(self) -> None:
         held, self.held = sorted(self.held, key=lambda problem: (self.files[problem.file], problem.line)), []
         for problem in held:
-            if self.log.source.meaning.on_error == "raise":
-                raise FileError(f"{problem}. Mend the line, or skip such lines with on_error='skip'.")
-            self.log.problems.add(problem)
+            self.log.pass_over(problem, self.log.source.meaning.on_error)
 
 
-class CsvFiles(Source):
-    """Comma-separated values with a header, UTF-8, plain or gzip, one file or several with the same columns. Arms are text."""
+class CsvFiles(Files):
+    """Comma-separated values with a header, UTF-8, plain or gzip, one file or several with the same columns. Arms are text.
 
-    def __init__(
-        self, paths: Sequence[Path], mapping: Mapped, *, on_error: Any = "skip", meaning: Meaning | None = None
-    ) -> None:
-        self.paths, self.mapping = list(paths), mapping
-        self.meaning = meaning or mapping.meaning(is_text=True, on_error=on_error)
+    `arm_type` makes an arm of such text; ValueError is a problem of the row.
+    """
+
+    def __init__(self, paths: Sequence[Path], columns: Columns, *, on_error: Any = "skip", arm_type: Any = None) -> None:
+        super().__init__(paths, columns.meaning(is_text=True, on_error=on_error)._replace(arm_type=arm_type))
+        self.columns = columns
         for path in self.paths:
-            missing(mapping.columns, header(path), str(path))
+            require(columns.names, header(path), str(path))
 
-    def __repr__(self) -> str:
-        return f"CsvFiles({[str(path) for path in self.paths]})"
-
-    def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """Read the files one after the other."""
-        for path in self.paths:
-            yield from self._file(path, size, report)
-
-    def _file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
+    def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
+        """A row that does not have as many fields as the header is reported."""
         fields = _Fields(path, report)
-        names = next(fields)[1]
-        wanted = self.mapping.columns
-        missing(wanted, names, str(path))
-        places = [names.index(name) for name in wanted]
-        held: list[list[str]] = []
-        at: list[int] = []
-        for number, row in fields:
-            if len(row) != len(names):
-                report(Problem(str(path), number, f"the row does not have {len(names)} fields"))
-                continue
-            held.append([row[j] for j in places])
-            at.append(number)
-            if len(held) == size:
-                yield self._piece(path, wanted, held, at)
-                held, at = [], []
-        if held:
-            yield self._piece(path, wanted, held, at)
+        there, wanted = next(fields)[1], self.columns.names
+        require(wanted, there, str(path))
+        places = [there.index(name) for name in wanted]
 
-    def _piece(self, path: Path, names: list[str], held: list[list[str]], at: list[int]) -> Rows:
-        return self.mapping.rows(str(path), at, dict(zip(names, map(list, zip(*held, strict=True)), strict=True)))
+        def whole() -> Iterator[tuple[int, list[str]]]:
+            for number, row in fields:
+                if len(row) == len(there):
+                    yield number, [row[j] for j in places]
+                else:
+                    report(Problem(str(path), number, f"the row does not have {len(there)} fields"))
+
+        for piece in pieces(whole(), size):
+            line, rows = zip(*piece, strict=True)
+            yield self.columns.rows(str(path), line, dict(zip(wanted, map(list, zip(*rows, strict=True)), strict=True)))
 
 
 class _Fields:
@@ -180,30 +155,26 @@ def header(path: Path) -> list[str]:
     raise FileError(f"{path} is empty. The first line must name the columns.")
 
 
-class ParquetFiles(Source):
-    """Parquet files, read some rows at a time."""
+class ParquetFiles(Files):
+    """Parquet files of others, which need pyarrow; read as many rows at a time as are asked for."""
 
-    def __init__(self, paths: Sequence[Path], mapping: Mapped, *, on_error: Any = "skip") -> None:
-        self.paths, self.mapping = list(paths), mapping
-        self.meaning = mapping.meaning(is_text=False, on_error=on_error)
+    def __init__(self, paths: Sequence[Path], columns: Columns, *, on_error: Any = "skip") -> None:
+        super().__init__(paths, columns.meaning(is_text=False, on_error=on_error))
+        self.columns = columns
         for path in self.paths:
             with parquet(path) as file:
-                missing(mapping.columns, file.schema_arrow.names, str(path))
+                require(columns.names, file.schema_arrow.names, str(path))
 
-    def __repr__(self) -> str:
-        return f"ParquetFiles({[str(path) for path in self.paths]})"
-
-    def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """Read the files one after the other."""
-        for path in self.paths:
-            with parquet(path) as file:
-                done = 0
-                try:
-                    for piece in file.iter_batches(batch_size=size, columns=self.mapping.columns):
-                        yield self.mapping.rows(str(path), range(done + 1, done + 1 + len(piece)), _arrow(piece))
-                        done += len(piece)
-                except OSError as error:
-                    raise FileError(f"{path} is damaged: it cannot be read beyond row {done} ({error}).") from None
+    def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
+        """A file that cannot be read to its end raises FileError."""
+        with parquet(path) as file:
+            done = 0
+            try:
+                for piece in file.iter_batches(batch_size=size, columns=self.columns.names):
+                    yield self.columns.rows(str(path), range(done + 1, done + 1 + len(piece)), _arrow(piece))
+                    done += len(piece)
+            except OSError as error:
+                raise FileError(f"{path} is damaged: it cannot be read beyond row {done} ({error}).") from None
 
 
 def parquet(path: Path) -> Any:
@@ -218,16 +189,16 @@ def parquet(path: Path) -> Any:
 class Frame(Source):
     """A table in memory: Arrow, pandas, polars, or a mapping from names to columns."""
 
-    def __init__(self, frame: Any, mapping: Mapped, *, on_error: Any = "skip") -> None:
+    def __init__(self, frame: Any, columns: Columns, *, on_error: Any = "skip") -> None:
         self.kind = kind_of(frame)
         if self.kind == "pyarrow" and type(frame).__name__ == "RecordBatch":
             frame = need("pyarrow").Table.from_batches([frame])
-        self.frame, self.mapping = frame, mapping
-        self.meaning = mapping.meaning(is_text=False, on_error=on_error)
+        self.frame, self.columns = frame, columns
+        self.meaning = columns.meaning(is_text=False, on_error=on_error)
         there = list(frame) if self.kind == "mapping" else frame.column_names if self.kind == "pyarrow" else list(frame.columns)
-        missing(mapping.columns, there, self._name)
-        if self.kind == "mapping" and len({len(frame[name]) for name in mapping.columns}) > 1:
-            sizes = ", ".join(f"{name!r} {len(frame[name])}" for name in mapping.columns)
+        require(columns.names, there, self._name)
+        if self.kind == "mapping" and len({len(frame[name]) for name in columns.names}) > 1:
+            sizes = ", ".join(f"{name!r} {len(frame[name])}" for name in columns.names)
             raise InputError(f"The columns of a table need the same length; given {sizes}.")
 
     @property
@@ -238,14 +209,14 @@ class Frame(Source):
         return f"Frame({self._name})"
 
     def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """A piece at a time."""
-        total = len(self.frame[self.mapping.arm])
+        """Lines are the table's rows, from 1 on."""
+        total = len(self.frame[self.columns.arm])
         for begin in range(0, total, size):
             end = min(begin + size, total)
-            yield self.mapping.rows(self._name, range(begin + 1, end + 1), self._piece(begin, end))
+            yield self.columns.rows(self._name, range(begin + 1, end + 1), self._piece(begin, end))
 
     def _piece(self, begin: int, end: int) -> dict[str, Column]:
-        names = self.mapping.columns
+        names = self.columns.names
         if self.kind == "pyarrow":
             return _arrow(self.frame.select(names).slice(begin, end - begin).combine_chunks())
         if self.kind == "pandas":
@@ -265,12 +236,12 @@ def _plain(values: Any, series: Any) -> Column:
 
 
 def _arrow(table: Any) -> dict[str, Column]:
-    found: dict[str, Column] = {}
+    columns: dict[str, Column] = {}
     for name, column in zip(table.schema.names, table.columns, strict=True):
         kind = str(column.type)
         is_plain = column.null_count == 0 and kind.startswith(("int", "uint", "float", "double", "halffloat"))
-        found[name] = np.asarray(column) if is_plain or kind.startswith("timestamp") else column.to_pylist()
-    return found
+        columns[name] = np.asarray(column) if is_plain or kind.startswith("timestamp") else column.to_pylist()
+    return columns
 
 
 def kind_of(frame: Any) -> str | None:

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import InputError
 from .batch import Batch
 from .dsjson import write_dsjson
-from .stored import write_stored
+from .native import write_native
 from .vw import write_vw
 from .yahoo import FEATURES
 
@@ -82,7 +82,7 @@ def _write(to: Any, batches: Iterable[Batch], format: Format, names: Sequence[st
         return _write_yahoo(to, batches, format, progress)
     counted = batches if progress is None else _counted(batches, progress)
     if format == "parquet":
-        return write_stored(to, counted, getattr(batches, "uniform", None))
+        return write_native(to, counted, getattr(batches, "uniform", None))
     text = io.TextIOWrapper(to, encoding="utf-8", newline="\n", write_through=True)
     rows = (write_dsjson if format == "dsjson" else write_vw)(text, counted, names=names)
     text.detach()

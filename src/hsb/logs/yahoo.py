@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FileError
 from .batch import Batch, Pools
-from .log import Log, Problem, Problems
+from .log import Log, OnError, Problem, Problems
+from .text import DAMAGE, cut_off, opened
 
 if TYPE_CHECKING:
     from ..kernels import yahoo as kernels
-
-OnError = Literal["skip", "raise"]
 
 CHUNK = 1 << 22  # bytes read at a time; a longer line is not read
 CANDIDATES = 1024  # most of a line
@@ -147,11 +142,8 @@ class _Reading:
     def _read(self, stream: BinaryIO, into: memoryview, path: Path) -> int:
         try:
             return stream.readinto(into)  # type: ignore[attr-defined, no-any-return]
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise FileError(
-                f"{path} is damaged or cut off: its compressed data cannot be read beyond line {self.state[self.kernels.LINES]} "
-                f"({error}). Fetch the file again, or decompress what is there."
-            ) from None
+        except DAMAGE as error:
+            raise cut_off(path, int(self.state[self.kernels.LINES]), error) from None
 
     def _batch(self) -> Batch:
         """The rows so far; then start anew."""
@@ -170,15 +162,9 @@ class _Reading:
 
     def _fresh(self) -> kernels.Out:
         n, d = self.log.rows, self.log.features
-        columns: list[Any] = [
-            np.empty(n),
-            np.empty(n, dtype=np.int64),
-            np.empty(n),
-            np.empty((n, d)),
-            np.empty(n, dtype=np.int64),
-        ]
-        columns += [np.zeros(POOLS + 1, dtype=np.int64), np.empty(MEMBERS, dtype=np.int64)]
-        return self.kernels.Out(*columns)
+        starts, members = np.zeros(POOLS + 1, dtype=np.int64), np.empty(MEMBERS, dtype=np.int64)
+        shown, pool = np.empty((2, n), dtype=np.int64)
+        return self.kernels.Out(np.empty(n), shown, np.empty(n), np.empty((n, d)), pool, starts, members)
 
     def _stamp(self, old: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         assert self.log._labels is not None
@@ -197,20 +183,7 @@ class _Reading:
         self.log._labels = labels
 
     def _problem(self, path: Path, reason: str) -> None:
-        problem = Problem(str(path), int(self.state[self.kernels.LINES]), reason)
-        if self.log.on_error == "raise":
-            raise FileError(f"{problem}. Mend the line, or skip such lines with on_error='skip'.")
-        self.log.problems.add(problem)
-
-
-def opened(path: Path) -> BinaryIO:
-    """The file's bytes, decompressed where they are gzip's."""
-    stream: Any = io.FileIO(path)
-    if stream.read(2) == b"\x1f\x8b":
-        stream.close()
-        return gzip.open(path)  # type: ignore[return-value]
-    stream.seek(0)
-    return stream  # type: ignore[no-any-return]
+        self.log.pass_over(Problem(str(path), int(self.state[self.kernels.LINES]), reason), self.log.on_error)
 
 
 REASONS = (  # in the order of the kernel's codes

@@ -1,4 +1,4 @@
-"""HSB's own Parquet files: every log in one compact form that is fast to read again. Written and read a group of rows at a time.
+"""The native format, HSB's own Parquet files: any log in one compact form, fast to read again. Written and read a group of rows at a time.
 
 A row has arm and pool (int32), reward, timestamp and propensity (float64; null where it is 1 / size of the pool), and its features:
 `bits`, where those of the whole group are 0 or 1, else `contexts`. Pools are numbered within a group in order of appearance; `offers` lists a
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import FileError, InputError
-from ..types import Floats, Ints
+from ..types import Ints
 from .batch import Batch, Pools
 from .extra import need
 from .log import Log, Problems
@@ -24,15 +25,8 @@ from .table import parquet
 GROUP = 1 << 16  # rows written together
 VERSION = 1
 KEY = b"hsb"
-COLUMNS = [
-    "arm",
-    "pool",
-    "reward",
-    "timestamp",
-    "propensity",
-    "offers",
-    "bits",
-]  # all but contexts, which takes room even where null
+# All that is read at once: not contexts, which takes room even where null.
+COLUMNS = ["arm", "pool", "reward", "timestamp", "propensity", "offers", "bits"]
 
 
 class StoredLog(Log):
@@ -76,8 +70,8 @@ class StoredLog(Log):
                         group = _Group(file, k, places, self.features)
                     except (OSError, ValueError, KeyError, arrow.ArrowException) as error:
                         raise FileError(f"{path} is damaged: group {k} of its rows cannot be read ({error}).") from None
-                    for begin in range(0, len(group.arm), self.size):
-                        yield group.batch(begin, begin + self.size, arms)
+                    for begin in range(0, len(group), self.size):
+                        yield group.batch(slice(begin, begin + self.size), arms)
 
 
 class _Group:
@@ -86,51 +80,43 @@ class _Group:
     def __init__(self, file: Any, k: int, places: Ints, features: int) -> None:
         compute = need("pyarrow.compute")
         table = file.read_row_group(k, columns=COLUMNS)
-        self.features = features
         lists = table["offers"].drop_null()
         sizes = np.asarray(compute.list_value_length(lists), dtype=np.int64)
         members = np.asarray(compute.list_flatten(lists), dtype=np.int64)
-        self.arm = np.asarray(table["arm"], dtype=np.int64)
-        self.pool = np.asarray(table["pool"], dtype=np.int64)
-        for numbers, end in ((self.arm, len(places)), (members, len(places)), (self.pool, len(sizes))):
+        arm, pool = np.asarray(table["arm"], dtype=np.int64), np.asarray(table["pool"], dtype=np.int64)
+        for numbers, end in ((arm, len(places)), (members, len(places)), (pool, len(sizes))):
             _within(numbers, end)
-        self.pools = Pools(np.concatenate([[0], np.cumsum(sizes)]), members)
+        pools = Pools(np.concatenate([[0], np.cumsum(sizes)]), members)
         if not np.array_equal(places, np.arange(len(places))):
-            self.arm = places[self.arm]
-            self.pools = Pools.of([places[self.pools[k]].tolist() for k in range(len(sizes))])
-        self.reward, self.timestamp = np.asarray(table["reward"]), np.asarray(table["timestamp"])
-        self.propensity = (
-            1.0 / sizes[self.pool] if table["propensity"].null_count == len(table) else np.asarray(table["propensity"])
-        )
-        if not (((self.propensity > 0.0) & (self.propensity <= 1.0)).all() and np.isfinite(self.reward).all()):
+            arm, pools = places[arm], Pools.of([places[pools[k]].tolist() for k in range(len(sizes))])
+        reward, chances = np.asarray(table["reward"]), 1.0 / sizes[pool]
+        if table["propensity"].null_count < len(table):
+            chances = np.asarray(table["propensity"])
+        if not (((chances > 0.0) & (chances <= 1.0)).all() and np.isfinite(reward).all()):
             raise ValueError("a propensity is not in (0, 1], or a reward is not finite")
-        self.is_binary = table["bits"].null_count == 0
+        self.features, self.is_binary = features, table["bits"].null_count == 0
         column = table["bits"] if self.is_binary else file.read_row_group(k, columns=["contexts"])["contexts"]
         column = column.combine_chunks()
         column = column.chunk(0) if hasattr(column, "chunk") else column
         if self.is_binary:
             width = (features + 7) // 8
             raw = np.frombuffer(column.buffers()[1], dtype=np.uint8)[column.offset * width :][: len(table) * width]
-            self.stored: Any = raw.reshape(len(table), width)
+            stored: Any = raw.reshape(len(table), width)
         else:
-            self.stored = np.asarray(column.flatten()).reshape(len(table), features)
-            if not np.isfinite(self.stored).all():
+            stored = np.asarray(column.flatten()).reshape(len(table), features)
+            if not np.isfinite(stored).all():
                 raise ValueError("a feature is not finite")
+        self.stored = Batch(stored, arm, reward, chances, np.asarray(table["timestamp"]), pool, pools, ())
 
-    def batch(self, begin: int, end: int, arms: tuple[Hashable, ...]) -> Batch:
-        rows = slice(begin, end)
-        stored = self.stored[rows]
-        points: Floats = np.unpackbits(stored, axis=1, count=self.features).astype(np.float64) if self.is_binary else stored
-        return Batch(
-            points,
-            self.arm[rows],
-            self.reward[rows],
-            self.propensity[rows],
-            self.timestamp[rows],
-            self.pool[rows],
-            self.pools,
-            arms,
-        )
+    def __len__(self) -> int:
+        return len(self.stored)
+
+    def batch(self, rows: slice, arms: tuple[Hashable, ...]) -> Batch:
+        part = self.stored.take(rows)
+        if not self.is_binary:
+            return replace(part, arms=arms)
+        bits = np.unpackbits(part.contexts.view(np.uint8), axis=1, count=self.features)
+        return replace(part, contexts=bits.astype(np.float64), arms=arms)
 
 
 def _within(values: Ints, end: int) -> None:
@@ -138,7 +124,7 @@ def _within(values: Ints, end: int) -> None:
         raise ValueError(f"a number is not in 0 .. {end - 1}")
 
 
-def is_stored(path: Path) -> bool:
+def is_native(path: Path) -> bool:
     """Is it a Parquet file that HSB wrote?"""
     with parquet(path) as file:
         return KEY in (file.metadata.metadata or {})
@@ -161,8 +147,8 @@ def _facts(path: Path) -> dict[str, Any]:
         raise FileError(f"{path} is damaged: its description cannot be read ({error}).") from None
 
 
-def write_stored(file: Any, batches: Iterable[Batch], uniform: bool | None) -> int:
-    """Write batches to an open file; how many rows."""
+def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> int:
+    """Write batches to an open file, and say in its footer whether they were drawn uniformly; how many rows."""
     writing = _Writing(file)
     try:
         for batch in batches:
@@ -175,7 +161,7 @@ def write_stored(file: Any, batches: Iterable[Batch], uniform: bool | None) -> i
 
 
 class _Writing:
-    """A file in the making."""
+    """A file in the making: batches are held back until they fill a group."""
 
     def __init__(self, file: Any) -> None:
         self.file, self.arrow = file, need("pyarrow")
@@ -285,6 +271,5 @@ def _merged(held: list[Batch]) -> tuple[Ints, Ints, Pools]:
             number[used[k]] = seen[key]
         pool.append(number[batch.pool])
         done += len(batch)
-    sets = [np.frombuffer(key, dtype=np.int64) for key in seen]
-    starts = np.concatenate([[0], np.cumsum([len(one) for one in sets])]).astype(np.int64)
-    return np.concatenate(pool), np.array(first, dtype=np.int64), Pools(starts, np.concatenate(sets))
+    pools = Pools.of([np.frombuffer(key, dtype=np.int64).tolist() for key in seen])
+    return np.concatenate(pool), np.array(first, dtype=np.int64), pools
