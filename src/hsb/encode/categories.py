@@ -106,7 +106,8 @@ class Ordinal(_Categories):
 
     def _plain(self) -> dict[str, Any]:
         listed = [[j, self.categories[j]] for j in sorted(self.categories)]
-        return {"columns": self.columns and list(self.columns), "unseen": self.unseen, "features": self.features, "categories": listed}
+        columns = self.columns and list(self.columns)
+        return {"columns": columns, "unseen": self.unseen, "features": self.features, "categories": listed}
 
     @classmethod
     def _from_plain(cls, data: dict[str, Any]) -> Self:
@@ -147,7 +148,8 @@ class Hashed(_Categories):
         return out
 
     def _plain(self) -> dict[str, Any]:
-        return {"buckets": self.buckets, "columns": self.columns and list(self.columns), "seed": self.seed, "features": self.features}
+        columns = self.columns and list(self.columns)
+        return {"buckets": self.buckets, "columns": columns, "seed": self.seed, "features": self.features}
 
     @classmethod
     def _from_plain(cls, data: dict[str, Any]) -> Self:

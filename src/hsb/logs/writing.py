@@ -6,7 +6,6 @@ import gzip
 import io
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
 import numpy as np
 
 from ..errors import InputError
+from ..storage import replacing
 from .batch import Batch
 from .dsjson import write_dsjson
 from .native import write_native
@@ -61,20 +61,11 @@ def write(
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError(f"There is no directory {path.parent} to write {path.name} into. Make it first.")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if path.suffix == ".gz" and format != "parquet":
-                with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="", mtime=0) as packed:
-                    rows = _write(packed, batches, format, names, progress)
-            else:
-                rows = _write(file, batches, format, names, progress)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-    return rows
+    with replacing(path) as file:
+        if path.suffix != ".gz" or format == "parquet":
+            return _write(file, batches, format, names, progress)
+        with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="", mtime=0) as packed:
+            return _write(packed, batches, format, names, progress)
 
 
 def _write(to: Any, batches: Iterable[Batch], format: Format, names: Sequence[str] | None, progress: Any) -> int:

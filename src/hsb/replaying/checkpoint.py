@@ -64,9 +64,9 @@ class Checkpoint:
                 at = Progressed(**header["at"])
                 for k, (name, play) in enumerate(plays.items()):
                     given = {asked: getattr(play.policy, asked) for asked in play.policy.asked_again}
-                    play.policy.__dict__.update(storage._unpack(archive.read(f"{k}.hsb"), given).__dict__)
+                    play.policy.__dict__.update(storage.unpack(archive.read(f"{k}.hsb"), given).__dict__)
                     play.matched, play.total, play.squares = header["sums"][name]
-                thinning.bit_generator.state = storage._from_plain(header["thinning"])
+                thinning.bit_generator.state = storage.from_plain(header["thinning"])
         except storage.DAMAGE as error:
             if isinstance(error, FileError):
                 raise
@@ -104,13 +104,13 @@ class Checkpoint:
             "begun": self.begun,
             "at": asdict(at),
             "sums": {name: [play.matched, play.total, play.squares] for name, play in plays.items()},
-            "thinning": storage._plain(thinning.bit_generator.state),
+            "thinning": storage.plain(thinning.bit_generator.state),
         }
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
             archive.writestr("header.json", json.dumps(header))
             for k, play in enumerate(plays.values()):
-                archive.writestr(f"{k}.hsb", storage._pack(play.policy))
+                archive.writestr(f"{k}.hsb", storage.pack(play.policy))
         storage.write_atomically(self.path, buffer.getvalue())
         self.last = at.rounds
 
@@ -124,9 +124,9 @@ def _said(policy: Policy) -> dict[str, Any]:
     return {
         "policy": type(policy).__name__,
         "settings": policy._settings(),
-        "arms": [storage._encode_arm(arm) for arm in policy.arms],
-        "removed": [storage._encode_arm(arm) for arm in policy.arms if arm in policy._removed],
+        "arms": [storage.encode_arm(arm) for arm in policy.arms],
+        "removed": [storage.encode_arm(arm) for arm in policy.arms if arm in policy._removed],
         "loss_range": list(policy.loss_range),
         "rounds": policy.rounds,
-        "generator": storage._plain(policy._rng.bit_generator.state),
+        "generator": storage.plain(policy._rng.bit_generator.state),
     }
