@@ -164,7 +164,7 @@ class _Writing:
     """A file in the making: batches are held back until they fill a group."""
 
     def __init__(self, file: Any) -> None:
-        self.file, self.arrow = file, need("pyarrow")
+        self.file = file
         self.writer: Any = None
         self.held: list[Batch] = []
         self.arms: tuple[Hashable, ...] = ()
@@ -173,12 +173,8 @@ class _Writing:
     def add(self, batch: Batch) -> None:
         if not len(batch):
             return
-        if self.writer is None:
+        if not (self.rows or self.held):
             self.features = batch.contexts.shape[1]
-            self.schema = _schema(self.arrow, self.features)
-            self.writer = need("pyarrow.parquet").ParquetWriter(
-                self.file, self.schema, compression="lz4", use_dictionary=["arm", "pool", "reward", "timestamp", "propensity"]
-            )
         if batch.contexts.shape[1] != self.features:
             raise InputError(f"All batches need the same features; given {self.features}, then {batch.contexts.shape[1]}.")
         if batch.arms[: len(self.arms)] != self.arms:
@@ -191,69 +187,60 @@ class _Writing:
 
     def flush(self) -> None:
         if self.held:
-            self.writer.write_table(_table(self.arrow, self.schema, self.held), row_group_size=self.waiting)
+            table = _table(self.held)
+            if self.writer is None:
+                repeated = ["arm", "pool", "reward", "timestamp", "propensity"]
+                writer = need("pyarrow.parquet").ParquetWriter
+                self.writer = writer(self.file, table.schema, compression="lz4", use_dictionary=repeated)
+            self.writer.write_table(table, row_group_size=self.waiting)
         self.rows += self.waiting
         self.held, self.waiting = [], 0
 
     def describe(self, uniform: bool | None) -> None:
         """What is left, and the footer."""
-        if self.writer is None:
-            raise InputError("There is nothing to write: the log has no rows that can be used.")
         self.flush()
+        if not self.rows:
+            raise InputError("There is nothing to write: the log has no rows that can be used.")
         if not all(isinstance(arm, str | int | float) for arm in self.arms):
             raise InputError("The labels of arms must be text or numbers to be written; given others.")
         facts = {"version": VERSION, "features": self.features, "uniform": uniform, "arms": list(self.arms)}
         self.writer.add_key_value_metadata({KEY: json.dumps(facts)})
 
 
-def _schema(arrow: Any, features: int) -> Any:
-    return arrow.schema(
-        [
-            ("arm", arrow.int32()),
-            ("pool", arrow.int32()),
-            ("reward", arrow.float64()),
-            ("timestamp", arrow.float64()),
-            ("propensity", arrow.float64()),
-            ("offers", arrow.list_(arrow.int32())),
-            ("bits", arrow.binary((features + 7) // 8)),
-            ("contexts", arrow.list_(arrow.float64(), features)),
-        ]
-    )
-
-
-def _table(arrow: Any, schema: Any, held: list[Batch]) -> Any:
-    n = sum(map(len, held))
-    pool, first, members = _merged(held)
-    sizes = np.diff(members.starts)
-    chances = np.concatenate([batch.propensity for batch in held])
-    is_uniform = np.array_equal(chances, 1.0 / sizes[pool])
+def _table(held: list[Batch]) -> Any:
+    """Batches as one table of the native columns; their types do not depend on what the batches hold."""
+    arrow = need("pyarrow")
+    whole = {
+        name: np.concatenate([getattr(batch, name) for batch in held]) for name in ("arm", "reward", "timestamp", "propensity")
+    }
+    pool, first, pools = _merged(held)
+    n, features, sizes = len(pool), held[0].contexts.shape[1], pools.sizes
+    is_uniform = np.array_equal(whole["propensity"], 1.0 / sizes[pool])
     filled = np.zeros(n, dtype=np.int64)
     filled[first] = sizes
     offsets = np.concatenate([[0], np.cumsum(filled)]).astype(np.int32)
     empty = np.ones(n, dtype=np.bool_)
     empty[first] = False
-    offers = arrow.ListArray.from_arrays(
-        arrow.array(offsets), arrow.array(members.members.astype(np.int32)), mask=arrow.array(empty)
-    )
-    features = held[0].contexts.shape[1]
-    bits, contexts = arrow.nulls(n, schema.field("bits").type), arrow.nulls(n, schema.field("contexts").type)
+    members = arrow.array(pools.members.astype(np.int32))
+    bits, contexts = arrow.nulls(n, arrow.binary((features + 7) // 8)), arrow.nulls(n, arrow.list_(arrow.float64(), features))
     if all(((batch.contexts == 0.0) | (batch.contexts == 1.0)).all() for batch in held):
         packed = np.concatenate([np.packbits(batch.contexts != 0.0, axis=1) for batch in held])
         bits = arrow.FixedSizeBinaryArray.from_buffers(bits.type, n, [None, arrow.py_buffer(np.ascontiguousarray(packed))])
     else:
         flat = np.concatenate([batch.contexts for batch in held]).ravel()
         contexts = arrow.FixedSizeListArray.from_arrays(arrow.array(flat), features)
-    columns = [
-        arrow.array(np.concatenate([batch.arm for batch in held]).astype(np.int32)),
-        arrow.array(pool.astype(np.int32)),
-        arrow.array(np.concatenate([batch.reward for batch in held])),
-        arrow.array(np.concatenate([batch.timestamp for batch in held])),
-        arrow.nulls(n, arrow.float64()) if is_uniform else arrow.array(chances),
-        offers,
-        bits,
-        contexts,
-    ]
-    return arrow.Table.from_arrays(columns, schema=schema)
+    return arrow.table(
+        {
+            "arm": whole["arm"].astype(np.int32),
+            "pool": pool.astype(np.int32),
+            "reward": whole["reward"],
+            "timestamp": whole["timestamp"],
+            "propensity": arrow.nulls(n, arrow.float64()) if is_uniform else whole["propensity"],
+            "offers": arrow.ListArray.from_arrays(arrow.array(offsets), members, mask=arrow.array(empty)),
+            "bits": bits,
+            "contexts": contexts,
+        }
+    )
 
 
 def _merged(held: list[Batch]) -> tuple[Ints, Ints, Pools]:

@@ -62,7 +62,7 @@ class RowLog(Log):
 
 
 class _Waiting:
-    """Problems in the order in which they are found, to be told in the order of their lines."""
+    """Problems in the order in which they are noticed, to be told in the order of their lines."""
 
     def __init__(self, log: RowLog) -> None:
         self.log = log

@@ -1,4 +1,4 @@
-"""Batches to files."""
+"""Batches to files of any format that is written."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def write(
 
 
 def _write(to: Any, batches: Iterable[Batch], format: Format, names: Sequence[str] | None, progress: Any) -> int:
-    if format in ("yahoo-r6b", "yahoo-r6a"):
-        return _write_yahoo(to, batches, format, progress)
     counted = batches if progress is None else _counted(batches, progress)
+    if format in ("yahoo-r6b", "yahoo-r6a"):
+        return _write_yahoo(to, counted, format)
     if format == "parquet":
         return write_native(to, counted, getattr(batches, "uniform", None))
     text = io.TextIOWrapper(to, encoding="utf-8", newline="\n", write_through=True)
@@ -88,11 +88,10 @@ def _counted(batches: Iterable[Batch], progress: Callable[[int], None]) -> Itera
         progress(rows)
 
 
-def _write_yahoo(to: BinaryIO, batches: Iterable[Batch], format: Format, progress: Callable[[int], None] | None) -> int:
+def _write_yahoo(to: BinaryIO, batches: Iterable[Batch], format: Format) -> int:
     from ..kernels import yahoo_text
 
     is_r6a = format == "yahoo-r6a"
-    heads = _words(yahoo_text, ["|user"])
     text = np.empty(ROOM, dtype=np.uint8)
     most = 96 + FEATURES[format] * (26 if is_r6a else 4)
     rows = 0
@@ -105,15 +104,12 @@ def _write_yahoo(to: BinaryIO, batches: Iterable[Batch], format: Format, progres
         if most + int(np.diff(pools.starts).max(initial=0)) > ROOM:
             raise InputError("A pool is too large to be written on a line.")
         time, click = batch.timestamp.astype(np.int64), batch.reward.astype(np.int64)
+        columns = yahoo_text.Rows(time, batch.arm, click, batch.contexts, batch.pool)
         done = 0
         while done < len(batch):
-            done, size = yahoo_text.put(
-                text, done, time, batch.arm, click, batch.contexts, batch.pool, names, heads, pools, is_r6a, most
-            )
+            done, size = yahoo_text.put(text, done, columns, names, pools, is_r6a, most)
             to.write(memoryview(text)[:size])  # type: ignore[arg-type]
         rows += len(batch)
-        if progress is not None:
-            progress(rows)
     return rows
 
 
