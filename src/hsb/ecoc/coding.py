@@ -54,10 +54,7 @@ def random_code(classes: int, *, bits: int, distance: int = 1, seed: int | np.ra
     ((6, 10), True)
     """
     classes, bits, distance = whole("classes", classes, 2), whole("bits", bits, 1), whole("distance", distance, 1)
-    pairs, apart = (
-        math.comb(classes, 2),
-        (classes // 2) * ((classes + 1) // 2),
-    )  # pairs in all, and those that a column can tell apart
+    pairs, apart = math.comb(classes, 2), (classes // 2) * ((classes + 1) // 2)  # in all; told apart by a column at most
     most = min(bits * apart // pairs, bits)
     if distance > most or classes > 2**bits:
         raise InputError(

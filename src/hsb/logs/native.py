@@ -8,15 +8,16 @@ pool's arms on the row where it first appears and is null elsewhere. The labels 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import FileError, InputError
-from ..types import Ints
+from ..types import Floats, Ints
 from .batch import Batch, Pools
 from .extra import need
 from .log import Log, Problems
@@ -67,61 +68,51 @@ class StoredLog(Log):
             with parquet(path) as file:
                 for k in range(file.num_row_groups):
                     try:
-                        group = _Group(file, k, places, self.features)
+                        group = _group(file, k, places, self.features)
                     except (OSError, ValueError, KeyError, arrow.ArrowException) as error:
                         raise FileError(f"{path} is damaged: group {k} of its rows cannot be read ({error}).") from None
                     for begin in range(0, len(group), self.size):
-                        yield group.batch(slice(begin, begin + self.size), arms)
+                        part = group.take(slice(begin, begin + self.size))
+                        yield replace(part, contexts=_unpacked(part.contexts, self.features), arms=arms)
 
 
-class _Group:
-    """A group of rows, in memory but for its features, which stay as they are stored."""
-
-    def __init__(self, file: Any, k: int, places: Ints, features: int) -> None:
-        compute = need("pyarrow.compute")
-        table = file.read_row_group(k, columns=COLUMNS)
-        lists = table["offers"].drop_null()
-        sizes = np.asarray(compute.list_value_length(lists), dtype=np.int64)
-        members = np.asarray(compute.list_flatten(lists), dtype=np.int64)
-        arm, pool = np.asarray(table["arm"], dtype=np.int64), np.asarray(table["pool"], dtype=np.int64)
-        for numbers, end in ((arm, len(places)), (members, len(places)), (pool, len(sizes))):
-            _within(numbers, end)
-        pools = Pools(np.concatenate([[0], np.cumsum(sizes)]), members)
-        if not np.array_equal(places, np.arange(len(places))):
-            arm, pools = places[arm], Pools.of([places[pools[k]].tolist() for k in range(len(sizes))])
-        reward, chances = np.asarray(table["reward"]), 1.0 / sizes[pool]
-        if table["propensity"].null_count < len(table):
-            chances = np.asarray(table["propensity"])
-        if not (((chances > 0.0) & (chances <= 1.0)).all() and np.isfinite(reward).all()):
-            raise ValueError("a propensity is not in (0, 1], or a reward is not finite")
-        self.features, self.is_binary = features, table["bits"].null_count == 0
-        column = table["bits"] if self.is_binary else file.read_row_group(k, columns=["contexts"])["contexts"]
-        column = column.combine_chunks()
-        column = column.chunk(0) if hasattr(column, "chunk") else column
-        if self.is_binary:
-            width = (features + 7) // 8
-            raw = np.frombuffer(column.buffers()[1], dtype=np.uint8)[column.offset * width :][: len(table) * width]
-            stored: Any = raw.reshape(len(table), width)
-        else:
-            stored = np.asarray(column.flatten()).reshape(len(table), features)
-            if not np.isfinite(stored).all():
-                raise ValueError("a feature is not finite")
-        self.stored = Batch(stored, arm, reward, chances, np.asarray(table["timestamp"]), pool, pools, ())
-
-    def __len__(self) -> int:
-        return len(self.stored)
-
-    def batch(self, rows: slice, arms: tuple[Hashable, ...]) -> Batch:
-        part = self.stored.take(rows)
-        if not self.is_binary:
-            return replace(part, arms=arms)
-        bits = np.unpackbits(part.contexts.view(np.uint8), axis=1, count=self.features)
-        return replace(part, contexts=bits.astype(np.float64), arms=arms)
+def _group(file: Any, k: int, places: Ints, features: int) -> Batch:
+    """A group of rows: a batch without arms, its features as they are stored, for `_unpacked` to make contexts of."""
+    compute = need("pyarrow.compute")
+    table = file.read_row_group(k, columns=COLUMNS)
+    lists = table["offers"].drop_null()
+    sizes = np.asarray(compute.list_value_length(lists), dtype=np.int64)
+    members = np.asarray(compute.list_flatten(lists), dtype=np.int64)
+    arm, pool = np.asarray(table["arm"], dtype=np.int64), np.asarray(table["pool"], dtype=np.int64)
+    for numbers, end in ((arm, len(places)), (members, len(places)), (pool, len(sizes))):
+        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < end):
+            raise ValueError(f"a number is not in 0 .. {end - 1}")
+    pools = Pools(np.concatenate([[0], np.cumsum(sizes)]), members)
+    if not np.array_equal(places, np.arange(len(places))):
+        arm, pools = places[arm], Pools.of([places[pools[k]].tolist() for k in range(len(sizes))])
+    reward, chances = np.asarray(table["reward"]), 1.0 / sizes[pool]
+    if table["propensity"].null_count < len(table):
+        chances = np.asarray(table["propensity"])
+    if not (((chances > 0.0) & (chances <= 1.0)).all() and np.isfinite(reward).all()):
+        raise ValueError("a propensity is not in (0, 1], or a reward is not finite")
+    is_binary = table["bits"].null_count == 0
+    column = table["bits"] if is_binary else file.read_row_group(k, columns=["contexts"])["contexts"]
+    column = column.combine_chunks()
+    column = column.chunk(0) if hasattr(column, "chunk") else column
+    if is_binary:
+        width = (features + 7) // 8
+        raw = np.frombuffer(column.buffers()[1], dtype=np.uint8)[column.offset * width :][: len(table) * width]
+        stored: Any = raw.reshape(len(table), width)
+    else:
+        stored = np.asarray(column.flatten()).reshape(len(table), features)
+        if not np.isfinite(stored).all():
+            raise ValueError("a feature is not finite")
+    return Batch(stored, arm, reward, chances, np.asarray(table["timestamp"]), pool, pools, ())
 
 
-def _within(values: Ints, end: int) -> None:
-    if len(values) and not (values.min() >= 0 and values.max() < end):
-        raise ValueError(f"a number is not in 0 .. {end - 1}")
+def _unpacked(stored: NDArray[Any], features: int) -> Floats:
+    """Contexts from what is stored: themselves, or a bit for each feature."""
+    return np.unpackbits(stored, axis=1, count=features).astype(np.float64) if stored.dtype == np.uint8 else stored
 
 
 def is_native(path: Path) -> bool:
@@ -149,62 +140,50 @@ def _facts(path: Path) -> dict[str, Any]:
 
 def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> int:
     """Write batches to an open file, and say in its footer whether they were drawn uniformly; how many rows."""
-    writing = _Writing(file)
+    writer: Any = None
+    rows = 0
     try:
-        for batch in batches:
-            writing.add(batch)
-        writing.describe(uniform)
-    finally:
-        if writing.writer is not None:
-            writing.writer.close()
-    return writing.rows
-
-
-class _Writing:
-    """A file in the making: batches are held back until they fill a group."""
-
-    def __init__(self, file: Any) -> None:
-        self.file = file
-        self.writer: Any = None
-        self.held: list[Batch] = []
-        self.arms: tuple[Hashable, ...] = ()
-        self.rows = self.waiting = self.features = 0
-
-    def add(self, batch: Batch) -> None:
-        if not len(batch):
-            return
-        if not (self.rows or self.held):
-            self.features = batch.contexts.shape[1]
-        if batch.contexts.shape[1] != self.features:
-            raise InputError(f"All batches need the same features; given {self.features}, then {batch.contexts.shape[1]}.")
-        if batch.arms[: len(self.arms)] != self.arms:
-            raise InputError("The batches of a log need the same arms in the same order, and perhaps more; given others.")
-        self.arms = batch.arms
-        self.held.append(batch)
-        self.waiting += len(batch)
-        if self.waiting >= GROUP:
-            self.flush()
-
-    def flush(self) -> None:
-        if self.held:
-            table = _table(self.held)
-            if self.writer is None:
+        for group in _groups(batches):
+            table = _table(group)
+            if writer is None:
                 repeated = ["arm", "pool", "reward", "timestamp", "propensity"]
-                writer = need("pyarrow.parquet").ParquetWriter
-                self.writer = writer(self.file, table.schema, compression="lz4", use_dictionary=repeated)
-            self.writer.write_table(table, row_group_size=self.waiting)
-        self.rows += self.waiting
-        self.held, self.waiting = [], 0
-
-    def describe(self, uniform: bool | None) -> None:
-        """What is left, and the footer."""
-        self.flush()
-        if not self.rows:
+                make = need("pyarrow.parquet").ParquetWriter
+                writer = make(file, table.schema, compression="lz4", use_dictionary=repeated)
+            writer.write_table(table, row_group_size=len(table))
+            rows += len(table)
+            features, arms = group[-1].contexts.shape[1], group[-1].arms
+        if not rows:
             raise InputError("There is nothing to write: the log has no rows that can be used.")
-        if not all(isinstance(arm, str | int | float) for arm in self.arms):
+        if not all(isinstance(arm, str | int | float) for arm in arms):
             raise InputError("The labels of arms must be text or numbers to be written; given others.")
-        facts = {"version": VERSION, "features": self.features, "uniform": uniform, "arms": list(self.arms)}
-        self.writer.add_key_value_metadata({KEY: json.dumps(facts)})
+        facts = {"version": VERSION, "features": features, "uniform": uniform, "arms": list(arms)}
+        writer.add_key_value_metadata({KEY: json.dumps(facts)})
+    finally:
+        if writer is not None:
+            writer.close()
+    return rows
+
+
+def _groups(batches: Iterable[Batch]) -> Iterator[list[Batch]]:
+    """Batches that together have `GROUP` rows or a few more, and what is left; each must fit the one before."""
+    held: list[Batch] = []
+    last: Batch | None = None
+    for batch in batches:
+        if not len(batch):
+            continue
+        last = last or batch
+        if batch.contexts.shape[1] != last.contexts.shape[1]:
+            given = f"{last.contexts.shape[1]}, then {batch.contexts.shape[1]}"
+            raise InputError(f"All batches need the same features; given {given}.")
+        if batch.arms[: len(last.arms)] != last.arms:
+            raise InputError("The batches of a log need the same arms in the same order, and perhaps more; given others.")
+        last = batch
+        held.append(batch)
+        if sum(map(len, held)) >= GROUP:
+            yield held
+            held = []
+    if held:
+        yield held
 
 
 def _table(held: list[Batch]) -> Any:
