@@ -76,7 +76,7 @@ class MABWiserBandit:
 
     @property
     def is_contextual(self) -> bool:
-        """Whether it looks at contexts."""
+        """Whether MABWiser is to give it contexts: Exp3 and Uniform do not look at any."""
         return not isinstance(self.policy, Exp3 | Uniform)
 
     # -- what MABWiser calls -----------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class MABWiserBandit:
         policy = self._given.copy()
         _learn(policy, _logged(rows, chances or []), rows)
         self.policy = policy
-        self._waiting.clear()
+        self._waiting = Waiting(self._waiting.limit)
 
     def partial_fit(self, decisions: Any, rewards: Any, contexts: Any = None, *, propensities: Any = None) -> None:
         """Learn the rewards of decisions that `predict` made; or go on with a log, where propensities say how it was made."""
@@ -118,14 +118,12 @@ class MABWiserBandit:
             decisions = [decision for _, decision in own]
         else:
             own, decisions = [], _logged(rows, chances)
-        before = self.policy.copy() if len(rows) > 1 else None  # a single row is learned or not, by itself
-        done = False
+        before = self.policy.copy() if len(rows) > 1 else self.policy  # a single row is learned or not, by itself
         try:
             _learn(self.policy, decisions, rows)
-            done = True
-        finally:
-            if not done and before is not None:
-                self.policy = before
+        except BaseException:
+            self.policy = before
+            raise
         self._waiting.drop([number for number, _ in own])
 
     def predict(self, contexts: Any = None) -> Any:

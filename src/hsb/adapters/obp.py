@@ -69,18 +69,18 @@ class OBPPolicy:
 
     @property
     def n_actions(self) -> int:
-        """How many actions there are."""
+        """How many actions there are, those of removed arms included."""
         return len(self.policy.arms)
 
     @property
     def n_trial(self) -> int:
-        """Rounds learned from."""
+        """OBP's word for the rounds learned from."""
         return self.policy.rounds
 
     def initialize(self) -> None:
         """Begin again: the policy as it was given, its random numbers included."""
         self.policy = self._given.copy()
-        self._waiting.clear()
+        self._waiting = Waiting(self._waiting.limit)
 
     def select_action(self, context: ArrayLike) -> NDArray[np.int64]:
         """The numbers of `len_list` different arms."""

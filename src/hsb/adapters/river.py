@@ -72,7 +72,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         return self._player.policy
 
     def pull(self, arm_ids: Iterable[Any], context: Mapping[Any, Any] | None = None) -> Any:
-        """Choose one of the arms."""
+        """The arm that the policy decides for, out of `arm_ids`; the decision then waits for its `update`."""
         return self._pull(list(arm_ids), context)
 
     def _pull(self, arm_ids: list[Any], context: Any = None) -> Any:

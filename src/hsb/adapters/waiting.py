@@ -79,17 +79,12 @@ class Waiting:
         return matches
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """Forget some: they were answered."""
+        """Forget the decisions with these numbers: they were answered, or are too old."""
         for number in numbers:
             key, _ = self._all.pop(number)
             self._numbers[key].remove(number)
             if not self._numbers[key]:
                 del self._numbers[key]
-
-    def clear(self) -> None:
-        """Forget all."""
-        self._all.clear()
-        self._numbers.clear()
 
 
 def key_of(context: Any, arm: Hashable) -> Key:

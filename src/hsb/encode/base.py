@@ -39,7 +39,7 @@ class Encoder(ABC):
         """Learn from the head, in bounded memory. What was learned before is forgotten; where the head is refused, nothing changes."""
 
     def transform(self, rows: ArrayLike) -> Floats:
-        """Contexts for rows of features."""
+        """Contexts (n, d') for rows of features (n, d). Only `clipped` may change."""
         if not self.features:
             raise InputError(f"This {type(self).__name__} has not been fitted. Call fit(head) first.")
         table = as_table(rows)
@@ -112,7 +112,7 @@ def from_dict(data: dict[str, Any]) -> Encoder:
 
 
 def as_table(rows: ArrayLike) -> Floats:
-    """Finite numbers, a row each."""
+    """Rows of features as a table (n, d), one feature where they are plain numbers; refused where not all are finite."""
     table = numbers("Features", rows)
     table = table.reshape(-1, 1) if table.ndim == 1 else table
     if table.ndim != 2:

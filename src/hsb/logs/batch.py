@@ -26,7 +26,7 @@ class Pools(NamedTuple):
 
     @staticmethod
     def of(pools: Sequence[Sequence[int]]) -> Pools:
-        """From lists of arm indices."""
+        """Pools from lists of arm indices, each sorted."""
         starts = np.concatenate([[0], np.cumsum([len(pool) for pool in pools])]).astype(np.int64)
         members = np.array([arm for pool in pools for arm in sorted(pool)], dtype=np.int64)
         return Pools(starts, members)

@@ -141,7 +141,7 @@ def _scalar(value: Any) -> Any:
 
 
 def flat(features: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Nested features by their path.
+    """Nested features by their path, names joined by points.
 
     >>> flat({"GUser": {"age": 0.3, "likes": {"red": 1}}})
     {'GUser.age': 0.3, 'GUser.likes.red': 1}

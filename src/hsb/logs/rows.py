@@ -57,7 +57,7 @@ class Meaning(NamedTuple):
 
 
 class Source(ABC):
-    """Where rows come from."""
+    """Where the rows of a `RowLog` come from: files of some kind, or a table in memory."""
 
     meaning: Meaning
 

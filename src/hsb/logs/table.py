@@ -178,7 +178,7 @@ class ParquetFiles(Files):
 
 
 def parquet(path: Path) -> Any:
-    """A Parquet file, opened."""
+    """A Parquet file, open for reading; FileError where it is none."""
     arrow, files = need("pyarrow"), need("pyarrow.parquet")
     try:
         return files.ParquetFile(path)

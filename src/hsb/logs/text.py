@@ -39,7 +39,7 @@ def cut_off(path: Path, line: int, error: Exception) -> FileError:
 
 
 class Line(NamedTuple):
-    """One line, its newline included."""
+    """A line with its newline; where its bytes are no UTF-8, they are replaced in the text."""
 
     number: int
     text: str
