@@ -1,5 +1,7 @@
 """A small contextual world, and rounds played by hand, for the adapters to be held against."""
 
+import copy
+import pickle
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -9,7 +11,7 @@ from test_policies import POLICIES, state
 import hsb
 
 __all__ = ["ARMS", "CONTEXTS", "NO_SIGNAL", "POLICIES", "REWARDS"]
-__all__ += ["by_hand", "hsb_policy", "late_rewards", "replayed_by_hand", "state"]
+__all__ += ["by_hand", "copies_go_on_alike", "hsb_policy", "late_rewards", "replayed_by_hand", "state"]
 
 ROUNDS = 3000
 ARMS = ["a", "b", "c"]
@@ -64,3 +66,13 @@ def late_rewards(choose: Callable[[float], int], answer: Callable[[int, float, f
             now = wrong.probabilities(x)[arm]
             wrong.learn(hsb.Decision(context=x, arm=arm, propensity=now), reward=reward)
     return twin, wrong
+
+
+def copies_go_on_alike(adapter: Any, play: Callable[[Any], Any], policy: Callable[[], hsb.Policy]) -> None:
+    """A copy and a pickled one play on as the adapter itself does afterwards, and do not touch it. `policy` tells its policy as it is now."""
+    before = state(policy())
+    ends = []
+    for twin in (copy.deepcopy(adapter), pickle.loads(pickle.dumps(adapter))):
+        ends.append(play(twin))
+        assert state(policy()) == before
+    assert ends[0] == ends[1] == play(adapter)

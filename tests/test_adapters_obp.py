@@ -1,7 +1,5 @@
 """hsb as OBP calls it: the protocol everywhere, OBP's own simulator where it is installed."""
 
-import copy
-import pickle
 import types
 
 import numpy as np
@@ -13,6 +11,7 @@ from adapter_cases import (
     POLICIES,
     REWARDS,
     by_hand,
+    copies_go_on_alike,
     hsb_policy,
     late_rewards,
     replayed_by_hand,
@@ -115,14 +114,12 @@ def test_copies_are_independent_and_remember_what_waits():
     policy = OBPPolicy(hsb_policy())
     loop(policy, TABLE[:FEW], REWARDS[:FEW])
     action = policy.select_action([[0.3]])[0]
-    before = state(policy.policy)
-    ends = []
-    for twin in (copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))):
-        twin.update_params(action, 1.0, [[0.3]])
-        ends.append(loop(twin, TABLE[:20], NO_SIGNAL[:20]))
-        assert state(policy.policy) == before
-    policy.update_params(action, 1.0, [[0.3]])
-    assert ends[0] == ends[1] == loop(policy, TABLE[:20], NO_SIGNAL[:20])
+
+    def answered(one):
+        one.update_params(action, 1.0, [[0.3]])
+        return loop(one, TABLE[:20], NO_SIGNAL[:20])
+
+    copies_go_on_alike(policy, answered, lambda: policy.policy)
 
 
 def test_bad_input_changes_nothing():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
@@ -53,7 +54,13 @@ class YahooLog(Log):
         self.paths, self.format, self.on_error, self.rows = list(paths), format, on_error, rows
         self.features = FEATURES[format]
         self._prefix = "" if format == "yahoo-r6a" else "id-"
-        self._labels: kernels.Labels | None = None
+
+    @cached_property
+    def _labels(self) -> kernels.Labels:
+        """The articles seen so far, in the order of `arms`, for the kernel. Made when first read: that imports the kernels."""
+        from ..kernels import yahoo
+
+        return yahoo.Labels(np.zeros(256, dtype=np.int64), np.full(1024, -1, dtype=np.int64))
 
     def __repr__(self) -> str:
         return f"YahooLog({[str(path) for path in self.paths]}, format={self.format!r})"
@@ -76,9 +83,8 @@ class _Reading:
         self.log = log
         self.is_r6a = log.format == "yahoo-r6a"
         self.state = np.zeros(yahoo.STATE, dtype=np.int64)
-        if log._labels is None:
-            log._labels = yahoo.Labels(np.zeros(256, dtype=np.int64), np.full(1024, -1, dtype=np.int64))
-        self.scratch = yahoo.Scratch(np.zeros(SECTION, dtype=np.uint8), np.zeros(CANDIDATES, dtype=np.int64), self._stamp())
+        stamp = np.full(len(log._labels.keys), -1, dtype=np.int64)
+        self.scratch = yahoo.Scratch(np.zeros(SECTION, dtype=np.uint8), np.zeros(CANDIDATES, dtype=np.int64), stamp)
         self.out = self._fresh()
 
     def file(self, path: Path) -> Iterator[Batch]:
@@ -122,10 +128,10 @@ class _Reading:
     def _parse(self, buf: NDArray[np.uint8], start: int, stop: int, path: Path) -> Iterator[Batch]:
         k = self.kernels
         while True:
-            labels = self.log._labels
-            assert labels is not None
-            if len(self.scratch.stamp) < len(labels.keys):
-                self.scratch = self.scratch._replace(stamp=self._stamp(self.scratch.stamp))
+            labels, stamp = self.log._labels, self.scratch.stamp
+            if len(stamp) < len(labels.keys):
+                new = np.full(len(labels.keys) - len(stamp), -1, dtype=np.int64)
+                self.scratch = self.scratch._replace(stamp=np.append(stamp, new))
             self.state[k.ARMS] = len(self.log.arms)
             why, start = k.parse(buf, start, stop, self.is_r6a, self.state, self.out, labels, self.scratch)
             known = len(self.log.arms)
@@ -166,19 +172,12 @@ class _Reading:
         shown, pool = np.empty((2, n), dtype=np.int64)
         return self.kernels.Out(np.empty(n), shown, np.empty(n), np.empty((n, d)), pool, starts, members)
 
-    def _stamp(self, old: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        assert self.log._labels is not None
-        stamp = np.full(len(self.log._labels.keys), -1, dtype=np.int64)
-        if old is not None:
-            stamp[: len(old)] = old
-        return stamp
-
     def _more_labels(self) -> None:
-        old = self.log._labels
-        assert old is not None
-        size = max(2 * len(old.keys), len(self.log.arms) + CANDIDATES)
+        """Room for twice as many articles, or for all those of a line."""
+        old = self.log._labels.keys
+        size = max(2 * len(old), len(self.log.arms) + CANDIDATES)
         labels = self.kernels.Labels(np.zeros(size, dtype=np.int64), np.empty(1 << (4 * size - 1).bit_length(), dtype=np.int64))
-        labels.keys[: len(old.keys)] = old.keys
+        labels.keys[: len(old)] = old
         self.kernels.refill(labels, len(self.log.arms))
         self.log._labels = labels
 
