@@ -8,6 +8,7 @@ from typing import Any
 
 from ..arguments import arm_list, loss_bounds
 from ..errors import InputError
+from .log import OnError
 from .rows import Meaning, Rows
 from .values import Column
 
@@ -16,42 +17,25 @@ Available = str | Sequence[str] | Mapping[Hashable, str]
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a table by their part: `context` features, the `arm` shown, its `propensity`, what came of it (`reward` or `loss`).
+    """The columns of a table by their part: the features, in `meaning`, the `arm` shown, its `propensity`, what came of it (`value`).
 
-    `available` is a column with lists of arms, or columns of booleans: a sequence in the order of `arms` (or named as the arms are),
-    or a mapping from arm to column.
+    `available` is a column with lists of arms, or columns of booleans in the order of the arms.
     """
 
-    context: tuple[str, ...]
+    meaning: Meaning
     arm: str
     propensity: str
     value: str
-    is_loss: bool = False
-    loss_range: tuple[float, float] = (0.0, 1.0)
     available: str | tuple[str, ...] | None = None
     timestamp: str | None = None
     id: str | None = None
-    categories: frozenset[str] = frozenset()
-    arms: tuple[Hashable, ...] | None = None
 
     @property
     def names(self) -> list[str]:
         """All that are read, each once."""
         several = self.available if isinstance(self.available, tuple) else (self.available,)
-        wanted = [*self.context, self.arm, self.propensity, self.value, *several, self.timestamp, self.id]
+        wanted = [*self.meaning.context, self.arm, self.propensity, self.value, *several, self.timestamp, self.id]
         return list(dict.fromkeys(name for name in wanted if name is not None))
-
-    def meaning(self, *, is_text: bool, on_error: Any) -> Meaning:
-        """How `Checked` is to understand the rows; `is_text` where the arms come as text."""
-        return Meaning(
-            self.context,
-            self.categories,
-            self.arms,
-            is_text,
-            "all" if self.available is None else "lists" if isinstance(self.available, str) else "truths",
-            self.loss_range if self.is_loss else None,
-            on_error=on_error,
-        )
 
     def rows(self, file: str, line: Any, table: Mapping[str, Column]) -> Rows:
         """Some rows of the table, of which `table` holds the columns by name."""
@@ -59,7 +43,7 @@ class Columns:
         return Rows(
             file,
             line,
-            [table[name] for name in self.context],
+            [table[name] for name in self.meaning.context],
             table[self.arm],
             table[self.propensity],
             table[self.value],
@@ -82,8 +66,12 @@ class Columns:
         id: str | None = None,
         categories: Collection[str] = (),
         arms: Sequence[Hashable] | None = None,
+        on_error: OnError = "skip",
     ) -> Columns:
-        """Checked columns. Losses lie in [0, 1] where no `loss_range` is given."""
+        """Checked columns. Losses lie in [0, 1] where no `loss_range` is given.
+
+        `available` may be a mapping from arm to column, too; without `arms`, a sequence of columns names the arms.
+        """
         features = (context,) if isinstance(context, str) else tuple(context or ())
         if not features or arm is None or propensity is None or (reward is None) == (loss is None):
             given = {"context": context, "arm": arm, "propensity": propensity, "reward": reward, "loss": loss}
@@ -117,9 +105,10 @@ class Columns:
                 raise InputError(f"available needs a column for each of the {len(all_arms)} arms; given {len(some)}.")
         if some is not None and not some:
             raise InputError("available needs a column with lists, or a column of booleans for each arm; given none.")
-        return Columns(
-            features, arm, propensity, str(reward or loss), loss is not None, between, some, timestamp, id, kinds, all_arms
-        )
+        offers: Any = "all" if some is None else "lists" if isinstance(some, str) else "truths"
+        losses = None if loss is None else between
+        meaning = Meaning(features, kinds, all_arms, offers=offers, loss_range=losses, on_error=on_error)
+        return Columns(meaning, arm, propensity, str(reward or loss), some, timestamp, id)
 
 
 def checked_arms(arms: Sequence[Hashable] | None) -> tuple[Hashable, ...] | None:

@@ -9,17 +9,12 @@ from typing import Any
 
 from ..errors import InputError
 from .columns import Columns, checked_arms
+from .rows import Meaning
 from .table import CsvFiles
 
 USER = tuple(f"user_feature_{k}" for k in range(4))
-COLUMNS = Columns(
-    ("position", *USER),
-    arm="item_id",
-    propensity="propensity_score",
-    value="click",
-    timestamp="timestamp",
-    categories=frozenset(USER),
-)
+MEANING = Meaning(("position", *USER), frozenset(USER), arm_type=int)
+COLUMNS = Columns(MEANING, "item_id", "propensity_score", "click", timestamp="timestamp")
 
 
 def obd_files(
@@ -34,9 +29,9 @@ def obd_files(
 
     `context` names other columns, e.g. the affinities; `categories` those of them that are no numbers.
     """
-    features = COLUMNS.context if context is None else tuple(context)
-    kinds = COLUMNS.categories & set(features) if categories is None else frozenset(categories)
+    features = MEANING.context if context is None else tuple(context)
+    kinds = MEANING.categories & set(features) if categories is None else frozenset(categories)
     if not features or not kinds <= set(features):
         raise InputError(f"context needs columns, and categories some of them; given {context!r} and {categories!r}.")
-    columns = replace(COLUMNS, context=features, categories=kinds, arms=checked_arms(arms))
-    return CsvFiles(paths, columns, on_error=on_error, arm_type=int)
+    meaning = MEANING._replace(context=features, categories=kinds, arms=checked_arms(arms), on_error=on_error)
+    return CsvFiles(paths, replace(COLUMNS, meaning=meaning))

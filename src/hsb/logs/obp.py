@@ -38,8 +38,8 @@ def from_obp(feedback: Mapping[str, Any], *, on_error: Any = "skip", rows: int =
     table = dict(zip(names, context.T, strict=True))
     table |= {"action": action, "pscore": np.asarray(chances), "reward": np.asarray(feedback["reward"])}
     arms = range(int(feedback["n_actions"]))
-    columns = Columns.of(context=names, arm="action", propensity="pscore", reward="reward", arms=arms)
-    return RowLog(Frame(table, columns, on_error=on_error), rows=rows)
+    columns = Columns.of(context=names, arm="action", propensity="pscore", reward="reward", arms=arms, on_error=on_error)
+    return RowLog(Frame(table, columns), rows=rows)
 
 
 def _chances(pi_b: Any, action: Any) -> Any:

@@ -91,19 +91,19 @@ def open(
     options: dict[str, Any] = {"context": context, "categories": categories, "arms": arms}
 
     def columns() -> Columns:
-        return Columns.of(loss_range=loss_range, **named, **options)  # type: ignore[arg-type]
+        return Columns.of(loss_range=loss_range, **named, **options, on_error=on_error)  # type: ignore[arg-type]
 
     if kind_of(path) is not None:
         if format is not None:
             raise InputError(f"A table in memory has no format; given {format!r}. Leave it out.")
-        return RowLog(Frame(path, columns(), on_error=on_error), rows=rows)
+        return RowLog(Frame(path, columns()), rows=rows)
     is_mapped = any(one is not None for one in named.values())
     paths = _paths(path, format)
     format = format or _looked(paths[0], is_mapped)
     if format == "csv":
-        return RowLog(CsvFiles(paths, columns(), on_error=on_error), rows=rows)
+        return RowLog(CsvFiles(paths, columns()), rows=rows)
     if format == "parquet" and (is_mapped or not is_native(paths[0])):
-        return RowLog(ParquetFiles(paths, columns(), on_error=on_error), rows=rows)
+        return RowLog(ParquetFiles(paths, columns()), rows=rows)
     if format == "dsjson":
         options["arm"] = named.pop("arm")
     _refuse(format, named)

@@ -53,6 +53,7 @@ class Meaning(NamedTuple):
     negative: bool = False
     """Values are costs: rewards are what they are below 0."""
     arm_type: Callable[[Any], Hashable] | None = None
+    """Makes an arm of what a column holds; ValueError is a problem of the row."""
     on_error: OnError = "skip"
 
 

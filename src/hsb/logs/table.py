@@ -82,13 +82,10 @@ class _Waiting:
 
 
 class CsvFiles(Files):
-    """Comma-separated values with a header, UTF-8, plain or gzip, one file or several with the same columns. Arms are text.
+    """Comma-separated values with a header, UTF-8, plain or gzip, one file or several with the same columns. Arms are text."""
 
-    `arm_type` makes an arm of such text; ValueError is a problem of the row.
-    """
-
-    def __init__(self, paths: Sequence[Path], columns: Columns, *, on_error: Any = "skip", arm_type: Any = None) -> None:
-        super().__init__(paths, columns.meaning(is_text=True, on_error=on_error)._replace(arm_type=arm_type))
+    def __init__(self, paths: Sequence[Path], columns: Columns) -> None:
+        super().__init__(paths, columns.meaning._replace(is_text=True))
         self.columns = columns
         for path in self.paths:
             require(columns.names, header(path), str(path))
@@ -158,8 +155,8 @@ def header(path: Path) -> list[str]:
 class ParquetFiles(Files):
     """Parquet files of others, which need pyarrow; read as many rows at a time as are asked for."""
 
-    def __init__(self, paths: Sequence[Path], columns: Columns, *, on_error: Any = "skip") -> None:
-        super().__init__(paths, columns.meaning(is_text=False, on_error=on_error))
+    def __init__(self, paths: Sequence[Path], columns: Columns) -> None:
+        super().__init__(paths, columns.meaning)
         self.columns = columns
         for path in self.paths:
             with parquet(path) as file:
@@ -189,12 +186,11 @@ def parquet(path: Path) -> Any:
 class Frame(Source):
     """A table in memory: Arrow, pandas, polars, or a mapping from names to columns."""
 
-    def __init__(self, frame: Any, columns: Columns, *, on_error: Any = "skip") -> None:
+    def __init__(self, frame: Any, columns: Columns) -> None:
         self.kind = kind_of(frame)
         if self.kind == "pyarrow" and type(frame).__name__ == "RecordBatch":
             frame = need("pyarrow").Table.from_batches([frame])
-        self.frame, self.columns = frame, columns
-        self.meaning = columns.meaning(is_text=False, on_error=on_error)
+        self.frame, self.columns, self.meaning = frame, columns, columns.meaning
         there = list(frame) if self.kind == "mapping" else frame.column_names if self.kind == "pyarrow" else list(frame.columns)
         require(columns.names, there, self._name)
         if self.kind == "mapping" and len({len(frame[name]) for name in columns.names}) > 1:
