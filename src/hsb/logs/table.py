@@ -51,17 +51,17 @@ class RowLog(Log):
 
     def _read(self) -> Iterator[Batch]:
         self.problems = Problems()
-        waiting = _Waiting(self)
-        checked = Checked(self.source.meaning, self.arms, waiting.add)
-        for rows in self.source.rows(self.size, waiting.add):
+        told = _InOrder(self)
+        checked = Checked(self.source.meaning, self.arms, told.add)
+        for rows in self.source.rows(self.size, told.add):
             batch = checked.batch(rows)
-            waiting.flush()
+            told.flush()
             if len(batch):
                 yield batch
-        waiting.flush()
+        told.flush()
 
 
-class _Waiting:
+class _InOrder:
     """Problems in the order in which they are noticed, to be told in the order of their lines."""
 
     def __init__(self, log: RowLog) -> None:
@@ -92,53 +92,47 @@ class CsvFiles(Files):
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
         """A row that does not have as many fields as the header is reported."""
-        fields = _Fields(path, report)
+        fields = _fields(path, report)
         there, wanted = next(fields)[1], self.columns.names
         require(wanted, there, str(path))
         places = [there.index(name) for name in wanted]
 
-        def whole() -> Iterator[tuple[int, list[str]]]:
+        def complete() -> Iterator[tuple[int, list[str]]]:
             for number, row in fields:
                 if len(row) == len(there):
                     yield number, [row[j] for j in places]
                 else:
                     report(Problem(str(path), number, f"the row does not have {len(there)} fields"))
 
-        for piece in pieces(whole(), size):
+        for piece in pieces(complete(), size):
             line, rows = zip(*piece, strict=True)
             yield self.columns.rows(str(path), line, dict(zip(wanted, map(list, zip(*rows, strict=True)), strict=True)))
 
 
-class _Fields:
+def _fields(path: Path, report: Report) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV file that can be told apart, with the number of the line each begins on."""
+    line, is_utf8 = Line(0, "", True), True
 
-    def __init__(self, path: Path, report: Report) -> None:
-        self.path, self.report = path, report
-        self.line = Line(0, "", True)
-        self.is_utf8 = True
-        self.reader = csv.reader(self._texts(), strict=True)
-
-    def _texts(self) -> Iterator[str]:
-        for line in lines(self.path, self.report):
-            self.line = line
-            self.is_utf8 = self.is_utf8 and line.is_utf8
+    def texts() -> Iterator[str]:
+        nonlocal line, is_utf8
+        for line in lines(path, report):
+            is_utf8 = is_utf8 and line.is_utf8
             yield line.text
 
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        return self
-
-    def __next__(self) -> tuple[int, list[str]]:
-        while True:
-            begin, self.is_utf8 = self.line.number + 1, True
-            try:
-                row = next(self.reader)
-            except csv.Error as error:
-                self.report(Problem(str(self.path), begin, f"not comma-separated values ({error})"))
-                continue
-            if not self.is_utf8:
-                self.report(Problem(str(self.path), begin, "the row is not UTF-8"))
-            elif row:
-                return begin, row
+    reader = csv.reader(texts(), strict=True)
+    while True:
+        begin, is_utf8 = line.number + 1, True
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            report(Problem(str(path), begin, f"not comma-separated values ({error})"))
+            continue
+        if not is_utf8:
+            report(Problem(str(path), begin, "the row is not UTF-8"))
+        elif row:
+            yield begin, row
 
 
 def header(path: Path) -> list[str]:
@@ -147,7 +141,7 @@ def header(path: Path) -> list[str]:
     def refuse(problem: Problem) -> None:
         raise FileError(f"{problem}. The first line must name the columns.")
 
-    for _, row in _Fields(path, refuse):
+    for _, row in _fields(path, refuse):
         return row
     raise FileError(f"{path} is empty. The first line must name the columns.")
 
