@@ -91,7 +91,7 @@ def main() -> int:
         count = long_kernels if options.kernels else reaches
         places += count(str(path.relative_to(PACKAGE)), ast.parse(path.read_text(encoding="utf-8")))
     if options.list:
-        for place in places:
+        for place in sorted(places):
             print(f"{place.file}:{place.line} {place.name}")
     for file, number in Counter(place.file for place in places).most_common():
         print(f"{number:4} {file}")

@@ -121,7 +121,7 @@ def _words(kernels: Any, texts: Sequence[str]) -> yahoo_text.Words:
 
 
 def _check(batch: Batch, format: Format, before: int) -> None:
-    """Can the format hold every row?"""
+    """Refuse a batch with a row that the format cannot hold; `before` rows were written before it."""
     d = FEATURES[format]
     if batch.contexts.shape[1] != d:
         raise InputError(f"{format} has {d} features; given {batch.contexts.shape[1]}.")
@@ -129,15 +129,11 @@ def _check(batch: Batch, format: Format, before: int) -> None:
         if not NAME[format].fullmatch(str(arm)):
             raise InputError(f"{format} names articles {'id-<number>' if 'b' in format else '<number>'}; given {arm!r}.")
     clicks = (batch.reward == 0.0) | (batch.reward == 1.0)
-    if not clicks.all():
-        row = int(np.argmin(clicks))
-        raise InputError(f"{format} holds clicks, 0 or 1; the reward of row {before + row} is {batch.reward[row]}.")
     times = (batch.timestamp >= 0) & (batch.timestamp <= LATEST) & (batch.timestamp == np.floor(batch.timestamp))
-    if not times.all():
-        row = int(np.argmin(times))
-        raise InputError(
-            f"{format} holds whole seconds since 1970; the timestamp of row {before + row} is {batch.timestamp[row]}."
-        )
+    for fits, what, name in ((clicks, "clicks, 0 or 1", "reward"), (times, "whole seconds since 1970", "timestamp")):
+        if not fits.all():
+            row = int(np.argmin(fits))
+            raise InputError(f"{format} holds {what}; the {name} of row {before + row} is {getattr(batch, name)[row]}.")
     if not batch.is_uniform:
         raise InputError(
             f"{format} means that the arm shown was drawn uniformly from its pool; the propensities say otherwise."
