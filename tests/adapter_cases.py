@@ -1,6 +1,8 @@
 """A small contextual world, and rounds played by hand, for the adapters to be held against."""
 
-from collections.abc import Iterable
+import copy
+import pickle
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,8 @@ from test_policies import POLICIES, state
 
 import hsb
 
-__all__ = ["ARMS", "CONTEXTS", "NO_SIGNAL", "POLICIES", "REWARDS", "by_hand", "hsb_policy", "replayed_by_hand", "state"]
+__all__ = ["ARMS", "CONTEXTS", "NO_SIGNAL", "POLICIES", "REWARDS"]
+__all__ += ["by_hand", "copies_go_on_alike", "hsb_policy", "late_rewards", "replayed_by_hand", "state"]
 
 ROUNDS = 3000
 ARMS = ["a", "b", "c"]
@@ -45,3 +48,31 @@ def replayed_by_hand(policy: hsb.Policy, contexts: Iterable[Any], logged: Iterab
             policy.learn(decision, reward=row[arm])
         done.append(decision.arm)
     return done
+
+
+def late_rewards(choose: Callable[[float], int], answer: Callable[[int, float, float], None]) -> tuple[hsb.HSB, hsb.HSB]:
+    """Let an adapter of `hsb_policy(horizon=200)` choose, and answer 20 rounds later: the policy that did the same by hand, and one that was
+    taught with the propensity of the moment instead."""
+    twin, wrong = hsb_policy(horizon=200), hsb_policy(horizon=200)
+    late: list[Any] = []
+    for t, x in enumerate([round(x, 1) for x in CONTEXTS[:120]]):  # few contexts, so that several alike wait
+        arm = choose(x)
+        late.append((arm, x, twin.decide(x), REWARDS[t][arm]))
+        assert arm == late[-1][2].arm
+        if t >= 20:
+            arm, x, decision, reward = late.pop(0)
+            answer(arm, x, reward)
+            twin.learn(decision, reward=reward)
+            now = wrong.probabilities(x)[arm]
+            wrong.learn(hsb.Decision(context=x, arm=arm, propensity=now), reward=reward)
+    return twin, wrong
+
+
+def copies_go_on_alike(adapter: Any, play: Callable[[Any], Any], policy: Callable[[], hsb.Policy]) -> None:
+    """A copy and a pickled one play on as the adapter itself does afterwards, and do not touch it. `policy` tells its policy as it is now."""
+    before = state(policy())
+    ends = []
+    for twin in (copy.deepcopy(adapter), pickle.loads(pickle.dumps(adapter))):
+        ends.append(play(twin))
+        assert state(policy()) == before
+    assert ends[0] == ends[1] == play(adapter)

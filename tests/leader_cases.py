@@ -22,11 +22,11 @@ PLANE = hsb.BinaryTree(depth=4, space=hsb.Box([18, 0], [90, 1]))
 def state(policy: hsb.Policy) -> dict[str, Any]:
     """All that a policy is, byte for byte."""
     return {
-        "arrays": {name: array.tobytes() for name, array in policy._arrays().items()},
+        "arrays": {name: array.tobytes() for name, array in policy.to_arrays().items()},
         "settings": (repr(policy._settings()), policy.loss_range, repr(policy.arms), {repr(arm) for arm in policy._removed}),
-        "ledger": (policy._ledger.issued, bytes(policy._ledger.bits).rstrip(b"\0")),
+        "ledger": (policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
         "counters": (policy.rounds, policy.clipped),
-        "random": repr(policy._rng.bit_generator.state),
+        "random": repr(policy.rng.bit_generator.state),
     }
 
 

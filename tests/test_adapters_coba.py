@@ -1,11 +1,8 @@
 """hsb inside coba's own evaluators and experiments."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
-from adapter_cases import ARMS, CONTEXTS, NO_SIGNAL, POLICIES, REWARDS, by_hand, hsb_policy, state
+from adapter_cases import ARMS, CONTEXTS, NO_SIGNAL, POLICIES, REWARDS, by_hand, copies_go_on_alike, hsb_policy, state
 from test_bad_input import refused
 
 import hsb
@@ -263,12 +260,7 @@ def test_a_classification_dataset_of_coba():
 def test_copies_are_independent_and_repeat():
     learner = CobaLearner(hsb_policy())
     list(EVERYTHING.evaluate(few(), learner))
-    before = state(learner.policy)
-    runs = []
-    for twin in (copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))):
-        runs.append(told(EVERYTHING.evaluate(few(NO_SIGNAL), twin)))
-        assert state(learner.policy) == before
-    assert runs[0] == runs[1] == told(EVERYTHING.evaluate(few(NO_SIGNAL), learner))
+    copies_go_on_alike(learner, lambda one: told(EVERYTHING.evaluate(few(NO_SIGNAL), one)), lambda: learner.policy)
 
 
 def test_bad_input_changes_nothing():

@@ -92,8 +92,8 @@ def test_what_is_no_policy_is_refused():
 # -- decisions that wait -----------------------------------------------------------------------------------------------
 
 
-def made(p: float, arm: str = "a", context: float = 0.1) -> tuple:
-    return key_of(context, arm), hsb.Decision(context=context, arm=arm, propensity=p)
+def made(p: float, arm: str = "a", context: float = 0.1) -> hsb.Decision:
+    return hsb.Decision(context=context, arm=arm, propensity=p)
 
 
 def propensities(waiting: Waiting, *keys: tuple) -> list[float]:

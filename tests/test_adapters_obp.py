@@ -1,12 +1,22 @@
 """hsb as OBP calls it: the protocol everywhere, OBP's own simulator where it is installed."""
 
-import copy
-import pickle
 import types
 
 import numpy as np
 import pytest
-from adapter_cases import ARMS, CONTEXTS, NO_SIGNAL, POLICIES, REWARDS, by_hand, hsb_policy, replayed_by_hand, state
+from adapter_cases import (
+    ARMS,
+    CONTEXTS,
+    NO_SIGNAL,
+    POLICIES,
+    REWARDS,
+    by_hand,
+    copies_go_on_alike,
+    hsb_policy,
+    late_rewards,
+    replayed_by_hand,
+    state,
+)
 from test_bad_input import refused
 
 import hsb
@@ -72,18 +82,10 @@ def test_a_list_of_actions_is_chosen_one_after_another():
 
 
 def test_late_rewards_use_the_propensity_of_their_decision():
-    policy, twin, wrong = OBPPolicy(hsb_policy(horizon=200), waiting=50), hsb_policy(horizon=200), hsb_policy(horizon=200)
-    late = []
-    for t, x in enumerate([round(x, 1) for x in CONTEXTS[:FEW]]):  # few contexts, so that several alike wait
-        arm = int(policy.select_action([[x]])[0])
-        late.append((arm, x, twin.decide(x), REWARDS[t][arm]))
-        assert arm == late[-1][2].arm
-        if t >= 20:
-            arm, x, decision, reward = late.pop(0)
-            policy.update_params(arm, reward, [[x]])
-            twin.learn(decision, reward=reward)
-            now = wrong.probabilities(x)[arm]  # the propensity of the moment instead
-            wrong.learn(hsb.Decision(context=x, arm=arm, propensity=now), reward=reward)
+    policy = OBPPolicy(hsb_policy(horizon=200), waiting=50)
+    twin, wrong = late_rewards(
+        lambda x: int(policy.select_action([[x]])[0]), lambda arm, x, reward: policy.update_params(arm, reward, [[x]])
+    )
     assert state(policy.policy) == state(twin)
     assert state(wrong)["arrays"] != state(twin)["arrays"]
 
@@ -112,14 +114,12 @@ def test_copies_are_independent_and_remember_what_waits():
     policy = OBPPolicy(hsb_policy())
     loop(policy, TABLE[:FEW], REWARDS[:FEW])
     action = policy.select_action([[0.3]])[0]
-    before = state(policy.policy)
-    ends = []
-    for twin in (copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))):
-        twin.update_params(action, 1.0, [[0.3]])
-        ends.append(loop(twin, TABLE[:20], NO_SIGNAL[:20]))
-        assert state(policy.policy) == before
-    policy.update_params(action, 1.0, [[0.3]])
-    assert ends[0] == ends[1] == loop(policy, TABLE[:20], NO_SIGNAL[:20])
+
+    def answered(one):
+        one.update_params(action, 1.0, [[0.3]])
+        return loop(one, TABLE[:20], NO_SIGNAL[:20])
+
+    copies_go_on_alike(policy, answered, lambda: policy.policy)
 
 
 def test_bad_input_changes_nothing():

@@ -1,13 +1,23 @@
 """hsb inside river's own evaluation loops."""
 
 import copy
-import pickle
 import random
 import types
 
 import numpy as np
 import pytest
-from adapter_cases import CONTEXTS, NO_SIGNAL, POLICIES, REWARDS, by_hand, hsb_policy, replayed_by_hand, state
+from adapter_cases import (
+    CONTEXTS,
+    NO_SIGNAL,
+    POLICIES,
+    REWARDS,
+    by_hand,
+    copies_go_on_alike,
+    hsb_policy,
+    late_rewards,
+    replayed_by_hand,
+    state,
+)
 from test_bad_input import refused
 
 import hsb
@@ -145,18 +155,10 @@ def test_a_loop_is_the_same_as_by_hand_and_ranks():
 
 
 def test_late_rewards_use_the_propensity_of_their_decision():
-    policy, twin, wrong = RiverPolicy(hsb_policy(horizon=200), waiting=50), hsb_policy(horizon=200), hsb_policy(horizon=200)
-    late = []
-    for t, x in enumerate([round(x, 1) for x in CONTEXTS[:FEW]]):  # few contexts, so that several alike wait
-        arm = policy.pull(ARMS, {"x": x})
-        late.append((arm, x, twin.decide(x), REWARDS[t][arm]))
-        assert arm == late[-1][2].arm
-        if t >= 20:
-            arm, x, decision, reward = late.pop(0)
-            policy.update(arm, {"x": x}, reward)
-            twin.learn(decision, reward=reward)
-            now = wrong.probabilities(x)[arm]  # the propensity of the moment instead
-            wrong.learn(hsb.Decision(context=x, arm=arm, propensity=now), reward=reward)
+    policy = RiverPolicy(hsb_policy(horizon=200), waiting=50)
+    twin, wrong = late_rewards(
+        lambda x: policy.pull(ARMS, {"x": x}), lambda arm, x, reward: policy.update(arm, {"x": x}, reward)
+    )
     assert state(policy.current) == state(twin)
     assert state(wrong)["arrays"] != state(twin)["arrays"]
 
@@ -254,14 +256,12 @@ def test_copies_are_independent_and_remember_what_waits():
     policy = RiverPolicy(hsb_policy(), waiting=3)
     loop(policy, CONTEXTS[:FEW], REWARDS[:FEW])
     arm = policy.pull(ARMS, {"x": 0.3})
-    before = state(policy.current)
-    ends = []
-    for twin in (copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))):
-        twin.update(arm, {"x": 0.3}, 1.0)
-        ends.append(loop(twin, CONTEXTS[:20], NO_SIGNAL[:20]))
-        assert state(policy.current) == before
-    policy.update(arm, {"x": 0.3}, 1.0)
-    assert ends[0] == ends[1] == loop(policy, CONTEXTS[:20], NO_SIGNAL[:20])
+
+    def answered(one):
+        one.update(arm, {"x": 0.3}, 1.0)
+        return loop(one, CONTEXTS[:20], NO_SIGNAL[:20])
+
+    copies_go_on_alike(policy, answered, lambda: policy.current)
 
 
 def test_bad_input_changes_nothing():

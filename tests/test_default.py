@@ -70,8 +70,8 @@ def test_a_table_gives_what_its_rounds_give(arms: int, masks: bool) -> None:
         decision = other.decide(contexts[t], available=np.flatnonzero(offered[t]).tolist() if masks else None)
         assert (decision.arm, decision.propensity) == (run.arms[t], run.propensities[t]), t
         other.learn(decision, loss=losses[t, decision.arm])
-    for name, array in one._arrays().items():
-        assert np.array_equal(array, other._arrays()[name]), name
+    for name, array in one.to_arrays().items():
+        assert np.array_equal(array, other.to_arrays()[name]), name
 
 
 def world(name: str, seed: int, rounds: int = 100_000) -> tuple[np.ndarray, np.ndarray]:
@@ -123,7 +123,7 @@ def test_nothing_is_lost_in_long_certain_runs() -> None:
     hsb.simulate(policy, np.full(n, 0.3), np.column_stack([np.zeros(n), np.ones(n)]))
     run = hsb.simulate(policy, np.full(2000, 0.3), np.column_stack([np.ones(2000), np.zeros(2000)]))
     assert run.losses[1000:].mean() < 0.2
-    assert all(np.isfinite(array).all() for name, array in policy._arrays().items() if name == "advisor")
+    assert all(np.isfinite(array).all() for name, array in policy.to_arrays().items() if name == "advisor")
 
 
 def test_the_guarantee_is_stated_and_grows_as_the_root_of_the_rounds() -> None:

@@ -213,11 +213,11 @@ def test_regret_stays_under_the_bound(name):
 
 def state(policy: Exp4) -> dict[str, Any]:
     return {
-        "arrays": [array.tobytes() for array in policy._arrays().values()],
-        "ledger": (policy._ledger.issued, bytes(policy._ledger.bits).rstrip(b"\0")),
+        "arrays": [array.tobytes() for array in policy.to_arrays().values()],
+        "ledger": (policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
         "counters": (policy.rounds, policy.clipped, policy.learning_rate),
         "arms": (repr(policy.arms), policy.active_arms),
-        "random": repr(policy._rng.bit_generator.state),
+        "random": repr(policy.rng.bit_generator.state),
     }
 
 
@@ -237,7 +237,7 @@ def test_simulate_is_decide_and_learn_bit_for_bit(kind, rate, masks):
     run = hsb.simulate(one, table, losses, available=offered if masks == "masks" else None)
     for t in range(rounds):
         available = [arm for m, arm in enumerate(ARMS) if offered[t, m]] if masks == "masks" else None
-        decision = other.decide(table[t], available=available, u=other._rng.random())
+        decision = other.decide(table[t], available=available, u=other.rng.random())
         other.learn(decision, loss=losses[t, ARMS.index(decision.arm)])
         assert (run.arms[t], run.propensities[t]) == (decision.arm, decision.propensity)
     assert state(one)["arrays"] == state(other)["arrays"]

@@ -20,10 +20,10 @@ NONE = np.zeros(0, dtype=np.uint8)
 
 def state(policy: LinUCB) -> dict[str, Any]:
     return {
-        "arrays": [array.tobytes() for array in policy._arrays().values()],
-        "counters": (policy.rounds, policy.clipped, policy._ledger.issued, bytes(policy._ledger.bits).rstrip(b"\0")),
+        "arrays": [array.tobytes() for array in policy.to_arrays().values()],
+        "counters": (policy.rounds, policy.clipped, policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
         "settings": (policy._settings(), policy.arms, policy._removed, policy.loss_range),
-        "random": repr(policy._rng.bit_generator.state),
+        "random": repr(policy.rng.bit_generator.state),
     }
 
 
@@ -276,17 +276,17 @@ def test_copies_go_on_bit_for_bit(how, settings, tmp_path):
 
 
 def test_damaged_state_is_refused():
-    arrays = trained()._arrays()
+    arrays = trained().to_arrays()
     for place, value in (((0, 0, 0), 0.5), ((0, 0, 1), 9.0), ((1, 3, 1), 9.0), ((2, 6, 0), math.nan), ((0, 0, 0), math.inf)):
         forged = arrays["state"].copy()
         forged[place] = value
         with pytest.raises(ValueError, match=r"its (matrices|state)"):
-            LinUCB(2, arms=3)._set_arrays({"state": forged, "updates": arrays["updates"]})
+            LinUCB(2, arms=3).take_arrays({"state": forged, "updates": arrays["updates"]})
     with pytest.raises(ValueError, match="its matrices"):
-        LinUCB(2, arms=3)._set_arrays({"state": arrays["state"], "updates": -arrays["updates"] - 1})
+        LinUCB(2, arms=3).take_arrays({"state": arrays["state"], "updates": -arrays["updates"] - 1})
     with pytest.raises(ValueError, match="does not fit"):
-        LinUCB(3, arms=3)._set_arrays(arrays)
-    LinUCB(2, arms=3)._set_arrays(arrays)
+        LinUCB(3, arms=3).take_arrays(arrays)
+    LinUCB(2, arms=3).take_arrays(arrays)
 
 
 # -- bad input -----------------------------------------------------------------------------------------------------------

@@ -243,7 +243,7 @@ def test_what_is_refused(tmp_path):
         (columns, {"context": ["colour"]}, "categories="),
         (columns, {"categories": ["size"]}, "among context"),
         (columns, {"context": ["age", "age"]}, "twice"),
-        (columns, {"arms": ["a", "a"]}, "different labels"),
+        (columns, {"arms": ["a", "a"]}, "different hashable values"),
         (columns, {"available": []}, "available"),
         (columns, {"available": ["is_a"], "arms": ["a", "b"]}, "column for each"),
         (columns, {"available": {"a": "is_a"}, "arms": ["a", "b"]}, "exactly the arms"),

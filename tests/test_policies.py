@@ -54,10 +54,10 @@ ESTIMATED = {"CsbFtpl", "CsbFtpl, regions"}  # their propensity is 1/J, an estim
 
 def state(policy: hsb.Policy) -> dict[str, Any]:
     return {
-        "arrays": {name: array.tobytes() for name, array in policy._arrays().items()},
-        "counters": (policy.rounds, policy.clipped, policy._ledger.issued, repr(policy.arms), repr(policy._removed)),
+        "arrays": {name: array.tobytes() for name, array in policy.to_arrays().items()},
+        "counters": (policy.rounds, policy.clipped, policy.ledger.issued, repr(policy.arms), repr(policy._removed)),
         "settings": repr(policy._settings()),
-        "random": repr(policy._rng.bit_generator.state),
+        "random": repr(policy.rng.bit_generator.state),
     }
 
 

@@ -22,11 +22,11 @@ def state(policy: hsb.HSB) -> dict[str, Any]:
     """All that a policy is, byte for byte; only rows that are not in use are left out."""
     return {
         "arrays": [array.tobytes() for member in policy._members for array in trimmed(member)],
-        "ledger": (policy._ledger.issued, bytes(policy._ledger.bits).rstrip(b"\0")),
+        "ledger": (policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
         "counters": (policy.rounds, policy.clipped),
         "settings": (policy.structure, policy.learning_rate, policy.horizon, policy.regions, policy.stop, policy.loss_range),
         "arms": (repr(policy.arms), {repr(arm) for arm in policy._removed}),
-        "random": repr(policy._rng.bit_generator.state),
+        "random": repr(policy.rng.bit_generator.state),
     }
 
 

@@ -26,7 +26,7 @@ def stop_at(rounds):
 def same(one, other):
     assert np.array_equal(beliefs(one), beliefs(other))
     assert one.arms == other.arms and one.rounds == other.rounds and one.clipped == other.clipped
-    assert one._rng.bit_generator.state == other._rng.bit_generator.state
+    assert one._rng.bit_generator.state == other.rng.bit_generator.state
     assert getattr(one, "_sums", None) == getattr(other, "_sums", None)
 
 

@@ -74,7 +74,7 @@ def test_weights_far_below_the_smallest_double(depth, stop, tmp_path):
 def test_every_bit_generator(kind, tmp_path):
     policy = hsb.HSB(TREE, arms=3, learning_rate=0.4, seed=np.random.Generator(getattr(np.random, kind)(5)))
     play(policy, 7)
-    policy._rng.integers(10, dtype=np.uint32)  # half a word stays behind
+    policy.rng.integers(10, dtype=np.uint32)  # half a word stays behind
     same_future(policy, again(policy, tmp_path))
 
 

@@ -245,7 +245,7 @@ def test_a_million_rounds(forgetting):
     policy = TreeThompson(hsb.BinaryTree(depth=10), arms=2, seed=0, forgetting=forgetting)
     run = hsb.simulate(policy, contexts, losses)
     assert run.losses[-n // 2 :].mean() < (1e-4 if forgetting is None else 0.01)
-    rows = policy._arrays()["floats"][policy._tree.I[header.ROW0] :]
+    rows = policy.to_arrays()["floats"][policy._tree.I[header.ROW0] :]
     assert np.isfinite(rows).all()
     for x in (0.1, 0.499, 0.501, 0.9):
         p = policy.probabilities(x)

@@ -61,7 +61,7 @@ def test_copies_go_on_bit_for_bit(how, settings, tmp_path):
 
 def test_damaged_state_is_refused():
     fresh = TreeThompson(hsb.BinaryTree(depth=6), arms=3)
-    arrays = trained()._arrays()
+    arrays = trained().to_arrays()
     row = int(arrays["ints"][header.ROW0])
     for at, value in (
         (row, 0.0),
@@ -75,18 +75,18 @@ def test_damaged_state_is_refused():
         floats = arrays["floats"].copy()
         floats[at] = value
         with pytest.raises(ValueError, match=r"its (counts|state)"):
-            fresh._set_arrays({"floats": floats, "ints": arrays["ints"]})
+            fresh.take_arrays({"floats": floats, "ints": arrays["ints"]})
     links = int(arrays["ints"][header.LINKS])
     for at, value in ((header.ROWS, 10**6), (header.STRIDE, 16), (links + 1, 10**6), (links, 7 << 12)):
         ints = arrays["ints"].copy()
         ints[at] = value
         with pytest.raises(ValueError, match="its state"):
-            fresh._set_arrays({"floats": arrays["floats"], "ints": ints})
+            fresh.take_arrays({"floats": arrays["floats"], "ints": ints})
     with pytest.raises(ValueError, match="its state"):
-        TreeThompson(hsb.BinaryTree(depth=7), arms=3)._set_arrays(arrays)
+        TreeThompson(hsb.BinaryTree(depth=7), arms=3).take_arrays(arrays)
     with pytest.raises(ValueError, match="stop prior"):
-        TreeThompson(hsb.BinaryTree(depth=6), arms=3, stop=0.1)._set_arrays(arrays)
-    fresh._set_arrays(arrays)
+        TreeThompson(hsb.BinaryTree(depth=6), arms=3, stop=0.1).take_arrays(arrays)
+    fresh.take_arrays(arrays)
 
 
 # -- bad input -----------------------------------------------------------------------------------------------------------

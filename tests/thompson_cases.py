@@ -13,16 +13,16 @@ TREE = hsb.BinaryTree(depth=3)
 
 def state(policy: TreeThompson) -> dict[str, Any]:
     """All that a policy is, byte for byte, scratch apart."""
-    arrays = policy._arrays()
+    arrays = policy.to_arrays()
     ints = arrays["ints"].copy()
     ints[header.WHOLE] = 0
     ints[ints[header.PATH] : ints[header.LINKS]] = 0
     return {
         "floats": arrays["floats"][arrays["ints"][header.GO] :].tobytes(),
         "ints": ints.tobytes(),
-        "counters": (policy.rounds, policy.clipped, policy._ledger.issued, bytes(policy._ledger.bits).rstrip(b"\0")),
+        "counters": (policy.rounds, policy.clipped, policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
         "settings": (policy._settings(), policy.arms, policy._removed, policy.loss_range),
-        "random": repr(policy._rng.bit_generator.state),
+        "random": repr(policy.rng.bit_generator.state),
     }
 
 

@@ -60,6 +60,23 @@ def whole(name: str, value: Any, least: int) -> int:
     return int(value)
 
 
+def scaled_loss(loss: float | None, reward: float | None, bounds: tuple[float, float]) -> float:
+    """A loss or a reward, exactly one of them, as a loss in [0, 1]."""
+    if (loss is None) == (reward is None):
+        given = "neither" if loss is None else "both"
+        raise InputError(f"learn needs loss= or reward=, exactly one; given {given}.")
+    low, high = bounds
+    value = loss if reward is None else reward
+    if isinstance(value, bool | np.bool_):  # a click is often a boolean
+        value = float(value)
+    if not is_number(value) or not low <= value <= high:
+        name = "loss" if reward is None else "reward"
+        raise InputError(
+            f"{name} must be a number in [{low}, {high}]; given {value!r}. Declare another range with loss_range=(low, high)."
+        )
+    return (float(value) - low) / (high - low) if reward is None else (high - float(value)) / (high - low)
+
+
 def is_hashable(value: Any) -> bool:
     """Can it be an arm?"""
     try:

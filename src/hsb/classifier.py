@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .arguments import is_number, whole
+from .arguments import whole
 from .decision import Decision
 from .ecoc import Perceptrons, contexts, exhaustive, one_versus_all, random_code
 from .ecoc.coding import checked_signs
@@ -26,7 +26,7 @@ from .spaces import Box
 from .structures import BinaryTree, PositionSplits, Structure
 
 MOST_POSITION = 8  # bits for which "auto" splits at any position: 2^8 boxes a round
-FULL_RATE = 1.0
+FULL_RATE = 1.0  # of the policy where it is told every loss, unless given
 
 
 class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -119,7 +119,7 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
+        """The class with the largest share at each row's codeword, the first of several."""
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
@@ -142,15 +142,11 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Perceptrons and a policy that know nothing."""
         if self.feedback not in ("full", "bandit"):
             raise InputError(f"feedback must be 'full' or 'bandit'; given {self.feedback!r}.")
-        rate = self.learning_rate
-        if rate is not None and (not is_number(rate) or not rate > 0.0):
-            raise InputError(f"learning_rate must be a positive number or None; given {rate!r}.")
+        rate = FULL_RATE if self.learning_rate is None and self.feedback == "full" else self.learning_rate
         code_seed, policy_seed = (int(seed) for seed in rng.randint(np.iinfo(np.int32).max, size=2))
         matrix = self._matrix(len(classes), code_seed)
         bits = matrix.shape[1]
         perceptrons = Perceptrons(self.n_features_in_, columns=bits, scaling=self.scaling, averaged=self.averaged)
-        if rate is None and self.feedback == "full":
-            rate = FULL_RATE
         policy = HSB(self._structure(bits), arms=len(classes), learning_rate=rate, seed=policy_seed)
         self.classes_, self.code_matrix_, self.perceptrons_, self.policy_ = classes, matrix, perceptrons, policy
 
@@ -183,7 +179,7 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise InputError(f"structure must be 'auto', 'position', 'binary' or a structure; given {self.structure!r}.")
 
     def _learn(self, X: NDArray[np.float64], index: NDArray[np.int64]) -> None:
-        """Once through the rows."""
+        """Go through the rows once: each gets its codeword, then the policy and the perceptrons learn its class."""
         codes = self.perceptrons_.learn(X, self.code_matrix_[index])
         if self.feedback == "bandit":
             losses = 1.0 - np.eye(len(self.classes_))[index]

@@ -30,11 +30,11 @@ class Ledger:
         self.past = {} if past is None else past
 
     def fork(self, rounds: int) -> Ledger:
-        """The ledger of a copy made after so many rounds."""
+        """The ledger of a copy made after `rounds` rounds."""
         return Ledger(self.issued, bytes(self.bits), past={**self.past, self.stream: (rounds, self.issued)})
 
     def issue(self) -> int:
-        """A new number."""
+        """The number of a new decision, and room for its bit."""
         number = self.issued
         self.issued = number + 1
         if number >> 3 >= len(self.bits):
@@ -63,7 +63,7 @@ class Ledger:
         return own
 
     def close(self, decision: Decision, rounds: int, *, own: bool) -> None:
-        """It was learned from, as the policy's round of that number."""
+        """It was learned from, as the policy's round number `rounds`."""
         decision._taught += ((self.stream, rounds),)
         if own and decision.id is not None:
             number = int(decision.id)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import generator, is_number, loss_bounds, shown
+from .arguments import generator, is_number, loss_bounds, scaled_loss, shown
 from .decision import Decision
 from .errors import InputError
 from .ledger import Ledger
@@ -68,8 +68,8 @@ class Policy:
         self.rounds = 0  # rounds learned from
         self.clipped = 0  # contexts that lay outside the space and were clipped
         self.version = 0  # changes whenever a decision could turn out otherwise
-        self._rng = generator(seed)
-        self._ledger = Ledger()
+        self.rng = generator(seed)
+        self.ledger = Ledger()
 
     # -- one round ---------------------------------------------------------------------------------------------------
 
@@ -87,11 +87,11 @@ class Policy:
         if u is not None and not (is_number(u) and 0.0 <= u < 1.0):
             raise InputError(f"u must be in [0, 1), a number; given {u!r}.")
         self._locate(context, count=True)
-        index, propensity = self._choose(offered, self._rng.random() if u is None else float(u))
+        index, propensity = self._choose(offered, self.rng.random() if u is None else float(u))
         if type(context) is not float and isinstance(context, list | np.ndarray):
             context = context.copy()  # the caller may use it again
         names = self.offer.names(offered) if len(offered) else None
-        return Decision.made(self, context, self.arms[index], propensity, names, self._ledger)
+        return Decision.made(self, context, self.arms[index], propensity, names, self.ledger)
 
     def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the loss (or the reward) of a decision: this policy's, now or later, or one from a log.
@@ -110,14 +110,14 @@ class Policy:
         if reward is None and type(loss) is float and self.loss_range == (0.0, 1.0) and 0.0 <= loss <= 1.0:
             scaled = loss
         else:
-            scaled = self._scaled_loss(loss, reward)
+            scaled = scaled_loss(loss, reward, self.loss_range)
         index = self.offer.number(decision.arm)
         propensity = decision.propensity
         if not is_number(propensity) or not 0.0 < propensity <= 1.0:
             raise InputError(
                 f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}."
             )
-        own = self._ledger.check(decision)
+        own = self.ledger.check(decision)
         offered = EVERYTHING
         if decision.available is not None:
             offered = self.offer.mask(decision.available, past=True)
@@ -129,7 +129,7 @@ class Policy:
         self._update(offered, index, scaled, float(propensity))
         self.rounds += 1
         self.version += 1
-        self._ledger.close(decision, self.rounds, own=own)
+        self.ledger.close(decision, self.rounds, own=own)
 
     def probabilities(self, context: Any, *, available: Iterable[Hashable] | None = None) -> Floats:
         """The distribution over arms for a context. Changes nothing.
@@ -204,8 +204,8 @@ class Policy:
         twin = copy.copy(self)
         twin.offer = self.offer.copy()
         twin.arms = twin.offer.arms
-        twin._rng = copy.deepcopy(self._rng) if seed is None else generator(seed)
-        twin._ledger = self._ledger.fork(self.rounds)
+        twin.rng = copy.deepcopy(self.rng) if seed is None else generator(seed)
+        twin.ledger = self.ledger.fork(self.rounds)
         twin._detach()
         twin._refresh()
         return twin
@@ -221,7 +221,15 @@ class Policy:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._ledger = self._ledger.fork(self.rounds)
+        self.ledger = self.ledger.fork(self.rounds)
+        self._refresh()
+
+    def resume(self, arrays: Arrays, *, removed: Iterable[Hashable], rounds: int, clipped: int, ledger: Ledger) -> None:
+        """Go on, in a fresh policy, where another was: what a file holds of it."""
+        self.take_arrays(arrays)
+        for arm in removed:
+            self.offer.remove(arm)
+        self.rounds, self.clipped, self.ledger = rounds, clipped, ledger.fork(rounds)
         self._refresh()
 
     def become(self, other: Self) -> None:
@@ -231,7 +239,7 @@ class Policy:
     @property
     def nbytes(self) -> int:
         """Memory that the state takes."""
-        return sum(array.nbytes for array in self._arrays().values())
+        return sum(array.nbytes for array in self.to_arrays().values())
 
     def __repr__(self) -> str:
         inside = [f"{name}={value!r}" for name, value in self._shown().items()]
@@ -303,7 +311,7 @@ class Policy:
         """
         n, before = len(losses), self.rounds
         arms, chances = np.empty(n, dtype=np.int64), np.empty(n)
-        self._play(points, masks, losses, self._rng.random(n), arms, chances, to_come)
+        self._play(points, masks, losses, self.rng.random(n), arms, chances, to_come)
         self.rounds = before + n
         self.version += 1
         return arms, chances
@@ -320,7 +328,7 @@ class Policy:
 
     def replay_rows(self, rows: Rows) -> Ints:
         """Decide on every row of a log and learn where the choice is the arm that was shown: which rows it learned."""
-        us, learned = self._rng.random(len(rows.arm)), []
+        us, learned = self.rng.random(len(rows.arm)), []
         for t in range(len(us)):
             offered = rows.offered(t)
             self._locate(rows.points[t], count=False)
@@ -353,13 +361,13 @@ class Policy:
         """A fresh policy; `common` holds arms, loss_range and seed."""
         return cls(**settings, **common)
 
-    def _arrays(self) -> Arrays:
+    def to_arrays(self) -> Arrays:
         """All that it learned, by name."""
         return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray) and name[0] != "_"}
 
-    def _set_arrays(self, arrays: Arrays) -> None:
+    def take_arrays(self, arrays: Arrays) -> None:
         """Take over what `_arrays` gave, in a fresh policy; ValueError where it does not fit."""
-        for name, fresh in self._arrays().items():
+        for name, fresh in self.to_arrays().items():
             given = arrays[name]
             if given.shape != fresh.shape or given.dtype != fresh.dtype:
                 raise ValueError(f"its {name} does not fit its settings")
@@ -373,7 +381,7 @@ class Policy:
 
     def _detach(self) -> None:
         """Copy the state, in a policy that still shares it with another."""
-        shared = ("offer", "arms", "_rng", "_ledger")
+        shared = ("offer", "arms", "rng", "ledger")
         for name, value in vars(self).items():
             if name not in shared:
                 setattr(self, name, copy.deepcopy(value))
@@ -385,21 +393,3 @@ class Policy:
     def _refresh(self) -> None:
         """Scratch and look-up tables, after the arms or the arrays changed."""
         self.version += 1
-
-    # -- inside ------------------------------------------------------------------------------------------------------
-
-    def _scaled_loss(self, loss: float | None, reward: float | None) -> float:
-        if (loss is None) == (reward is None):
-            given = "neither" if loss is None else "both"
-            raise InputError(f"learn needs loss= or reward=, exactly one; given {given}.")
-        low, high = self.loss_range
-        value = loss if reward is None else reward
-        if isinstance(value, bool | np.bool_):  # a click is often a boolean
-            value = float(value)
-        if not is_number(value) or not low <= value <= high:
-            name = "loss" if reward is None else "reward"
-            raise InputError(
-                f"{name} must be a number in [{low}, {high}]; given {value!r}. Declare another range with loss_range=(low, high)."
-            )
-        value = float(value)
-        return (value - low) / (high - low) if reward is None else (high - value) / (high - low)

@@ -1,7 +1,6 @@
 """Policies in files: a zip of one JSON header and plain arrays. No code is stored and none is run on reading.
 
-The header names the format and its version; every entry carries a checksum. A file is written beside its place, flushed to disk and then moved
-over the old one in a single step, so that a crash leaves either the old file or the new one, whole.
+The header names the format and its version; every entry carries a checksum. A file is written whole or not at all (`replacing`).
 """
 
 from __future__ import annotations
@@ -14,9 +13,10 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -25,26 +25,17 @@ from .ledger import Ledger
 from .policies import Policy
 
 FORMAT, VERSION = "hsb-policy", 3
-DAMAGE: tuple[type[Exception], ...] = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    LookupError,
-    ValueError,
-    TypeError,
-    AttributeError,
-)
-DAMAGE += (ArithmeticError, RuntimeError, OSError)  # what zipfile, bz2, json and numpy raise on flipped bytes and huge numbers
+# What zipfile, bz2, json and numpy raise on flipped bytes and huge numbers.
+DAMAGE: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError)
+DAMAGE += (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError)
 KINDS = {"f": "<f8", "i": "<i8", "u": "<u8"}
 NATIVE = {"f": np.float64, "i": np.int64, "u": np.uint64}
 GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 
 def save(policy: Policy, path: str | Path) -> None:
-    """Write a policy atomically."""
-    write_atomically(Path(path), _pack(policy))
+    """Write a policy to a file, whole or not at all."""
+    write_atomically(Path(path), pack(policy))
 
 
 def load(path: str | Path, **given: Any) -> Policy:
@@ -63,7 +54,7 @@ def load(path: str | Path, **given: Any) -> Policy:
     path = Path(path)
     data = path.read_bytes()
     try:
-        return _unpack(data, given)
+        return unpack(data, given)
     except DAMAGE as error:
         if isinstance(error, FileError):
             raise FileError(f"{path}: {error}") from None
@@ -72,13 +63,23 @@ def load(path: str | Path, **given: Any) -> Policy:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace a file's contents in one step."""
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to, which takes the place of `path` in one step when the block ends; where it raises, nothing changes.
+
+    It is written beside its place, flushed to disk and then moved, so that a crash leaves either the old file or the new one, whole.
+    """
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -93,37 +94,46 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.close(folder)
 
 
-def _pack(policy: Policy) -> bytes:
-    name = type(policy._rng.bit_generator).__name__
+def described(policy: Policy) -> dict[str, Any]:
+    """What a policy is, as plain data: two that say the same and learn the same stay the same."""
+    return {
+        "policy": type(policy).__name__,
+        "settings": policy.settings(),
+        "arms": [encode_arm(arm) for arm in policy.arms],
+        "removed": [encode_arm(arm) for arm in policy.arms if arm in policy.offer.removed],
+        "loss_range": list(policy.loss_range),
+        "rounds": policy.rounds,
+        "generator": plain(policy.rng.bit_generator.state),
+    }
+
+
+def pack(policy: Policy) -> bytes:
+    """The bytes of a policy's file; InputError where its arms or its random generator cannot be written."""
+    ledger, name = policy.ledger, type(policy.rng.bit_generator).__name__
     if name not in GENERATORS:
         raise InputError(f"The random generator {name} cannot be written to a file. Use one of {', '.join(GENERATORS)}.")
-    arrays = policy._arrays()
+    arrays = policy.to_arrays()
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "policy": type(policy).__name__,
-        "settings": policy.settings(),
-        "arms": [_encode_arm(arm) for arm in policy.arms],
-        "removed": [_encode_arm(arm) for arm in policy.arms if arm in policy.offer.removed],
-        "loss_range": list(policy.loss_range),
-        "rounds": policy.rounds,
+        **described(policy),
         "clipped": policy.clipped,
-        "issued": policy._ledger.issued,
-        "stream": policy._ledger.stream,
-        "past": policy._ledger.past,
-        "generator": _plain(policy._rng.bit_generator.state),
+        "issued": ledger.issued,
+        "stream": ledger.stream,
+        "past": ledger.past,
         "arrays": {name: [array.dtype.kind, *array.shape] for name, array in arrays.items()},
     }
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("header.json", json.dumps(header))
-        archive.writestr("ledger", bytes(policy._ledger.bits))
+        archive.writestr("ledger", bytes(ledger.bits))
         for name, array in arrays.items():
             archive.writestr(name, array.astype(KINDS[array.dtype.kind]).tobytes())
     return buffer.getvalue()
 
 
-def _unpack(data: bytes, given: dict[str, Any]) -> Policy:
+def unpack(data: bytes, given: dict[str, Any]) -> Policy:
+    """The policy that `pack` wrote; `given` is what a file cannot hold. Anything wrong with the bytes is one of `DAMAGE`."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         header = json.loads(archive.read("header.json"))
         if not isinstance(header, dict) or header.get("format") != FORMAT:
@@ -140,23 +150,22 @@ def _unpack(data: bytes, given: dict[str, Any]) -> Policy:
         policy = kind.from_settings(
             {**header["settings"], **given},
             {
-                "arms": [_decode_arm(arm) for arm in header["arms"]],
+                "arms": [decode_arm(arm) for arm in header["arms"]],
                 "loss_range": tuple(header["loss_range"]),
                 "seed": _generator(header["generator"]),
             },
         )
         if any(type(header[name]) is not int or header[name] < 0 for name in ("rounds", "clipped", "issued")):
             raise FileError("its counters must be whole numbers of at least 0.")
-        policy._set_arrays({name: _array(archive.read(name), *what) for name, what in header["arrays"].items()})
+        arrays = {name: _array(archive.read(name), *what) for name, what in header["arrays"].items()}
         past = {str(who): (int(rounds), int(issued)) for who, (rounds, issued) in header["past"].items()}
         ledger = Ledger(int(header["issued"]), archive.read("ledger"), str(header["stream"]), past)
         if len(ledger.bits) * 8 < ledger.issued:
             raise FileError("its ledger of decisions is too short.")
-        for arm in header["removed"]:
-            policy.offer.remove(_decode_arm(arm))
-        policy.rounds, policy.clipped = int(header["rounds"]), int(header["clipped"])
-        policy._ledger = ledger.fork(policy.rounds)
-        policy._refresh()
+        removed = [decode_arm(arm) for arm in header["removed"]]
+        if not set(removed) < set(policy.arms):
+            raise FileError("its removed arms are not some of its arms.")
+        policy.resume(arrays, removed=removed, rounds=int(header["rounds"]), clipped=int(header["clipped"]), ledger=ledger)
         return policy
 
 
@@ -174,40 +183,44 @@ def _array(data: bytes, kind: str, *shape: int) -> np.ndarray:
     return np.frombuffer(data, dtype=KINDS[kind]).reshape(shape).astype(NATIVE[kind])
 
 
-def _encode_arm(arm: Hashable) -> Any:
+def encode_arm(arm: Hashable) -> Any:
+    """An arm as JSON has it, a tuple as {"tuple": [...]}; InputError for what JSON has not."""
     if arm is None or isinstance(arm, bool | int | float | str):
         return arm
     if isinstance(arm, np.bool_ | np.integer | np.floating):
-        return _encode_arm(arm.item())
+        return encode_arm(arm.item())
     if isinstance(arm, tuple):
-        return {"tuple": [_encode_arm(part) for part in arm]}
+        return {"tuple": [encode_arm(part) for part in arm]}
     raise InputError(
         f"Arm {arm!r} cannot be written to a file: arms must be None, booleans, numbers, strings or tuples of these. "
         "Use a name for the arm and keep the object in a table of your own."
     )
 
 
-def _decode_arm(arm: Any) -> Hashable:
+def decode_arm(arm: Any) -> Hashable:
+    """The arm that `encode_arm` wrote."""
     if isinstance(arm, dict):
-        return tuple(_decode_arm(part) for part in arm["tuple"])
+        return tuple(decode_arm(part) for part in arm["tuple"])
     if arm is None or isinstance(arm, bool | int | float | str):
         return arm
     raise FileError(f"it holds an arm of an unknown kind: {arm!r}.")
 
 
-def _plain(state: Any) -> Any:
+def plain(state: Any) -> Any:
+    """The state of a random generator, nested dicts of numbers and arrays, as JSON has it."""
     if isinstance(state, dict):
-        return {name: _plain(value) for name, value in state.items()}
+        return {name: plain(value) for name, value in state.items()}
     if isinstance(state, np.ndarray):
         return {"array": state.tolist(), "dtype": str(state.dtype)}
     return int(state) if isinstance(state, np.integer) else state
 
 
-def _from_plain(state: Any) -> Any:
+def from_plain(state: Any) -> Any:
+    """The state that `plain` wrote."""
     if isinstance(state, dict) and "array" in state:
         return np.array(state["array"], dtype=np.dtype(state["dtype"]))
     if isinstance(state, dict):
-        return {name: _from_plain(value) for name, value in state.items()}
+        return {name: from_plain(value) for name, value in state.items()}
     return state
 
 
@@ -216,5 +229,5 @@ def _generator(state: dict[str, Any]) -> np.random.Generator:
     if name not in GENERATORS:
         raise FileError(f"its random generator {name!r} is not one of {', '.join(GENERATORS)}.")
     generator = getattr(np.random, name)()
-    generator.state = _from_plain(state)
+    generator.state = from_plain(state)
     return np.random.Generator(generator)

@@ -30,9 +30,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'hsb.adapters' has no attribute {name!r}")
     library = _FILES[name]
     try:
-        found = import_module(f".{library}", __name__)
+        module = import_module(f".{library}", __name__)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != library:
             raise
         raise ImportError(f"{name} needs {library}, which is not installed: pip install {library}") from error
-    return getattr(found, name)
+    return getattr(module, name)

@@ -80,7 +80,7 @@ class CobaLearner:
             raise InputError(f"The action must be among those offered, {offered!r}; given {action!r}.")
         context = self._context(context)
         policy = self._player.meet(offered, context)
-        return float(policy.probabilities(context, available=offered)[policy.offer.index[arm]])
+        return float(policy.probabilities(context, available=offered)[policy.arms.index(arm)])
 
     def learn(self, context: Any, action: Any, reward: Any, probability: Any, *, decision: Decision | None = None) -> None:
         """Learn the reward of an action, played with a probability; `decision` is what `predict` gave."""
@@ -121,8 +121,8 @@ def arm_of(action: Any) -> Hashable:
         return tuple((name, arm_of(action[name])) for name in sorted(action, key=repr))
     if isinstance(action, list | tuple):
         return tuple(arm_of(part) for part in action)
-    found: Hashable = action
-    return found
+    arm: Hashable = action
+    return arm
 
 
 def _offered(context: Any, actions: Any) -> dict[Hashable, Any]:

@@ -16,12 +16,12 @@ def names(features: Iterable[Any] | None) -> list[Any] | None:
     """
     if features is None:
         return None
-    found = [] if isinstance(features, str | bytes) or not isinstance(features, Iterable) else list(features)
-    if not found or len(set(found)) != len(found):
+    order = [] if isinstance(features, str | bytes) or not isinstance(features, Iterable) else list(features)
+    if not order or len(set(order)) != len(order):
         raise InputError(
             f"features must be different names in the order that the policy expects, at least one; given {features!r}."
         )
-    return found
+    return order
 
 
 def row(context: Mapping[Any, Any], order: list[Any], *, absent: float | None) -> Any:
@@ -33,5 +33,5 @@ def row(context: Mapping[Any, Any], order: list[Any], *, absent: float | None) -
     missing = [name for name in order if name not in context] if absent is None else []
     if missing:
         raise InputError(f"The context needs the features {order!r}; given {dict(context)!r}, without {missing[0]!r}.")
-    found = [context.get(name, absent) for name in order]
-    return found[0] if len(found) == 1 else found
+    values = [context.get(name, absent) for name in order]
+    return values[0] if len(values) == 1 else values

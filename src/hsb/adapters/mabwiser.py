@@ -18,8 +18,8 @@ from ..errors import InputError
 from ..policies import Exp3, Uniform
 from ..policy import Policy
 from ..spaces import numbers
-from .player import own
-from .waiting import Waiting, key_of
+from .player import copied
+from .waiting import Waiting
 
 Chance = float | Callable[[Any, Hashable], float]
 
@@ -58,7 +58,7 @@ class MABWiserBandit:
     backend = None
 
     def __init__(self, policy: Policy, *, waiting: int = 1, logged_propensity: Chance | None = None) -> None:
-        self._given = own(policy, adapter="MABWiserBandit")
+        self._given = copied(policy, adapter="MABWiserBandit")
         self.policy = policy.copy()
         known = logged_propensity is None or callable(logged_propensity)
         if not known and not (is_number(logged_propensity) and 0.0 < logged_propensity <= 1.0):
@@ -76,7 +76,7 @@ class MABWiserBandit:
 
     @property
     def is_contextual(self) -> bool:
-        """Whether it looks at contexts."""
+        """Whether MABWiser is to give it contexts: Exp3 and Uniform do not look at any."""
         return not isinstance(self.policy, Exp3 | Uniform)
 
     # -- what MABWiser calls -----------------------------------------------------------------------------------------
@@ -107,31 +107,29 @@ class MABWiserBandit:
         policy = self._given.copy()
         _learn(policy, _logged(rows, chances or []), rows)
         self.policy = policy
-        self._waiting.clear()
+        self._waiting = Waiting(self._waiting.limit)
 
     def partial_fit(self, decisions: Any, rewards: Any, contexts: Any = None, *, propensities: Any = None) -> None:
         """Learn the rewards of decisions that `predict` made; or go on with a log, where propensities say how it was made."""
         rows = _rows(decisions, rewards, contexts)
         chances = self._chances(rows, propensities)
         if chances is None:
-            found = self._waiting.find([key_of(context, arm) for context, arm, _ in rows], logged="propensities=")
+            own = self._waiting.find([(context, arm) for context, arm, _ in rows], logged="propensities=")
+            decisions = [decision for _, decision in own]
         else:
-            found = [(-1, decision) for decision in _logged(rows, chances)]
-        before = self.policy.copy() if len(rows) > 1 else None  # a single row is learned or not, by itself
-        done = False
+            own, decisions = [], _logged(rows, chances)
+        before = self.policy.copy() if len(rows) > 1 else self.policy  # a single row is learned or not, by itself
         try:
-            _learn(self.policy, [decision for _, decision in found], rows)
-            done = True
-        finally:
-            if not done and before is not None:
-                self.policy = before
-        if chances is None:
-            self._waiting.drop([number for number, _ in found])
+            _learn(self.policy, decisions, rows)
+        except BaseException:
+            self.policy = before
+            raise
+        self._waiting.drop([number for number, _ in own])
 
     def predict(self, contexts: Any = None) -> Any:
         """The arm to play: one for no context or a single one, else a list."""
         made = [self.policy.decide(context) for context in self._checked(contexts)]
-        self._waiting.add([(key_of(decision.context, decision.arm), decision) for decision in made])
+        self._waiting.add(made)
         return made[0].arm if len(made) == 1 else [decision.arm for decision in made]
 
     def predict_expectations(self, contexts: Any = None) -> Any:
@@ -141,8 +139,8 @@ class MABWiserBandit:
         >>> MABWiserBandit(hsb.Exp3(arms=["a", "b"])).predict_expectations()
         {'a': 0.5, 'b': 0.5}
         """
-        found = [self._shares(context) for context in self._checked(contexts)]
-        return found[0] if len(found) == 1 else found
+        shares = [self._shares(context) for context in self._checked(contexts)]
+        return shares[0] if len(shares) == 1 else shares
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -178,10 +176,10 @@ class MABWiserBandit:
             if logged is None:
                 return None
             return [logged(context, arm) if callable(logged) else logged for context, arm, _ in rows]
-        found: list[float] = numbers("propensities", propensities).reshape(-1).tolist()
-        if len(found) != len(rows):
-            raise InputError(f"propensities must be one for each of the {len(rows)} decisions; given {len(found)}.")
-        return found
+        chances: list[float] = numbers("propensities", propensities).reshape(-1).tolist()
+        if len(chances) != len(rows):
+            raise InputError(f"propensities must be one for each of the {len(rows)} decisions; given {len(chances)}.")
+        return chances
 
 
 def _rows(decisions: Any, rewards: Any, contexts: Any) -> list[tuple[Any, Hashable, Any]]:
@@ -200,8 +198,7 @@ def _listed(name: str, values: Any) -> list[Any]:
         return list(values)
     if not hasattr(values, "tolist") or getattr(values, "ndim", 0) != 1:
         raise InputError(f"{name} must be a list, or an array or series of one dimension; given {values!r}.")
-    found: list[Any] = values.tolist()
-    return found
+    return list(values.tolist())
 
 
 def _points(contexts: Any, *, single: bool) -> list[Any]:

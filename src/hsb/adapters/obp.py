@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import whole
-from ..decision import Decision
 from ..errors import InputError
 from ..policy import Policy
 from ..spaces import numbers
-from .player import own
-from .waiting import Waiting, key_of
+from .player import copied
+from .waiting import Waiting
 
 
 class OBPPolicy:
@@ -47,7 +46,7 @@ class OBPPolicy:
     """The policy as it is now."""
 
     def __init__(self, policy: Policy, *, len_list: int = 1, waiting: int = 1) -> None:
-        self._given = own(policy, adapter="OBPPolicy")
+        self._given = copied(policy, adapter="OBPPolicy")
         self.policy = policy.copy()
         self.len_list = whole("len_list", len_list, 1)
         if self.len_list > len(policy.active_arms):
@@ -70,18 +69,18 @@ class OBPPolicy:
 
     @property
     def n_actions(self) -> int:
-        """How many actions there are."""
+        """How many actions there are, those of removed arms included."""
         return len(self.policy.arms)
 
     @property
     def n_trial(self) -> int:
-        """Rounds learned from."""
+        """OBP's word for the rounds learned from."""
         return self.policy.rounds
 
     def initialize(self) -> None:
         """Begin again: the policy as it was given, its random numbers included."""
         self.policy = self._given.copy()
-        self._waiting.clear()
+        self._waiting = Waiting(self._waiting.limit)
 
     def select_action(self, context: ArrayLike) -> NDArray[np.int64]:
         """The numbers of `len_list` different arms."""
@@ -92,9 +91,9 @@ class OBPPolicy:
         for _ in range(self.len_list):
             decision = policy.decide(point, available=left)
             left.remove(decision.arm)
-            made.append((key_of(point, decision.arm), decision))
+            made.append(decision)
         self._waiting.add(made)
-        return np.array([policy.offer.index[decision.arm] for _, decision in made], dtype=np.int64)
+        return np.array([policy.arms.index(decision.arm) for decision in made], dtype=np.int64)
 
     def update_params(self, action: Any, reward: Any, context: ArrayLike, *, propensity: float | None = None) -> None:
         """Learn the reward of an action."""
@@ -102,13 +101,7 @@ class OBPPolicy:
             raise InputError(f"action must be the number of an arm, 0 to {self.n_actions - 1}; given {action!r}.")
         if isinstance(reward, np.ndarray) and reward.size == 1:
             reward = reward.reshape(-1)[0]  # OBP's simulator hands over arrays of one
-        point = _point(context)
-        arm = self.policy.arms[int(action)]
-        if propensity is not None:
-            return self.policy.learn(Decision(context=point, arm=arm, propensity=propensity), reward=reward)
-        number, decision = self._waiting.find([key_of(point, arm)], logged="propensity=")[0]
-        self.policy.learn(decision, reward=reward)
-        return self._waiting.drop([number])
+        self._waiting.learn(self.policy, _point(context), self.policy.arms[int(action)], reward, propensity)
 
     def predict_proba(self, context: ArrayLike) -> NDArray[np.float64]:
         """The policy's distribution now for contexts (n, d), as OBP's estimators take it: (n, actions, 1). Changes nothing.

@@ -54,7 +54,8 @@ class Player:
         if strange:
             raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {strange[0]!r}.")
         policy = _made(self.given, list(dict.fromkeys(arms))) if self._current is None else self._current
-        new = [arm for arm in dict.fromkeys(arms) if arm not in policy.offer.index]
+        known = set(policy.arms)
+        new = [arm for arm in dict.fromkeys(arms) if arm not in known]
         if new or self._current is None:
             trial = policy.copy()
             for arm in new:
@@ -70,11 +71,11 @@ class Player:
         return self.meet(arms, context).decide(context, available=arms)
 
 
-def own(policy: Policy, *, adapter: str) -> Policy:
+def copied(policy: Policy, *, adapter: str) -> Policy:
     """A copy of the policy that an adapter is given.
 
     >>> import hsb
-    >>> own(hsb.Uniform(arms=2), adapter="This")
+    >>> copied(hsb.Uniform(arms=2), adapter="This")
     Uniform(arms=[0, 1], rounds=0)
     """
     if not isinstance(policy, Policy):

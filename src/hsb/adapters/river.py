@@ -9,7 +9,6 @@ from river import proba, stats
 from river.bandit.base import ContextualPolicy
 
 from ..arguments import whole
-from ..decision import Decision
 from ..errors import InputError
 from ..policy import Policy
 from . import features as named
@@ -28,8 +27,8 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
       the decision made for that arm and context, and learned with the propensity of that decision. By default only the last pull waits: an
       update must come before the next pull, or never, as in river's own loops. For late rewards give a larger number; then the oldest
       decision for that arm and context is taken, and the oldest of all is forgotten where there are more than `waiting`.
-    - `reward_obj`: a statistic or distribution of rewards, for `ranking`. `burn_in`: so often each arm is pulled first; such a pull is a round
-      that offers one arm.
+    - `reward_obj`: a statistic or distribution of rewards, for `ranking`. each arm is pulled `burn_in` times first; such a pull is a
+      round that offers one arm.
 
     An update without a pull is refused, unless it gives `propensity=`, the probability with which a log played the arm. Rewards must lie
     in the policy's `loss_range`. `river.bandit.evaluate_offline` teaches the policy what playing would have only where the log chose
@@ -73,7 +72,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         return self._player.policy
 
     def pull(self, arm_ids: Iterable[Any], context: Mapping[Any, Any] | None = None) -> Any:
-        """Choose one of the arms."""
+        """The arm that the policy decides for, out of `arm_ids`; the decision then waits for its `update`."""
         return self._pull(list(arm_ids), context)
 
     def _pull(self, arm_ids: list[Any], context: Any = None) -> Any:
@@ -83,7 +82,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         seldom = [arm for arm in arm_ids if self._counts[arm] < self.burn_in]
         decision = policy.decide(values, available=seldom[:1] or arm_ids)
         self._order = order
-        self._waiting.add([(key_of(values, decision.arm), decision)])
+        self._waiting.add([decision])
         return next(arm for arm in arm_ids if arm == decision.arm)
 
     def update(self, arm_id: Any, *given: Any, propensity: float | None = None) -> None:
@@ -92,12 +91,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
             raise InputError(f"update needs a context and a reward, or a reward alone; given {given!r} for arm {arm_id!r}.")
         context, reward = given if len(given) == 2 else (None, given[0])
         order, values = self._row(context)
-        if propensity is None:
-            number, decision = self._waiting.find([key_of(values, arm_id)], logged="propensity=")[0]
-            self.current.learn(decision, reward=reward)
-            self._waiting.drop([number])
-        else:
-            self.current.learn(Decision(context=values, arm=arm_id, propensity=propensity), reward=reward)
+        self._waiting.learn(self.current, values, arm_id, reward, propensity)
         self._order = order
         super().update(arm_id, context, reward)
 

@@ -1,4 +1,4 @@
-"""Decisions that wait for their feedback, where a library hands back neither a number nor a propensity."""
+"""Decisions that wait for their feedback, where a library hands back neither a number nor a propensity: river, OBP and MABWiser."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import numpy as np
 from ..arguments import is_hashable, whole
 from ..decision import Decision
 from ..errors import InputError
+from ..policy import Policy
 
 Key = tuple[Hashable, Hashable]  # context and arm
 
 
 class Waiting:
-    """The last `limit` decisions, found again by context and arm, the oldest of several alike first; those of one call always stay together.
+    """The last `limit` decisions, told apart by context and arm, the oldest of several alike first; those of one call always stay together.
 
     >>> waiting = Waiting(2)
     >>> for n, p in enumerate((0.5, 0.4, 0.3)):
-    ...     waiting.add([((0.1, "a"), Decision(context=0.1, arm="a", propensity=p, id=n))])
+    ...     waiting.add([Decision(context=0.1, arm="a", propensity=p, id=n)])
     >>> number, decision = waiting.find([(0.1, "a")], logged="propensity=")[0]
     >>> decision.propensity
     0.4
@@ -38,24 +39,34 @@ class Waiting:
     def __len__(self) -> int:
         return len(self._all)
 
-    def add(self, made: Sequence[tuple[Key, Decision]]) -> None:
+    def add(self, made: Sequence[Decision]) -> None:
         """The decisions of one call. The oldest of earlier calls are forgotten where there are too many."""
-        for key, decision in made:
+        for decision in made:
+            key = key_of(decision.context, decision.arm)
             self._all[self._issued] = (key, decision)
             self._numbers.setdefault(key, deque()).append(self._issued)
             self._issued += 1
         while len(self._all) > max(self.limit, len(made)):
             self.drop([next(iter(self._all))])
 
-    def find(self, keys: Sequence[Key], *, logged: str) -> list[tuple[int, Decision]]:
-        """The decision for each, all different, and its number for `drop`; an error that advises `logged` where there is none."""
-        found = []
+    def learn(self, policy: Policy, context: Any, arm: Hashable, reward: Any, propensity: float | None) -> None:
+        """Teach the policy the reward of the decision that waits for it; or of a log's, where its propensity is given."""
+        if propensity is not None:
+            return policy.learn(Decision(context=context, arm=arm, propensity=propensity), reward=reward)
+        [(number, decision)] = self.find([(context, arm)], logged="propensity=")
+        policy.learn(decision, reward=reward)
+        return self.drop([number])
+
+    def find(self, rounds: Sequence[tuple[Any, Hashable]], *, logged: str) -> list[tuple[int, Decision]]:
+        """Number (for `drop`) and decision of each context and arm, all different; where none waits, an error that advises `logged`."""
+        matches = []
         taken: dict[Key, int] = {}
-        for row, key in enumerate(keys):
+        for row, (context, arm) in enumerate(rounds):
+            key = key_of(context, arm)
             place = taken.get(key, 0)
             numbers = self._numbers.get(key, ())
             if place >= len(numbers):
-                which = f"Row {row}: no" if len(keys) > 1 else "No"
+                which = f"Row {row}: no" if len(rounds) > 1 else "No"
                 where = repr(key[0]) if len(repr(key[0])) <= 60 else repr(key[0])[:57] + "..."
                 raise InputError(
                     f"{which} decision waits for feedback on arm {key[1]!r} at context {where}: it was not made here, was answered "
@@ -64,25 +75,20 @@ class Waiting:
                 )
             number = numbers[place]
             taken[key] = place + 1
-            found.append((number, self._all[number][1]))
-        return found
+            matches.append((number, self._all[number][1]))
+        return matches
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """Forget some: they were answered."""
+        """Forget the decisions with these numbers: they were answered, or are too old."""
         for number in numbers:
             key, _ = self._all.pop(number)
             self._numbers[key].remove(number)
             if not self._numbers[key]:
                 del self._numbers[key]
 
-    def clear(self) -> None:
-        """Forget all."""
-        self._all.clear()
-        self._numbers.clear()
-
 
 def key_of(context: Any, arm: Hashable) -> Key:
-    """What a decision is found again by.
+    """What a decision is known by when its feedback comes: its context, as something hashable, and its arm.
 
     >>> key_of([0.5, 1], "a")
     ((0.5, 1), 'a')

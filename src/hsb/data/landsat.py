@@ -44,10 +44,10 @@ def landsat(path: Path | None = None) -> tuple[Ints, Ints]:
         text = gzip.decompress(file.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"{file.name} cannot be read ({error}). Install hsb again: the file comes with it.") from error
-    found = hashlib.sha256(text).hexdigest()
-    if found != SHA256:
+    digest = hashlib.sha256(text).hexdigest()
+    if digest != SHA256:
         raise FileError(
-            f"{file.name} is not the file that came with hsb: SHA-256 {found[:12]}..., needed {SHA256[:12]}.... Install hsb again."
+            f"{file.name} is not the file that came with hsb: SHA-256 {digest[:12]}..., needed {SHA256[:12]}.... Install hsb again."
         )
     table: NDArray[Any] = np.loadtxt(text.decode("ascii").splitlines(), delimiter=",", skiprows=1, dtype=np.int64)
     X, y = np.ascontiguousarray(table[:, :FEATURES]), table[:, FEATURES].copy()

@@ -54,7 +54,7 @@ def random_code(classes: int, *, bits: int, distance: int = 1, seed: int | np.ra
     ((6, 10), True)
     """
     classes, bits, distance = whole("classes", classes, 2), whole("bits", bits, 1), whole("distance", distance, 1)
-    pairs, apart = math.comb(classes, 2), (classes // 2) * ((classes + 1) // 2)  # a column tells at most so many pairs apart
+    pairs, apart = math.comb(classes, 2), (classes // 2) * ((classes + 1) // 2)  # in all; told apart by a column at most
     most = min(bits * apart // pairs, bits)
     if distance > most or classes > 2**bits:
         raise InputError(
@@ -101,13 +101,13 @@ def contexts(codes: ArrayLike) -> Floats:
 
 
 def checked_signs(name: str, values: ArrayLike, columns: int | None = None) -> Signs:
-    """A table of +1 and -1 with at least one column, or exactly so many."""
+    """A table of +1 and -1 with `columns` columns; None: with at least one."""
     try:
-        found = np.asarray(values)
+        table = np.asarray(values)
     except ValueError:
-        found = np.empty(0)
-    if found.ndim != 2 or found.shape[1] != (columns or found.shape[1]) or not found.shape[1]:
-        raise InputError(f"{name} must be a table with {columns or 'some'} columns; given shape {found.shape}.")
-    if found.dtype.kind not in "iuf" or not (np.abs(found) == 1).all():
-        raise InputError(f"{name} must hold +1 and -1 only; given {found.dtype}, e.g. {found.ravel()[:4].tolist()}.")
-    return np.ascontiguousarray(found, dtype=np.int8)
+        table = np.empty(0)
+    if table.ndim != 2 or table.shape[1] != (columns or table.shape[1]) or not table.shape[1]:
+        raise InputError(f"{name} must be a table with {columns or 'some'} columns; given shape {table.shape}.")
+    if table.dtype.kind not in "iuf" or not (np.abs(table) == 1).all():
+        raise InputError(f"{name} must hold +1 and -1 only; given {table.dtype}, e.g. {table.ravel()[:4].tolist()}.")
+    return np.ascontiguousarray(table, dtype=np.int8)

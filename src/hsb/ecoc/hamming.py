@@ -44,8 +44,8 @@ class HammingDecoder:
         array([[1, 1],
                [0, 2]])
         """
-        found = checked_signs("codes", codes, self.matrix.shape[1]).astype(np.int64)
-        return np.asarray((found.shape[1] - found @ self.matrix.T.astype(np.int64)) // 2)
+        signs = checked_signs("codes", codes, self.matrix.shape[1]).astype(np.int64)
+        return np.asarray((signs.shape[1] - signs @ self.matrix.T.astype(np.int64)) // 2)
 
     def decode(self, codes: ArrayLike, us: ArrayLike | None = None) -> Ints:
         """The number of the nearest class, row by row."""

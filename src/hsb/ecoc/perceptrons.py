@@ -20,7 +20,7 @@ LARGEST = 1e150  # of a feature: its square must not overflow
 
 
 class Perceptrons:
-    """So many perceptrons on the same features, each learning one bit of a codeword (Rosenblatt's rule, with an intercept).
+    """`columns` perceptrons on the same features, each learning one bit of a codeword (Rosenblatt's rule, with an intercept).
 
     - `scaling`: "online" standardises every row with the means and deviations of the rows learned so far, itself included: nothing of
       the future is used. A pair (means, deviations) standardises with these; "none" leaves features alone.
@@ -98,13 +98,13 @@ class Perceptrons:
         return twin
 
     def _rows(self, X: ArrayLike) -> Floats:
-        found = numbers("Features", X)
-        if found.ndim != 2 or found.shape[1] != self.features:
-            raise InputError(f"Features need shape (rows, {self.features}); given {found.shape}.")
-        if not (np.abs(found) < LARGEST).all():  # also where there is a NaN
-            t, i = np.argwhere(~(np.abs(found) < LARGEST))[0]
-            raise InputError(f"Row {t}: feature {i} is {found[t, i]}. Features must be finite and below {LARGEST:g}.")
-        return np.ascontiguousarray(found)
+        table = numbers("Features", X)
+        if table.ndim != 2 or table.shape[1] != self.features:
+            raise InputError(f"Features need shape (rows, {self.features}); given {table.shape}.")
+        if not (np.abs(table) < LARGEST).all():  # also where there is a NaN
+            t, i = np.argwhere(~(np.abs(table) < LARGEST))[0]
+            raise InputError(f"Row {t}: feature {i} is {table[t, i]}. Features must be finite and below {LARGEST:g}.")
+        return np.ascontiguousarray(table)
 
     def __repr__(self) -> str:
         return f"Perceptrons({self.features}, columns={self.columns}, averaged={self.averaged}, rounds={self.rounds})"

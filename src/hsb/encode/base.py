@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -39,7 +39,7 @@ class Encoder(ABC):
         """Learn from the head, in bounded memory. What was learned before is forgotten; where the head is refused, nothing changes."""
 
     def transform(self, rows: ArrayLike) -> Floats:
-        """Contexts for rows of features."""
+        """Contexts (n, d') for rows of features (n, d). Only `clipped` may change."""
         if not self.features:
             raise InputError(f"This {type(self).__name__} has not been fitted. Call fit(head) first.")
         table = as_table(rows)
@@ -52,7 +52,7 @@ class Encoder(ABC):
         return self.transform(rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The encoder as plain data, for JSON: its class, its settings and what it learned."""
         return {"encoder": type(self).__name__, **self._plain()}
 
     @abstractmethod
@@ -75,7 +75,6 @@ class Streamed(Encoder, listed=False):
     def fit(self, head: Head) -> Self:
         """Learn from the head, in one pass."""
         fitted = copy.copy(self)
-        fitted._begin()
         rows = 0
         for table in tables(head):
             if rows and table.shape[1] != fitted.features:
@@ -91,16 +90,11 @@ class Streamed(Encoder, listed=False):
         return self
 
     @abstractmethod
-    def _begin(self) -> None:
-        """Before the first table of a head."""
-
-    @abstractmethod
     def _add(self, table: Floats, *, first: bool) -> None:
-        """Take in a table of the head."""
+        """Take in a table of the head; with the `first` one, forget what was learned before, without changing it in place."""
 
-    @abstractmethod
     def _end(self) -> None:
-        """After the last."""
+        """Make of what was taken in what `_transform` needs."""
 
 
 def from_dict(data: dict[str, Any]) -> Encoder:
@@ -118,7 +112,7 @@ def from_dict(data: dict[str, Any]) -> Encoder:
 
 
 def as_table(rows: ArrayLike) -> Floats:
-    """Finite numbers, a row each."""
+    """Rows of features as a table (n, d), one feature where they are plain numbers; refused where not all are finite."""
     table = numbers("Features", rows)
     table = table.reshape(-1, 1) if table.ndim == 1 else table
     if table.ndim != 2:
@@ -141,14 +135,3 @@ def tables(head: Head) -> Iterator[Floats]:
         table = as_table(getattr(part, "contexts", part))
         if len(table):
             yield table
-
-
-class Mapped:
-    """A head seen through a function, table by table."""
-
-    def __init__(self, head: Head, function: Callable[[Floats], Floats]) -> None:
-        self.head, self.function = head, function
-
-    def __iter__(self) -> Iterator[Floats]:
-        for table in tables(self.head):
-            yield self.function(table)

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import is_number
+from ..arguments import is_number, whole
 from ..errors import InputError
 from ..types import Floats
 from .base import Streamed
@@ -46,6 +46,7 @@ class _Categories(Streamed, listed=False):
         self.columns = None if columns is None else tuple(columns)
 
     def _those(self) -> Sequence[int]:
+        """The features that are categories."""
         return range(self.features) if self.columns is None else self.columns
 
     def _add(self, table: Floats, *, first: bool) -> None:
@@ -72,11 +73,10 @@ class Ordinal(_Categories):
         self.unseen = unseen
         self.categories: dict[int, list[float]] = {}  # of each such feature, in order of appearance
 
-    def _begin(self) -> None:
-        self.categories = {}
-
     def _add(self, table: Floats, *, first: bool) -> None:
         super()._add(table, first=first)
+        if first:
+            self.categories = {}
         for j in self._those():
             seen = self.categories.setdefault(j, [])
             known = set(seen)
@@ -85,9 +85,6 @@ class Ordinal(_Categories):
             if len(seen) > MOST:
                 raise InputError(f"Feature {j} has more than {MOST} categories. Use Hashed, or leave it out.")
 
-    def _end(self) -> None:
-        pass
-
     def _transform(self, table: Floats) -> Floats:
         out = table.copy()
         strange = np.zeros(len(table), dtype=np.bool_)
@@ -95,32 +92,33 @@ class Ordinal(_Categories):
             seen = np.array(self.categories[j])
             order = np.argsort(seen)
             place = np.minimum(np.searchsorted(seen[order], table[:, j]), len(seen) - 1)
-            found = seen[order][place] == table[:, j]
-            if self.unseen == "error" and not found.all():
-                t = int(np.argmin(found))
+            known = seen[order][place] == table[:, j]
+            if self.unseen == "error" and not known.all():
+                t = int(np.argmin(known))
                 raise InputError(
                     f"Row {t}, feature {j} is a category that the head did not have ({table[t, j]}). "
                     "Fit on more rows, or use unseen='own'."
                 )
-            strange |= ~found
-            out[:, j] = (np.where(found, order[place], len(seen)) + 0.5) / (len(seen) + 1)
+            strange |= ~known
+            out[:, j] = (np.where(known, order[place], len(seen)) + 0.5) / (len(seen) + 1)
         self.clipped += int(strange.sum())
         return out
 
     def _plain(self) -> dict[str, Any]:
         listed = [[j, self.categories[j]] for j in sorted(self.categories)]
-        return {"columns": _listed(self.columns), "unseen": self.unseen, "features": self.features, "categories": listed}
+        columns = self.columns and list(self.columns)
+        return {"columns": columns, "unseen": self.unseen, "features": self.features, "categories": listed}
 
     @classmethod
     def _from_plain(cls, data: dict[str, Any]) -> Self:
-        found = cls(data["columns"], unseen=data["unseen"])
-        found.features = _count(data["features"])
-        found.categories = {int(j): [float(value) for value in values] for j, values in data["categories"]}
-        if set(found.categories) != set(found._those()) or not all(
-            len(set(one)) == len(one) > 0 and np.isfinite(one).all() for one in found.categories.values()
-        ):
+        ordinal = cls(data["columns"], unseen=data["unseen"])
+        ordinal.features = whole("features", data["features"], 0)
+        listed = {int(j): [float(value) for value in values] for j, values in data["categories"]}
+        are_different = all(len(set(one)) == len(one) > 0 and np.isfinite(one).all() for one in listed.values())
+        if set(listed) != set(ordinal._those()) or not are_different:
             raise InputError("An Ordinal needs, for each of its columns, a list of different categories.")
-        return found
+        ordinal.categories = listed
+        return ordinal
 
 
 class Hashed(_Categories):
@@ -143,12 +141,6 @@ class Hashed(_Categories):
             raise InputError(f"seed must be a whole number of at least 0; given {seed!r}.")
         self.buckets, self.seed = int(buckets), seed
 
-    def _begin(self) -> None:
-        pass
-
-    def _end(self) -> None:
-        pass
-
     def _transform(self, table: Floats) -> Floats:
         out = table.copy()
         for j in self._those():
@@ -156,13 +148,14 @@ class Hashed(_Categories):
         return out
 
     def _plain(self) -> dict[str, Any]:
-        return {"buckets": self.buckets, "columns": _listed(self.columns), "seed": self.seed, "features": self.features}
+        columns = self.columns and list(self.columns)
+        return {"buckets": self.buckets, "columns": columns, "seed": self.seed, "features": self.features}
 
     @classmethod
     def _from_plain(cls, data: dict[str, Any]) -> Self:
-        found = cls(data["buckets"], data["columns"], seed=data["seed"])
-        found.features = _count(data["features"])
-        return found
+        hashed = cls(data["buckets"], data["columns"], seed=data["seed"])
+        hashed.features = whole("features", data["features"], 0)
+        return hashed
 
 
 def _mixed(values: ArrayLike, seed: int) -> NDArray[np.uint64]:
@@ -171,13 +164,3 @@ def _mixed(values: ArrayLike, seed: int) -> NDArray[np.uint64]:
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(bits ^ (bits >> np.uint64(31)))
-
-
-def _listed(columns: Sequence[int] | None) -> list[int] | None:
-    return None if columns is None else list(columns)
-
-
-def _count(features: Any) -> int:
-    if isinstance(features, bool) or not isinstance(features, int) or features < 0:
-        raise InputError(f"features must be a whole number; given {features!r}.")
-    return features

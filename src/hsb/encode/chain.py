@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from ..errors import InputError
 from ..types import Floats
-from .base import Encoder, Head, Mapped, from_dict
+from .base import Encoder, Head, from_dict, tables
 
 
 class Chain(Encoder):
@@ -39,7 +40,7 @@ class Chain(Encoder):
 
     def fit(self, head: Head) -> Self:
         """Fit one after the other. The head must be one that can be read again: a table, a log's head, a list of batches."""
-        if iter_is_once(head):
+        if hasattr(head, "__next__"):
             raise InputError(
                 "A Chain reads its head several times; given an iterator, which can be read once. Give a list or a log."
             )
@@ -47,7 +48,7 @@ class Chain(Encoder):
         fitted = []
         for step in self.steps:
             fitted.append(copy.copy(step).fit(seen))
-            seen = Mapped(seen, fitted[-1].transform)
+            seen = _Through(seen, fitted[-1].transform)
         for step, twin in zip(self.steps, fitted, strict=True):
             step.__dict__.update(twin.__dict__)
         self.features = self.steps[0].features
@@ -65,11 +66,16 @@ class Chain(Encoder):
 
     @classmethod
     def _from_plain(cls, data: dict[str, Any]) -> Self:
-        found = cls(*(from_dict(step) for step in data["steps"]))
-        found.features = found.steps[0].features
-        return found
+        chain = cls(*(from_dict(step) for step in data["steps"]))
+        chain.features = chain.steps[0].features
+        return chain
 
 
-def iter_is_once(head: Any) -> bool:
-    """Can it be read only once?"""
-    return hasattr(head, "__next__")
+class _Through:
+    """A head as it comes out of a function, table by table, each time it is iterated over."""
+
+    def __init__(self, head: Head, function: Callable[[Floats], Floats]) -> None:
+        self.head, self.function = head, function
+
+    def __iter__(self) -> Iterator[Floats]:
+        return map(self.function, tables(self.head))

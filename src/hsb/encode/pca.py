@@ -32,16 +32,13 @@ class PCA(Streamed):
         self.axes: Floats = np.zeros((self.components, 0))  # a row per component
         self.explained: Floats = np.zeros(self.components)  # the share of all variance along each
 
-    def _begin(self) -> None:
-        self._rows = 0
-
     def _add(self, table: Floats, *, first: bool) -> None:
         d = table.shape[1]
         if first:
             if self.components > d:
                 raise InputError(f"{self.components} components cannot be found in {d} features. Ask for at most {d}.")
             self._about = table.mean(axis=0)
-            self._sum, self._products = np.zeros(d), np.zeros((d, d))
+            self._rows, self._sum, self._products = 0, np.zeros(d), np.zeros((d, d))
         moved = table - self._about
         self._sum += moved.sum(axis=0)
         self._products += moved.T @ moved
@@ -69,14 +66,10 @@ class PCA(Streamed):
     @classmethod
     def _from_plain(cls, data: dict[str, Any]) -> Self:
         axes = np.array(data["axes"], dtype=np.float64)
-        found = cls(len(axes))
-        found.axes, found.mean = axes, np.array(data["mean"], dtype=np.float64)
-        found.explained = np.array(data["explained"], dtype=np.float64)
-        if (
-            axes.ndim != 2
-            or found.mean.shape != axes.shape[1:]
-            or not (np.isfinite(axes).all() and np.isfinite(found.mean).all())
-        ):
+        mean = np.array(data["mean"], dtype=np.float64)
+        if axes.ndim != 2 or mean.shape != axes.shape[1:] or not (np.isfinite(axes).all() and np.isfinite(mean).all()):
             raise InputError("A PCA needs a finite mean and axes of its length.")
-        found.features = axes.shape[1]
-        return found
+        pca = cls(len(axes))
+        pca.axes, pca.mean, pca.features = axes, mean, axes.shape[1]
+        pca.explained = np.array(data["explained"], dtype=np.float64)
+        return pca

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from ..arguments import whole
 from ..errors import InputError
 from ..types import Floats
 from .base import Streamed
@@ -24,7 +25,7 @@ class _Scale(Streamed, listed=False):
         self.low: Floats = np.zeros(0)
         self.high: Floats = np.zeros(0)
 
-    def _widen(self, table: Floats, first: bool) -> None:
+    def _add(self, table: Floats, *, first: bool) -> None:
         if first:
             self.low, self.high = np.full(table.shape[1], np.inf), np.full(table.shape[1], -np.inf)
         self.low, self.high = np.minimum(self.low, table.min(axis=0)), np.maximum(self.high, table.max(axis=0))
@@ -36,7 +37,7 @@ class _Scale(Streamed, listed=False):
         beyond = outside.any(axis=1)
         if self.outside == "error":
             t = int(np.argmax(beyond))
-            j = int(np.argmax((table[t] < self.low) | (table[t] > self.high)))
+            j = int(np.argmax(outside[t]))
             raise InputError(
                 f"Row {t}, feature {j} is {table[t, j]}, outside [{self.low[j]}, {self.high[j]}], the range fitted on. "
                 "Fit on more rows, or use outside='clip'."
@@ -55,15 +56,6 @@ class MinMax(_Scale):
     ([0.25, 1.0], 1)
     """
 
-    def _begin(self) -> None:
-        pass
-
-    def _add(self, table: Floats, *, first: bool) -> None:
-        self._widen(table, first)
-
-    def _end(self) -> None:
-        pass
-
     def _transform(self, table: Floats) -> Floats:
         width = self.high - self.low
         varied = width > 0.0
@@ -75,12 +67,12 @@ class MinMax(_Scale):
 
     @classmethod
     def _from_plain(cls, data: dict[str, Any]) -> Self:
-        found = cls(outside=data["outside"])
-        found.low, found.high = np.array(data["low"], dtype=np.float64), np.array(data["high"], dtype=np.float64)
-        if found.low.ndim != 1 or found.low.shape != found.high.shape or not (found.low <= found.high).all():
+        low, high = np.array(data["low"], dtype=np.float64), np.array(data["high"], dtype=np.float64)
+        if low.ndim != 1 or low.shape != high.shape or not (low <= high).all():
             raise InputError("A MinMax needs one low and one high per feature, low <= high.")
-        found.features = len(found.low)
-        return found
+        scale = cls(outside=data["outside"])
+        scale.low, scale.high, scale.features = low, high, len(low)
+        return scale
 
 
 class Quantiles(_Scale):
@@ -96,24 +88,17 @@ class Quantiles(_Scale):
 
     def __init__(self, *, knots: int = 1025, sample: int = 1 << 17, outside: Outside = "clip") -> None:
         super().__init__(outside=outside)
-        for name, value, least in (("knots", knots, 2), ("sample", sample, 2)):
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise InputError(f"{name} must be a whole number of at least {least}; given {value!r}.")
-        self.knots, self.sample = int(knots), int(sample)
+        self.knots, self.sample = whole("knots", knots, 2), whole("sample", sample, 2)
         self.points: list[Floats] = []  # by feature: increasing values
         self.ranks: list[Floats] = []  # and the share of the head below each
 
-    def _begin(self) -> None:
-        self._rng = np.random.default_rng(0)
-        self._kept = np.zeros((0, 0))
-        self._tags = np.zeros(0)
-
     def _add(self, table: Floats, *, first: bool) -> None:
-        self._widen(table, first)
+        super()._add(table, first=first)
+        if first:
+            self._rng, self._tags, self._kept = np.random.default_rng(0), np.zeros(0), table[:0]
         # The rows with the smallest tags: an even draw of the head, however long, in bounded memory.
-        tags = self._rng.random(len(table))
-        self._kept = table.copy() if first else np.vstack([self._kept, table])
-        self._tags = np.append(self._tags, tags)
+        self._tags = np.append(self._tags, self._rng.random(len(table)))
+        self._kept = np.vstack([self._kept, table])
         if len(self._tags) > self.sample:
             keep = np.argpartition(self._tags, self.sample)[: self.sample]
             self._kept, self._tags = self._kept[keep], self._tags[keep]
@@ -130,13 +115,8 @@ class Quantiles(_Scale):
         del self._kept, self._tags, self._rng
 
     def _transform(self, table: Floats) -> Floats:
-        inside = self._inside(table)
-        return np.column_stack(
-            [
-                np.interp(inside[:, j], points, ranks)
-                for j, (points, ranks) in enumerate(zip(self.points, self.ranks, strict=True))
-            ]
-        )
+        features = zip(self._inside(table).T, self.points, self.ranks, strict=True)
+        return np.column_stack([np.interp(column, points, ranks) for column, points, ranks in features])
 
     def _plain(self) -> dict[str, Any]:
         plain = [[points.tolist(), ranks.tolist()] for points, ranks in zip(self.points, self.ranks, strict=True)]
@@ -144,14 +124,14 @@ class Quantiles(_Scale):
 
     @classmethod
     def _from_plain(cls, data: dict[str, Any]) -> Self:
-        found = cls(outside=data["outside"])
-        for points, ranks in data["features"]:
-            found.points.append(np.array(points, dtype=np.float64))
-            found.ranks.append(np.array(ranks, dtype=np.float64))
-            both = (found.points[-1], found.ranks[-1])
-            if both[0].shape != both[1].shape or not len(both[0]) or any((np.diff(part) < 0.0).any() for part in both):
+        scale = cls(outside=data["outside"])
+        for given in data["features"]:
+            points, ranks = (np.array(part, dtype=np.float64) for part in given)
+            if points.shape != ranks.shape or not len(points) or (np.diff([points, ranks]) < 0.0).any():
                 raise InputError("A Quantiles needs for each feature increasing points and as many increasing ranks.")
-        found.low = np.array([points[0] for points in found.points])
-        found.high = np.array([points[-1] for points in found.points])
-        found.features = len(found.points)
-        return found
+            scale.points.append(points)
+            scale.ranks.append(ranks)
+        scale.low = np.array([points[0] for points in scale.points])
+        scale.high = np.array([points[-1] for points in scale.points])
+        scale.features = len(scale.points)
+        return scale

@@ -70,7 +70,7 @@ def enter(entrant: Entrant, seed: int) -> Policy:
     """A policy of its own for one presentation."""
     if isinstance(entrant, Policy):
         policy = entrant.copy()
-        policy._rng = generator(seed)
+        policy.rng = generator(seed)
         return policy
     policy = entrant(seed)
     if not isinstance(policy, Policy):

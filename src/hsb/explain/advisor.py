@@ -21,7 +21,7 @@ def solve(member: Member, features: int) -> tuple[float, list[Piece]]:
 
     F, I = member
     depth, arms = int(I[h.DEPTH]), int(I[h.ARMS])
-    rows = F[I[h.ROW0] :].reshape(-1, int(I[h.STRIDE]))
+    rows = F[I[h.ROW0] : I[h.ROWS_END]].reshape(-1, int(I[h.STRIDE]))
     changed = rows[:, a.CHANGED].copy()
     for i in range(2, len(rows)):  # a change holds for all that lies below
         changed[i] = max(changed[i], changed[i // 2])

@@ -19,7 +19,7 @@ import math
 
 from .arms import is_offered
 from .header import ADVICE, ARMS, BASES, BLOCK, DEPTH, REST, ROW0, STRIDE, WEIGHT
-from .jit import kernel
+from .jit import inner, kernel
 
 SHRINK = 4.0  # how many plays the parent's mean is worth
 WIDTHS = 1.25  # standard deviations of optimism
@@ -36,25 +36,25 @@ HEAD = 8
 STOP, GO, VISITS, EVIDENCE, BORN, CHANGED, COUNTS = 0, 1, 2, 3, 4, 5, 6
 
 
-@kernel
+@inner
 def _is_fresh(F, row, changed):
     """Is the node at its prior: never visited, or not since its region changed?"""
     return F[row + VISITS] == 0.0 or F[row + BORN] < changed
 
 
-@kernel
+@inner
 def _shrunk(lost, kept, expected):
     """The mean after so much was lost and kept, if `expected` before."""
     return (lost + SHRINK * expected) / (lost + kept + SHRINK)
 
 
-@kernel
+@inner
 def _width(mu, n):
     """A standard deviation of the mean after n plays; the 1/(n + SHRINK) is there for means that are 0 or 1 by luck."""
     return math.sqrt((mu * (1.0 - mu) + 1.0 / (n + SHRINK)) / (n + SHRINK + 1.0))
 
 
-@kernel
+@inner
 def visit(F, I, cell, offered, reach):
     """Reach pass: one node, whose block of arms has 1 for the advised one and 0 for the others."""
     b = I[I[BASES]]
@@ -66,7 +66,7 @@ def visit(F, I, cell, offered, reach):
     return 1
 
 
-@kernel
+@inner
 def _put(F, I, b, arm, value):
     """One weight of the block at b and every sum that it is part of (`arms.py`), the others being 0."""
     size = I[ARMS]
@@ -78,7 +78,7 @@ def _put(F, I, b, arm, value):
         F[b + arm] = value
 
 
-@kernel
+@inner
 def ratio(I, arm, f):
     """What is left of its weight after `arm` is multiplied by f."""
     return f if arm == I[ADVICE] else 1.0
@@ -129,7 +129,7 @@ def advise(F, I, cell, offered):
     return best
 
 
-@kernel
+@inner
 def learn(F, I, cell, arm, loss):
     """Learn the loss of an arm in a cell. O(depth), and O(arms) for a node that starts anew."""
     M, depth, row0, stride = I[ARMS], I[DEPTH], I[ROW0], I[STRIDE]
@@ -176,7 +176,7 @@ def learn(F, I, cell, arm, loss):
     F[CLOCK] = clock + 1.0
 
 
-@kernel
+@inner
 def _watch(F, row, arm, loss, expected, unexpected, q, visits):
     """Count the loss; then compare what the short memory foretold with what the subtree did (q).
 

@@ -22,12 +22,12 @@ from .header import (
     TOP_SIZE,
     WIDTH,
 )
-from .jit import kernel
+from .jit import inner, kernel
 
 LN2 = math.log(2.0)
 
 
-@kernel
+@inner
 def total(F, b, top, size):
     """Sum of the weights of the block at b. O(1)."""
     s = F[b + top]
@@ -36,7 +36,7 @@ def total(F, b, top, size):
     return s
 
 
-@kernel
+@inner
 def others(F, I, b, arm):
     """Sum of all weights but one. O(log M)."""
     s = 0.0
@@ -53,7 +53,7 @@ def others(F, I, b, arm):
         arm //= BLOCK
 
 
-@kernel
+@inner
 def reset(F, I, b):
     """Put the block at b at its prior. O(M)."""
     t = I[TEMPLATE]
@@ -61,17 +61,17 @@ def reset(F, I, b):
         F[b + i] = F[t + i]
 
 
-@kernel
+@inner
 def _eight(F, b):
     return ((F[b] + F[b + 1]) + (F[b + 2] + F[b + 3])) + ((F[b + 4] + F[b + 5]) + (F[b + 6] + F[b + 7]))
 
 
-@kernel
+@inner
 def _padded(n):
     return (n + BLOCK - 1) // BLOCK * BLOCK
 
 
-@kernel
+@inner
 def rebuild(F, I, b):
     """Recompute every sum of the block at b. O(M)."""
     size = I[ARMS]
@@ -83,7 +83,7 @@ def rebuild(F, I, b):
         b = above
 
 
-@kernel
+@inner
 def _climb(F, I, b, arm):
     size = I[ARMS]
     while size > BLOCK:
@@ -94,14 +94,14 @@ def _climb(F, I, b, arm):
         b = above
 
 
-@kernel
+@inner
 def log_weight(F, I, b, m):
     """Logarithm of one weight."""
     v = F[b + m]
     return math.log(v) if v > 0.0 else F[b + I[LOGS] + m]
 
 
-@kernel
+@inner
 def _store_log(F, I, b, m, log):
     if log >= LOG_ARM_TINY:
         F[b + m] = math.exp(log)
@@ -110,7 +110,7 @@ def _store_log(F, I, b, m, log):
         F[b + I[LOGS] + m] = log
 
 
-@kernel
+@inner
 def _scale(F, I, b, factor):
     log = math.log(factor)
     for m in range(I[ARMS]):
@@ -122,7 +122,7 @@ def _scale(F, I, b, factor):
     rebuild(F, I, b)
 
 
-@kernel
+@inner
 def multiply(F, I, b, m, x, f):
     """Multiply one weight by f = exp(-x), the sums apart."""
     v = F[b + m] * f
@@ -134,7 +134,7 @@ def multiply(F, I, b, m, x, f):
         F[b + I[LOGS] + m] = log
 
 
-@kernel
+@inner
 def shrink(F, I, b, arm, x, f):
     """Multiply one weight by f = exp(-x), 0 < x <= STEP; return the new total. O(log M)."""
     multiply(F, I, b, arm, x, f)
@@ -143,7 +143,7 @@ def shrink(F, I, b, arm, x, f):
     return total(F, b, I[TOP], I[TOP_SIZE])
 
 
-@kernel
+@inner
 def keep_in_range(F, I, b, now):
     """Rescale the block at b, whose total is `now`, before it leaves the range of a double; return the total.
 
@@ -155,7 +155,7 @@ def keep_in_range(F, I, b, now):
     return now
 
 
-@kernel
+@inner
 def shrink_masked(F, I, b, arm, x, f, offered, g):
     """The same for a round that offered some arms: the arms not offered are multiplied by g. O(M)."""
     log = math.log(g)
@@ -168,7 +168,7 @@ def shrink_masked(F, I, b, arm, x, f, offered, g):
     return total(F, b, I[TOP], I[TOP_SIZE])
 
 
-@kernel
+@inner
 def update(F, I, b, arm, x, f, offered, g):
     """Either of the two, as arms are offered (None or empty: all of them)."""
     if offered is not None:
@@ -177,7 +177,7 @@ def update(F, I, b, arm, x, f, offered, g):
     return shrink(F, I, b, arm, x, f)
 
 
-@kernel
+@inner
 def is_masked(offered):
     """Are some arms not offered?"""
     if offered is None:
@@ -185,7 +185,7 @@ def is_masked(offered):
     return len(offered) > 0
 
 
-@kernel
+@inner
 def is_offered(offered, m):
     """Is arm m offered?"""
     if offered is None:
@@ -193,7 +193,7 @@ def is_offered(offered, m):
     return len(offered) == 0 or offered[m] != 0
 
 
-@kernel
+@inner
 def share(F, I, b, drift):
     """Fixed share: every arm gives the part `drift` of its weight, which all then share equally. The total stays. O(M).
 
@@ -207,7 +207,7 @@ def share(F, I, b, drift):
     rebuild(F, I, b)
 
 
-@kernel
+@inner
 def log_total(F, I, b):
     """Logarithm of the sum of the weights, right at any scale. O(M)."""
     top = log_weight(F, I, b, 0)
@@ -219,7 +219,7 @@ def log_total(F, I, b):
     return top + math.log(s)
 
 
-@kernel
+@inner
 def shrink_log(F, I, b, arm, x, offered, log_g):
     """`shrink` and `shrink_masked` for any x >= 0, in logarithms: return ln(new total / old total), and rescale. O(M)."""
     before = log_total(F, I, b)
@@ -264,7 +264,7 @@ def widen(F, I, wide_F, wide_I, old, new, ahead, rates, kept):
             wide_F[rates[i]] *= s / total(wide_F, b, wide_I[TOP], wide_I[TOP_SIZE])
 
 
-@kernel
+@inner
 def pick(F, I, b, u):
     """The arm at share u, 0 <= u < 1, of the block's total: a walk down the sum tree. O(log M)."""
     n = I[TOP_SIZE]

@@ -13,11 +13,11 @@ import math
 
 from . import arms, rows
 from .header import BITS, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, PER_WORD, ROW0, ROWS, STAY, STRIDE, WORDS
-from .jit import kernel
+from .jit import inner
 from .rows import ARMS_AT
 
 
-@kernel
+@inner
 def digit(I, key, level):
     per, bits = I[PER_WORD], I[BITS]
     if level < per:
@@ -25,7 +25,7 @@ def digit(I, key, level):
     return (key[level // per] >> (bits * (per - 1 - level % per))) & ((1 << bits) - 1)
 
 
-@kernel
+@inner
 def agree(I, link, key, level):
     """Do the key and the link's key have the same first `level` digits?"""
     at = link + 1 + I[FANOUT]
@@ -39,7 +39,7 @@ def agree(I, link, key, level):
     return level == 0 or (key[word] ^ I[at + word]) >> (bits * (per - level)) == 0
 
 
-@kernel
+@inner
 def leaves_at(I, link, key):
     """The level at which a key that does not agree with a chain leaves it."""
     level = I[link] >> 12
@@ -48,7 +48,7 @@ def leaves_at(I, link, key):
     return level
 
 
-@kernel
+@inner
 def split_odds(F, I, row, links, above):
     """Odds of the upper `above` links and of the lower ones of a chain of `links`: two pairs.
 
@@ -73,7 +73,7 @@ def split_odds(F, I, row, links, above):
     return up_stop, up_go, up_e, low_stop, low_go, low_e
 
 
-@kernel
+@inner
 def new_link(I, key, top):
     """Count one more row, and link it as a chain from level `top` down to a leaf; return its number."""
     at = I[ROWS]
@@ -88,7 +88,7 @@ def new_link(I, key, top):
     return at
 
 
-@kernel
+@inner
 def cut(F, I, at, level):
     """Cut the chain of row `at` below a level: the row keeps the links above, a copy of it, returned by number, gets those below."""
     k = I[FANOUT]
@@ -111,7 +111,7 @@ def cut(F, I, at, level):
     return low
 
 
-@kernel
+@inner
 def new_leaf(F, I, key, top):
     at = new_link(I, key, top)
     row = I[ROW0] + at * I[STRIDE]
@@ -120,7 +120,7 @@ def new_leaf(F, I, key, top):
     return at
 
 
-@kernel
+@inner
 def branch(F, I, at, key):
     """The key leaves the chain of row `at`: the row keeps the links above, a new one gets those below, a second, returned, the key."""
     link = I[LINKS] + at * I[LINK_STRIDE]

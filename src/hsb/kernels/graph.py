@@ -10,16 +10,16 @@ import math
 
 from . import arms, options
 from .header import BASES, EDGE, LIST, NODE0, RATIO, REACH, REST, START, TOP, TOP_SIZE, VISITS, WEIGHT
-from .jit import kernel
+from .jit import inner
 from .locate import locate
 
 
-@kernel
+@inner
 def _options(I, i):
     return I[I[START] + i + 1] - I[I[START] + i] + 1
 
 
-@kernel
+@inner
 def visit(F, I, key, reach):
     """Reach pass. O(nodes that contain the leaf + their groups)."""
     n = locate(I, key[0])
@@ -43,7 +43,7 @@ def visit(F, I, key, reach):
     return n
 
 
-@kernel
+@inner
 def log_visit(F, I, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too."""
     R = I[REACH]
@@ -63,7 +63,7 @@ def log_visit(F, I, n, reach):
                 F[c] = high + math.log(math.exp(a - high) + math.exp(b - high))
 
 
-@kernel
+@inner
 def ratio(F, I, n, arm, x, f, offered, g):
     """Ratio pass over the n nodes just visited; return the root's ratio. x <= STEP."""
     R = I[RATIO]
@@ -81,7 +81,7 @@ def ratio(F, I, n, arm, x, f, offered, g):
     return F[R]
 
 
-@kernel
+@inner
 def ratio_log(F, I, n, arm, x, offered, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
     R = I[RATIO]

@@ -6,7 +6,7 @@ None), stop where one would be needed, and the state goes on with kernels that h
 
 import math
 
-from . import arms, graph, head, intervals, one_of, tree
+from . import arms, graph, head, intervals, members, one_of, tree
 from . import kinds as of
 from .header import (
     ADVICE,
@@ -16,42 +16,25 @@ from .header import (
     CHILD_RATIO,
     CHILD_REACH,
     COMPRESSED,
-    COUNT,
     DENSE,
-    DIRECTORY,
     DONE,
-    ENTRY,
-    F0,
-    F1,
     GRAPH,
     HARD,
     HEAD,
-    I0,
-    I1,
     INTERVALS,
-    K0,
-    K1,
     KIND,
     MEMBERS,
     ONE_OF,
-    OPTION,
     PARENT,
     REST,
     WEIGHT,
 )
-from .jit import kernel
+from .jit import inner
 
 UNSEEN = 1e-90  # below this total the probabilities of the offered arms are computed in logarithms
 
 
-@kernel
-def place(I, i, word):
-    """Where in F the parent of member i keeps what `word` says (CHILD_REACH, CHILD_RATIO) of it."""
-    d = DIRECTORY + i[PARENT] * ENTRY
-    return I[d + F0] + I[I[d + I0] + word] + i[OPTION]
-
-
-@kernel
+@inner
 def mix(F, I, key, offered, p, total, kinds, logs):
     """`rounds.mix` where the offered arms have a total that a double can hardly tell from 0: the total; -1 without logarithms."""
     if logs is not None:
@@ -61,7 +44,7 @@ def mix(F, I, key, offered, p, total, kinds, logs):
     return -1.0
 
 
-@kernel
+@inner
 def log_g(F, I, key, offered, p, arm, x, kinds, logs):
     """`rounds._log_g` likewise; inf without logarithms."""
     if logs is not None:
@@ -70,24 +53,23 @@ def log_g(F, I, key, offered, p, arm, x, kinds, logs):
     return math.inf
 
 
-@kernel
-def weigh(F, I, key, offered, arm, x, drift, log_g, kinds, logs):
-    """The rest of `rounds._weigh`, for any x."""
+@inner
+def weigh(F, I, key, offered, step, drift, kinds, logs):
+    """The rest of `rounds.update`, for any `step` = (arm, x, ln g)."""
     if logs is not None:
         for k in range(I[MEMBERS] - 1, -1, -1):
-            d = DIRECTORY + k * ENTRY
-            f, i, part = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]], key[I[d + K0] : I[d + K1]]
-            n = of.extend(f, i, part, I[d + COUNT], kinds[0], kinds[1])
-            r = _ratio_log(f, i, part, n, (arm, x, log_g), offered, kinds[0], kinds[2], kinds[3], kinds[4])
+            f, i, part = members.own(F, I, k, key)
+            n = of.extend(f, i, part, members.count(I, k), kinds[0], kinds[1])
+            r = _ratio_log(f, i, part, n, step, offered, kinds[0], kinds[2], kinds[3], kinds[4])
             if i[PARENT] >= 0:
-                F[place(I, i, CHILD_RATIO)] = r
+                F[members.place(I, i, CHILD_RATIO)] = r
             if drift > 0.0:
                 of.share(f, i, n, drift, kinds[0], kinds[4])
         return DONE
     return HARD
 
 
-@kernel
+@inner
 def _ratio_log(F, I, key, n, step, offered, trees, interval, listed, heads):
     """`kinds.ratio` in logarithms, for `step` = (arm, x, ln g)."""
     arm, x, log_g = step
@@ -101,17 +83,16 @@ def _ratio_log(F, I, key, n, step, offered, trees, interval, listed, heads):
     if listed is not None:
         if kind == GRAPH:
             return graph.ratio_log(F, I, n, arm, x, offered, log_g)
+        if kind == ONE_OF:
+            return one_of.ratio_log(F, I, arm, x, offered, log_g)
     if heads is not None:
         if kind == ADVISOR:
             return -x if arm == I[ADVICE] else 0.0
-        if kind == HEAD:
-            return head.ratio_log(F, I)
-        if kind == ONE_OF:
-            return one_of.ratio_log(F, I, arm, x, offered, log_g)
+        return head.ratio_log(F, I)
     return 0.0
 
 
-@kernel
+@inner
 def _log_visit(F, I, key, n, reach, trees, interval, listed, heads):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too. Return ln of the rest."""
     kind = I[KIND]
@@ -124,26 +105,25 @@ def _log_visit(F, I, key, n, reach, trees, interval, listed, heads):
     if listed is not None:
         if kind == GRAPH:
             graph.log_visit(F, I, n, reach)
+        elif kind == ONE_OF:
+            one_of.log_visit(F, I, reach)
     if heads is not None:
         if kind == ADVISOR:
             F[I[WEIGHT]] = reach
         elif kind == HEAD:
             head.log_visit(F, I, reach)
-        elif kind == ONE_OF:
-            one_of.log_visit(F, I, reach)
     return -math.inf
 
 
-@kernel
+@inner
 def _log_probabilities(F, I, key, offered, p, kinds):
     """After `rounds.visit`: p[m] = ln of the probability of arm m, up to a constant; -inf where it is not offered. Uses up the scratch."""
     for k in range(I[MEMBERS]):
-        d = DIRECTORY + k * ENTRY
-        f, i, part = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]], key[I[d + K0] : I[d + K1]]
-        n = I[d + COUNT]
+        f, i, part = members.own(F, I, k, key)
+        n = members.count(I, k)
         reach = 0.0
         if i[PARENT] >= 0:
-            reach = F[place(I, i, CHILD_REACH)]
+            reach = F[members.place(I, i, CHILD_REACH)]
         f[REST] = _log_visit(f, i, part, n, reach, kinds[0], kinds[2], kinds[3], kinds[4])
         for v in range(n):
             f[i[WEIGHT] + v] -= arms.log_total(f, i, i[i[BASES] + v])
@@ -151,29 +131,27 @@ def _log_probabilities(F, I, key, offered, p, kinds):
         p[m] = _log_sum(F, I, m) if arms.is_offered(offered, m) else -math.inf
 
 
-@kernel
+@inner
 def _log_sum(F, I, m):
     """ln of the sum over all nodes of weight times share, for one arm: the largest term first, then the sum relative to it."""
     high = -math.inf
     for k in range(I[MEMBERS]):
-        d = DIRECTORY + k * ENTRY
-        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        f, i = members.arrays(F, I, k)
         high = max(high, f[REST])
-        for v in range(I[d + COUNT]):
+        for v in range(members.count(I, k)):
             high = max(high, f[i[WEIGHT] + v] + arms.log_weight(f, i, i[i[BASES] + v], m))
     if high == -math.inf:
         return high
     s = 0.0
     for k in range(I[MEMBERS]):
-        d = DIRECTORY + k * ENTRY
-        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        f, i = members.arrays(F, I, k)
         s += math.exp(f[REST] - high)
-        for v in range(I[d + COUNT]):
+        for v in range(members.count(I, k)):
             s += math.exp(f[i[WEIGHT] + v] + arms.log_weight(f, i, i[i[BASES] + v], m) - high)
     return high + math.log(s)
 
 
-@kernel
+@inner
 def _normalise(p):
     """From logarithms, up to a constant, to probabilities."""
     high = -math.inf
@@ -187,7 +165,7 @@ def _normalise(p):
         p[m] /= s
 
 
-@kernel
+@inner
 def _log_kept(p, arm, x):
     """ln of what the offered arms keep of their total when `arm` is multiplied by exp(-x); p in logarithms, up to a constant."""
     high = -math.inf

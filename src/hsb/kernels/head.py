@@ -6,10 +6,10 @@ may change from round to round: Theorem 1 asks only that it is fixed before the 
 
 from . import options
 from .header import CHILD_RATIO, CHILD_REACH, NODE, OPTIONS, PRIOR, REST
-from .jit import kernel
+from .jit import inner
 
 
-@kernel
+@inner
 def visit(F, I, reach):
     """Reach pass: the reach of each member below. No node of its own."""
     row, n = I[NODE], I[OPTIONS]
@@ -19,7 +19,7 @@ def visit(F, I, reach):
     return 0
 
 
-@kernel
+@inner
 def log_visit(F, I, reach):
     """The same in logarithms."""
     row, n = I[NODE], I[OPTIONS]
@@ -27,7 +27,7 @@ def log_visit(F, I, reach):
         F[I[CHILD_REACH] + o] = reach + options.log_weight(F, row, n, o)
 
 
-@kernel
+@inner
 def ratio(F, I):
     """Ratio pass, after that of every member below it."""
     row, n = I[NODE], I[OPTIONS]
@@ -36,7 +36,7 @@ def ratio(F, I):
     return options.settle(F, row, n)
 
 
-@kernel
+@inner
 def ratio_log(F, I):
     """The same in logarithms; the members' ratios are logarithms too."""
     row, n = I[NODE], I[OPTIONS]
@@ -45,7 +45,7 @@ def ratio_log(F, I):
     return options.settle_log(F, row, n)
 
 
-@kernel
+@inner
 def share(F, I, drift):
     """Fixed share: every option gives the part `drift` of its weight, which is dealt out anew by the prior."""
     row, n = I[NODE], I[OPTIONS]

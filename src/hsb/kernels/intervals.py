@@ -40,7 +40,7 @@ from .header import (
     WEIGHT,
     WIDTH,
 )
-from .jit import kernel
+from .jit import inner, kernel
 
 U0, U1, U2, U3, U4 = (np.uint64(i) for i in range(5))
 
@@ -49,7 +49,7 @@ SIGMA_BASE = 2.0**728
 LOG_SIGMA_BASE = math.log(SIGMA_BASE)
 
 
-@kernel
+@inner
 def _dot(F, a, b, n):
     """Sum of n products from places a and b, as four running sums so that additions overlap. Unsigned places: see `small.py`."""
     x, y, left = np.uint64(a), np.uint64(b), np.uint64(n)
@@ -70,12 +70,12 @@ def _dot(F, a, b, n):
     return (s0 + s1) + (s2 + s3)
 
 
-@kernel
+@inner
 def _block(I, i, j):
     return I[ARM0] + (i * I[LEAVES] + j) * (I[WIDTH] + I[ARMS])
 
 
-@kernel
+@inner
 def visit(F, I, key, reach):
     """Reach pass: the derivative of w(root) with respect to each sigma, times its rate. At most O(K N^3)."""
     leaf = key[0]
@@ -98,7 +98,7 @@ def visit(F, I, key, reach):
     return n
 
 
-@kernel
+@inner
 def _derivatives_of_pairs(F, I, leaf, reach):
     """Two parts: q(i, j) as sums of whole rows. q stands behind the other derivatives."""
     N = I[LEAVES]
@@ -118,7 +118,7 @@ def _derivatives_of_pairs(F, I, leaf, reach):
             _add_row(F, row + leaf, wt + j * N + leaf + 1, v, j - leaf)
 
 
-@kernel
+@inner
 def _derivatives(F, I, leaf, reach):
     """Any number of parts: derivatives with respect to F_2, F_3, ..., F_K and their transposes, then q."""
     N, K = I[LEAVES], I[GROUPS]
@@ -149,7 +149,7 @@ def _derivatives(F, I, leaf, reach):
             F[last + 2 * NN + i * N + j] = q
 
 
-@kernel
+@inner
 def log_visit(F, I, key, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too."""
     leaf = key[0]
@@ -162,12 +162,12 @@ def log_visit(F, I, key, n, reach):
         F[I[WEIGHT] + v] = reach + log + (math.log(q) if q > 0.0 else -math.inf)
 
 
-@kernel
+@inner
 def _log_rate(F, I, at):
     return math.log(F[I[SIGMA] + at]) - F[I[SIGMA_E] + at] * LOG_SIGMA_BASE
 
 
-@kernel
+@inner
 def _recompute(F, I, i, j, sigma):
     """F_2 .. F_{K-1} and w of interval (i, j) from its sigma and its parts."""
     N, K = I[LEAVES], I[GROUPS]
@@ -196,7 +196,7 @@ def fill(F, I):
             _recompute(F, I, i, j, F[I[UNIT]] ** (j - i + 1))
 
 
-@kernel
+@inner
 def ratio(F, I, key, arm, x, f, offered, g):
     """Ratio pass over the intervals just visited; return the root's ratio. x <= STEP."""
     leaf = key[0]
@@ -240,7 +240,7 @@ def ratio(F, I, key, arm, x, f, offered, g):
     return r * (F[root] / before)
 
 
-@kernel
+@inner
 def _recompute_row(F, I, i, leaf):
     """w(i, j) for every j >= leaf, the masses standing in the first table of ADJOINT; all w(h, .) with h > i are in place."""
     N = I[LEAVES]
@@ -261,7 +261,7 @@ def _recompute_row(F, I, i, leaf):
             _add_row(F, mass + j + 1, w + (j + 1) * N + j + 1, F[w + i * N + j], N - 1 - j)
 
 
-@kernel
+@inner
 def _add_row(F, to, row, factor, n):
     """Add factor times n words at `row` to those at `to`."""
     x, y = F[row : row + n], F[to : to + n]
@@ -269,7 +269,7 @@ def _add_row(F, to, row, factor, n):
         y[i] += factor * x[i]
 
 
-@kernel
+@inner
 def ratio_log(F, I, key, arm, x, offered, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
     leaf = key[0]

@@ -19,13 +19,21 @@ HOW: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 LONG = 2.0  # seconds of compiling after which a line on stderr says what is going on
 
 
-def kernel(function: Any, *, nogil: bool = False) -> Any:
+def kernel(function: Any, **more: bool) -> Any:
     """Compile a function when it is first called, or take it from the cache; where no cache can be written, go without one."""
     try:
-        return njit(cache=True, nogil=nogil, **HOW)(function)
+        return njit(cache=True, **HOW, **more)(function)  # type: ignore[call-overload]
     except RuntimeError:  # no place for a cache: site-packages and home are read-only
         _warn_of_no_cache()
-        return njit(nogil=nogil, **HOW)(function)
+        return njit(**HOW, **more)(function)  # type: ignore[call-overload]
+
+
+def inner(function: Any) -> Any:
+    """For functions that only kernels call: without what Python would need to call them, they compile in two thirds of the time.
+
+    Python must not call them: it would crash.
+    """
+    return kernel(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def free_kernel(function: Any) -> Any:

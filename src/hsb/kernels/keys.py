@@ -8,7 +8,7 @@ A code says how: [how, n, the n features, then]
 - NOTHING: no key is needed.
 """
 
-from .jit import kernel
+from .jit import inner, kernel
 
 PATH, NUMBER, CELLS, GRID, NOTHING = 1, 2, 3, 4, 5
 
@@ -30,7 +30,7 @@ def locate(code, low, high, point, key, at, words):
     return True
 
 
-@kernel
+@inner
 def _cell(code, j, low, high, point, count):
     """Which of `count` equal cells the j-th chosen feature falls into; the upper end belongs to the last."""
     f = code[2 + j]
@@ -38,7 +38,7 @@ def _cell(code, j, low, high, point, count):
     return min(int(u * count), count - 1)
 
 
-@kernel
+@inner
 def _encode_one(code, low, high, point, key):
     how, n = code[0], code[1]
     rest = 2 + n

@@ -1,16 +1,16 @@
 """Each verb of a member, whatever its kind.
 
-`kinds` says what a state has: a tuple of trees, compressed ones among them, intervals, graphs, heads (ONE_OF, HEAD and ADVISOR) and
-logarithms, each 0, or None where the state has none of it. Numba compiles no branch that None rules out, so a policy waits only for the
-kernels that it needs.
+`kinds` says what a state has: a tuple of trees, compressed ones among them, intervals, graphs (ONE_OF too), heads (HEAD and ADVISOR),
+logarithms, one dense binary tree of few arms by itself (`small.py`), and many arms: each 0, or None where there is none of it. Numba compiles
+no branch that None rules out, so a policy waits only for the kernels that it needs.
 """
 
 from . import advisor, arms, graph, head, intervals, one_of, rows, tree
 from .header import ADVISOR, BASES, COMPRESSED, DENSE, GRAPH, HEAD, INTERVALS, KIND, ONE_OF, PATH
-from .jit import kernel
+from .jit import inner
 
 
-@kernel
+@inner
 def visit(F, I, key, offered, reach, trees, compressed, interval, listed, heads):
     """Reach pass: how many nodes have rows. Their weights and arm blocks stand at WEIGHT and BASES."""
     kind = I[KIND]
@@ -26,16 +26,16 @@ def visit(F, I, key, offered, reach, trees, compressed, interval, listed, heads)
     if listed is not None:
         if kind == GRAPH:
             return graph.visit(F, I, key, reach)
+        if kind == ONE_OF:
+            return one_of.visit(F, I, reach)
     if heads is not None:
         if kind == ADVISOR:
             return advisor.visit(F, I, key[0], offered, reach)
-        if kind == HEAD:
-            return head.visit(F, I, reach)
-        return one_of.visit(F, I, reach)
+        return head.visit(F, I, reach)
     return 0
 
 
-@kernel
+@inner
 def extend(F, I, key, n, trees, compressed):
     """Rows for the other nodes that contain the key: how many nodes there are now."""
     if trees is not None:
@@ -47,7 +47,7 @@ def extend(F, I, key, n, trees, compressed):
     return n
 
 
-@kernel
+@inner
 def ratio(F, I, key, n, step, offered, trees, interval, listed, heads):
     """Ratio pass over the n nodes just visited, for `step` = (arm, x, exp(-x), g) with x <= STEP: the member's ratio."""
     arm, x, f, g = step
@@ -61,17 +61,16 @@ def ratio(F, I, key, n, step, offered, trees, interval, listed, heads):
     if listed is not None:
         if kind == GRAPH:
             return graph.ratio(F, I, n, arm, x, f, offered, g)
+        if kind == ONE_OF:
+            return one_of.ratio(F, I, arm, x, f, offered, g)
     if heads is not None:
         if kind == ADVISOR:
             return advisor.ratio(I, arm, f)
-        if kind == HEAD:
-            return head.ratio(F, I)
-        if kind == ONE_OF:
-            return one_of.ratio(F, I, arm, x, f, offered, g)
+        return head.ratio(F, I)
     return 1.0
 
 
-@kernel
+@inner
 def share(F, I, n, drift, trees, heads):
     """Fixed share in the n nodes just learned from."""
     kind = I[KIND]
@@ -87,11 +86,3 @@ def share(F, I, n, drift, trees, heads):
             at, skip = PATH, rows.ARMS_AT
     for i in range(n):
         arms.share(F, I, I[I[at] + i] + skip, drift)
-
-
-@kernel
-def teach(F, I, cell, arm, loss, heads):
-    """What a round teaches whether or not anything was lost in it: an advisor learns."""
-    if heads is not None:
-        if I[KIND] == ADVISOR:
-            advisor.learn(F, I, cell, arm, loss)

@@ -11,10 +11,10 @@ that contains the leaf, one per group), and returns the number of nodes.
 """
 
 from .header import EDGE, LIST, SHAPE, SPEC, START, SUBSETS, TABLES
-from .jit import kernel
+from .jit import inner, kernel
 
 
-@kernel
+@inner
 def locate(I, leaf):
     """List the nodes that contain the leaf. O(nodes + groups of them)."""
     if I[SHAPE] == TABLES:
@@ -24,7 +24,7 @@ def locate(I, leaf):
     return _boxes(I, leaf)
 
 
-@kernel
+@inner
 def _tables(I, leaf):
     at = I[SPEC] + I[I[SPEC] + leaf]
     n = I[at]
@@ -38,7 +38,7 @@ def _tables(I, leaf):
     return n
 
 
-@kernel
+@inner
 def _boxes(I, leaf):
     # The place of a box in the list is the mixed-radix number of its levels, the first feature counting most, so START and EDGE
     # are the same for every leaf (`box_edges`); only the boxes' numbers change. Feature by feature, last first.
@@ -83,13 +83,13 @@ def box_edges(I):
     I[start + n] = e
 
 
-@kernel
+@inner
 def _without(mask, leaf):
     """The mask with the leaf's bit taken out and the higher bits moved down."""
     return (mask >> (leaf + 1) << leaf) | (mask & ((1 << leaf) - 1))
 
 
-@kernel
+@inner
 def _subsets(I, leaf):
     n = 1 << (I[I[SPEC]] - 1)
     nodes, start, edge = I[LIST], I[START], I[EDGE]

@@ -5,10 +5,10 @@ Its row is laid out as a graph's: options (`options.py`), then an arm block.
 
 from . import arms, options
 from .header import BASES, CHILD_RATIO, CHILD_REACH, NODE, OPTIONS, REST, TOP, TOP_SIZE, VISITS, WEIGHT
-from .jit import kernel
+from .jit import inner
 
 
-@kernel
+@inner
 def visit(F, I, reach):
     """Reach pass: the node itself, and the reach of each option's member."""
     row, k = I[NODE], I[OPTIONS]
@@ -23,7 +23,7 @@ def visit(F, I, reach):
     return 1
 
 
-@kernel
+@inner
 def log_visit(F, I, reach):
     """The same in logarithms."""
     row, k = I[NODE], I[OPTIONS]
@@ -32,7 +32,7 @@ def log_visit(F, I, reach):
         F[I[CHILD_REACH] + o] = reach + options.log_weight(F, row, k, o)
 
 
-@kernel
+@inner
 def ratio(F, I, arm, x, f, offered, g):
     """Ratio pass, after that of every member below it. x <= STEP."""
     row, k = I[NODE], I[OPTIONS]
@@ -45,7 +45,7 @@ def ratio(F, I, arm, x, f, offered, g):
     return options.settle(F, row, k)
 
 
-@kernel
+@inner
 def ratio_log(F, I, arm, x, offered, log_g):
     """The same in logarithms; the members' ratios are logarithms too."""
     row, k = I[NODE], I[OPTIONS]

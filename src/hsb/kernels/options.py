@@ -8,23 +8,23 @@ stays 0.
 import math
 
 from .header import BASE, LOG_BASE, OPTION_TINY
-from .jit import kernel
+from .jit import inner
 
 
-@kernel
+@inner
 def weight(F, r, n, i):
     """Weight of option i as far as a sum can see it."""
     return F[r + 1 + i] if F[r + 1 + n + i] == 0.0 else 0.0
 
 
-@kernel
+@inner
 def log_weight(F, r, n, i):
     """Logarithm of the weight of option i (-inf where the prior is 0)."""
     v = F[r + 1 + i]
     return math.log(v) - F[r + 1 + n + i] * LOG_BASE if v > 0.0 else -math.inf
 
 
-@kernel
+@inner
 def settle(F, r, n):
     """Divide the weights of the row at r by their sum, which is returned. Every weight was just multiplied by its ratio."""
     s = 0.0
@@ -43,7 +43,7 @@ def settle(F, r, n):
     return s
 
 
-@kernel
+@inner
 def _recount(F, r, n):
     F[r] = 0.0
     for i in range(n):
@@ -63,7 +63,7 @@ def _recount(F, r, n):
             F[r] = 1.0
 
 
-@kernel
+@inner
 def store_log(F, r, n, i, log):
     """Set option i to exp(log), log <= 0."""
     if log == -math.inf:
@@ -78,13 +78,13 @@ def store_log(F, r, n, i, log):
     F[r + 1 + n + i] = e
 
 
-@kernel
+@inner
 def multiply_log(F, r, n, i, log):
     """First half of the slow pass: put ln(weight i) + log in place of the weight."""
     F[r + 1 + i] = log_weight(F, r, n, i) + log
 
 
-@kernel
+@inner
 def settle_log(F, r, n):
     """Second half: turn the logarithms back into weights that add to 1; return ln of their sum."""
     high = -math.inf

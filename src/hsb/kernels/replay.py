@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from . import hard, rounds
-from .header import BASES, COUNT, DIRECTORY, DONE, ENTRY, F0, F1, HARD, I0, I1, MEMBERS, REST, WEIGHT, P
-from .jit import free_kernel, kernel
+from .header import BASES, DONE, HARD, MEMBERS, REST, WEIGHT, P
+from .jit import free_kernel, inner
 
 MULTIPLIER = 0x5851F42D
 DENSE = 4  # where there are at most so many times as many arms as are offered, all are computed
@@ -54,7 +54,7 @@ class Learned(NamedTuple):
     chances: np.ndarray
 
 
-@kernel
+@inner
 def _place(key, size):
     """Where in the memory a key belongs."""
     x = 0
@@ -65,7 +65,7 @@ def _place(key, size):
     return (x >> 7) & (size - 1)
 
 
-@kernel
+@inner
 def _is_kept(memory, place, keys, t, pool, fresh):
     """Do the probabilities at a place stand for row t, nothing having been learned since row `fresh`?"""
     s = memory.row[place]
@@ -77,40 +77,39 @@ def _is_kept(memory, place, keys, t, pool, fresh):
     return True
 
 
-@kernel
-def _add_listed(F, I, members, p, arms):
+@inner
+def _add_listed(F, I, listed, p, arms):
     """`rounds.add_all` for the listed arms."""
     for k in range(I[MEMBERS]):
-        d = DIRECTORY + k * ENTRY
-        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        f, i = members.arrays(F, I, k)
         w, bases = i[WEIGHT], i[BASES]
-        for n in range(I[d + COUNT]):
+        for n in range(members.count(I, k)):
             v, b = f[w + n], i[bases + n]
             if v > 0.0:
                 share = f[b : b + arms]
-                for j in range(len(members)):
-                    p[j] += v * share[members[j]]
+                for j in range(len(listed)):
+                    p[j] += v * share[listed[j]]
         rest = f[REST] * (1.0 / arms)
-        for j in range(len(members)):
+        for j in range(len(listed)):
             p[j] += rest
 
 
-@kernel
+@inner
 def _mix(F, I, key, offers, k, p, M, kinds):
     """`rounds.mix` for the arms of pool k, into the first entries of p; False where only logarithms could tell."""
-    members = offers.members[offers.starts[k] : offers.starts[k + 1]]
-    n = len(members)
+    listed = offers.members[offers.starts[k] : offers.starts[k + 1]]
+    n = len(listed)
     scratch = F[I[P] : I[P] + M]
     if M <= DENSE * n:  # all arms, side by side in memory, take less time than some
         for m in range(M):
             scratch[m] = 0.0
         rounds.add_all(F, I, scratch)
         for j in range(n):
-            p[j] = scratch[members[j]]
+            p[j] = scratch[listed[j]]
     else:
         for j in range(n):
             p[j] = 0.0
-        _add_listed(F, I, members, p, M)
+        _add_listed(F, I, listed, p, M)
     total = 0.0
     for j in range(n):
         p[j] = min(p[j], 1.0)
@@ -119,14 +118,14 @@ def _mix(F, I, key, offers, k, p, M, kinds):
         if rounds.mix(F, I, key, offers.masks[k], scratch, kinds) < 0.0:
             return False
         for j in range(n):
-            p[j] = scratch[members[j]]
+            p[j] = scratch[listed[j]]
         return True
     for j in range(n):
         p[j] /= total
     return True
 
 
-@kernel
+@inner
 def _pick(offers, k, p, u, arms):
     """`rounds.pick` among the arms of pool k, whose probabilities are the first entries of p."""
     first = offers.starts[k]
@@ -150,7 +149,7 @@ def _pick(offers, k, p, u, arms):
     return offers.members[first + best], min(p[best], 1.0)
 
 
-@kernel
+@inner
 def _keep(memory, at, n, t):
     """What was computed for row t stands at a place; n arms are offered."""
     p, sums = memory.p[at], memory.sums[at]
@@ -161,7 +160,7 @@ def _keep(memory, at, n, t):
     memory.row[at] = t
 
 
-@kernel
+@inner
 def _chance(offers, k, p, sums, u, arms, shown, j):
     """The probability of the arm shown, the j-th of pool k, if u selects it; else 0. What `_pick` says, without looking at the others."""
     n = offers.starts[k + 1] - offers.starts[k]

@@ -6,7 +6,7 @@ masks; else one byte per arm, and empty where every arm is offered. `kinds` says
 
 import math
 
-from . import arms, hard
+from . import advisor, arms, hard, members
 from . import kinds as of
 from .header import (
     ADVISOR,
@@ -21,13 +21,9 @@ from .header import (
     DIRECTORY,
     DONE,
     ENTRY,
-    F0,
-    F1,
+    FEW,
     HARD,
     I0,
-    I1,
-    K0,
-    K1,
     KIND,
     MEMBERS,
     PARENT,
@@ -40,51 +36,48 @@ from .header import (
     WEIGHT,
     P,
 )
-from .jit import kernel
+from .jit import inner, kernel
 
-FEW = 16  # up to so many arms, or with some arms not offered, a decision computes every arm's probability; beyond, it walks
 LEAST = math.exp(-STEP)  # the smallest ratio that the fast passes allow
 MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer known to one part in ten
 
 
-@kernel
+@inner
 def visit(F, I, key, offered, kinds):
     """Reach pass over all members."""
     for k in range(I[MEMBERS]):
-        d = DIRECTORY + k * ENTRY
-        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        f, i, part = members.own(F, I, k, key)
         reach = 1.0
         if i[PARENT] >= 0:
-            reach = F[hard.place(I, i, CHILD_REACH)]
-        part = key[I[d + K0] : I[d + K1]]
-        I[d + COUNT] = of.visit(f, i, part, offered, reach, kinds[0], kinds[1], kinds[2], kinds[3], kinds[4])
+            reach = F[members.place(I, i, CHILD_REACH)]
+        I[DIRECTORY + k * ENTRY + COUNT] = of.visit(
+            f, i, part, offered, reach, kinds[0], kinds[1], kinds[2], kinds[3], kinds[4]
+        )
 
 
-@kernel
+@inner
 def propensity(F, I, arm):
     """Probability of one arm within what was just visited, every arm being offered. O(nodes)."""
     p = 0.0
     for k in range(I[MEMBERS]):
-        d = DIRECTORY + k * ENTRY
-        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        f, i = members.arrays(F, I, k)
         w, bases = i[WEIGHT], i[BASES]
         s = 0.0
-        for v in range(I[d + COUNT]):
+        for v in range(members.count(I, k)):
             s += f[w + v] * f[i[bases + v] + arm]
         share = 1.0 / i[ARMS]
         p += s + f[REST] * share
     return p
 
 
-@kernel
+@inner
 def add_all(F, I, p):
     """Add to p what was just visited gives each arm: node by node, in the order of `propensity`."""
     M = len(p)
     for k in range(I[MEMBERS]):
-        d = DIRECTORY + k * ENTRY
-        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        f, i = members.arrays(F, I, k)
         w, bases = i[WEIGHT], i[BASES]
-        for v in range(I[d + COUNT]):
+        for v in range(members.count(I, k)):
             weight, b = f[w + v], i[bases + v]
             if weight > 0.0:
                 share = f[b : b + M]
@@ -95,7 +88,7 @@ def add_all(F, I, p):
             p[m] += rest
 
 
-@kernel
+@inner
 def mix(F, I, key, offered, p, kinds):
     """Fill p with the probabilities of the offered arms, which add to 1; the others get 0. Return their share of all weight.
 
@@ -117,15 +110,22 @@ def mix(F, I, key, offered, p, kinds):
     return total
 
 
-@kernel
-def walk(F, I, u):
-    """Draw an arm: first a node, by its mass, then an arm of it. O(nodes + log M)."""
+@inner
+def _walk(F, I, u, many):
+    """Draw an arm, first a node, by its mass, then an arm of it; and its probability. O(nodes + log M)."""
+    if many is None:
+        return -1, 0.0
+    arm = _walked(F, I, u)
+    return arm, min(propensity(F, I, arm), 1.0)
+
+
+@inner
+def _walked(F, I, u):
     left = u
     last_k, last = 0, -1
     for k in range(I[MEMBERS]):
-        d = DIRECTORY + k * ENTRY
-        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
-        for n in range(I[d + COUNT]):
+        f, i = members.arrays(F, I, k)
+        for n in range(members.count(I, k)):
             v = f[i[WEIGHT] + n] * arms.total(f, i[i[BASES] + n], i[TOP], i[TOP_SIZE])
             if v > 0.0:
                 if left < v:
@@ -141,12 +141,11 @@ def walk(F, I, u):
             left -= rest
     if last < 0:
         return I[ALL_ARMS] - 1
-    d = DIRECTORY + last_k * ENTRY
-    f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        f, i = members.arrays(F, I, last_k)
     return arms.pick(f, i, i[i[BASES] + last], 0.5)
 
 
-@kernel
+@inner
 def draw(F, I, key, offered, u, kinds):
     """The arm that the number u in [0, 1) selects, and its probability, after `visit`: -1 where only logarithms could tell.
 
@@ -154,15 +153,14 @@ def draw(F, I, key, offered, u, kinds):
     """
     M = I[ALL_ARMS]
     if M > FEW and not arms.is_masked(offered):
-        arm = walk(F, I, u)
-        return arm, min(propensity(F, I, arm), 1.0)
+        return _walk(F, I, u, kinds[7])
     p = F[I[P] : I[P] + M]
     if mix(F, I, key, offered, p, kinds) < 0.0:
         return -1, 0.0
     return pick(p, u)
 
 
-@kernel
+@inner
 def pick(p, u):
     """The arm that u selects from a distribution, and its probability."""
     M = len(p)
@@ -197,7 +195,7 @@ def fill(F, I, key, offered, p, kinds):
     return mix(F, I, key, offered, p, kinds) >= 0.0
 
 
-@kernel
+@inner
 def _is_short(I):
     """Is a tree without room for the rows that one more key may need?"""
     for k in range(I[MEMBERS]):
@@ -207,22 +205,21 @@ def _is_short(I):
     return False
 
 
-@kernel
+@inner
 def _others_remain(F, I, arm):
     """Would every node just visited keep a visible share of its weight without this arm? Then no step is too large for the fast pass."""
     for k in range(I[MEMBERS]):
-        d = DIRECTORY + k * ENTRY
-        f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
+        f, i = members.arrays(F, I, k)
         if i[KIND] == ADVISOR:
             continue
-        for n in range(I[d + COUNT]):
+        for n in range(members.count(I, k)):
             b = i[i[BASES] + n]
             if arms.others(f, i, b, arm) < LEAST * arms.total(f, b, i[TOP], i[TOP_SIZE]):
                 return False
     return True
 
 
-@kernel
+@inner
 def _log_g(F, I, key, offered, arm, x, kinds):
     """ln of the factor g, which is what the offered arms keep of their total; inf where only logarithms could tell."""
     p = F[I[P] : I[P] + I[ALL_ARMS]]
@@ -239,7 +236,7 @@ def _log_g(F, I, key, offered, arm, x, kinds):
     return hard.log_g(F, I, key, offered, p, arm, x, kinds, kinds[5])
 
 
-@kernel
+@inner
 def _is_sole(offered):
     if offered is None:
         return False
@@ -250,49 +247,43 @@ def _is_sole(offered):
 
 
 @kernel
-def _weigh(F, I, key, offered, arm, x, drift, visited, kinds):
-    """Multiply what the arm is given by exp(-x), in every node that contains the key. A status, of which only DONE changed anything."""
-    if x <= 0.0 or I[ALL_ARMS] == 1:
-        return DONE
-    x = min(x, MOST)
-    if kinds[1] is not None and _is_short(I):
-        return SHORT
-    masked = arms.is_masked(offered)
-    if not visited or masked:
-        visit(F, I, key, offered, kinds)
-    log_g = 0.0
-    if masked:
-        if _is_sole(offered):
-            return DONE  # nothing else was offered: nothing to learn
-        log_g = _log_g(F, I, key, offered, arm, x, kinds)
-        if log_g == math.inf:
-            return HARD
-    if not ((x <= STEP and log_g >= -STEP) or (not masked and _others_remain(F, I, arm))):
-        return hard.weigh(F, I, key, offered, arm, x, drift, log_g, kinds, kinds[5])
-    step = arm, x, math.exp(-x), math.exp(log_g)
-    for k in range(I[MEMBERS] - 1, -1, -1):
-        d = DIRECTORY + k * ENTRY
-        f, i, part = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]], key[I[d + K0] : I[d + K1]]
-        n = of.extend(f, i, part, I[d + COUNT], kinds[0], kinds[1])
-        r = of.ratio(f, i, part, n, step, offered, kinds[0], kinds[2], kinds[3], kinds[4])
-        if i[PARENT] >= 0:
-            F[hard.place(I, i, CHILD_RATIO)] = r
-        if drift > 0.0:
-            of.share(f, i, n, drift, kinds[0], kinds[4])
-    return DONE
-
-
-@kernel
 def update(F, I, key, offered, arm, loss, x, drift, visited, kinds):
     """Learn that `arm` had this loss, estimated as x (rate * loss / propensity). A status, of which only DONE changed anything.
 
     `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not offered, those
     are multiplied by g, so that the offered arms keep their total. Every node learned from then shares `drift` of its weights.
     """
-    status = _weigh(F, I, key, offered, arm, x, drift, visited, kinds)
-    if status == DONE and kinds[4] is not None:
+    x = min(x, MOST)
+    masked = arms.is_masked(offered)
+    if x > 0.0 and I[ALL_ARMS] > 1 and not (masked and _is_sole(offered)):  # else there is nothing to weigh
+        if _is_short(I):
+            return SHORT
+        if not visited or masked:
+            visit(F, I, key, offered, kinds)
+        log_g = _log_g(F, I, key, offered, arm, x, kinds) if masked else 0.0
+        if log_g == math.inf:
+            return HARD
+        if (x <= STEP and log_g >= -STEP) or (not masked and _others_remain(F, I, arm)):
+            step = arm, x, math.exp(-x), math.exp(log_g)
+            for k in range(I[MEMBERS] - 1, -1, -1):
+                f, i, part = members.own(F, I, k, key)
+                n = of.extend(f, i, part, members.count(I, k), kinds[0], kinds[1])
+                r = of.ratio(f, i, part, n, step, offered, kinds[0], kinds[2], kinds[3], kinds[4])
+                if i[PARENT] >= 0:
+                    F[members.place(I, i, CHILD_RATIO)] = r
+                if drift > 0.0:
+                    of.share(f, i, n, drift, kinds[0], kinds[4])
+        elif hard.weigh(F, I, key, offered, (arm, x, log_g), drift, kinds, kinds[5]) != DONE:
+            return HARD
+    _teach(F, I, key, arm, loss, kinds[4])
+    return DONE
+
+
+@inner
+def _teach(F, I, key, arm, loss, heads):
+    """What a round teaches whether or not anything was lost in it: advisors learn."""
+    if heads is not None:
         for k in range(I[MEMBERS]):
-            d = DIRECTORY + k * ENTRY
-            f, i = F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]]
-            of.teach(f, i, key[I[d + K0]], arm, loss, kinds[4])
-    return status
+            f, i, part = members.own(F, I, k, key)
+            if i[KIND] == ADVISOR:
+                advisor.learn(f, i, part[0], arm, loss)

@@ -13,12 +13,12 @@ import math
 
 from . import arms
 from .header import ARM_LOW, BASE, LOG_BASE, LOGS, OPTION_TINY, TOP, TOP_SIZE
-from .jit import kernel
+from .jit import inner
 
 ARMS_AT = 2  # where a row's arm block begins
 
 
-@kernel
+@inner
 def balanced(stop, go, e):
     """Normalise a pair of odds that changed, hiding the smaller one from the sum or showing it again.
 
@@ -42,7 +42,7 @@ def balanced(stop, go, e):
     return stop, go, 0.0
 
 
-@kernel
+@inner
 def _recounted(v, e):
     if v > 1.0:
         return v / BASE, e - 1.0
@@ -51,7 +51,7 @@ def _recounted(v, e):
     return v, e
 
 
-@kernel
+@inner
 def odds(F, I, row):
     """The pair of odds of a row."""
     total = arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
@@ -63,7 +63,7 @@ def odds(F, I, row):
     return F[row] * total, v, -e
 
 
-@kernel
+@inner
 def store(F, I, row, stop, go, e):
     """Write a pair of odds to a row whose arms are in place."""
     rate = stop / arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
@@ -73,7 +73,7 @@ def store(F, I, row, stop, go, e):
     F[row + I[LOGS] + 1] = abs(e)
 
 
-@kernel
+@inner
 def logs(stop, go, e):
     """Logarithms of a pair of odds."""
     log_stop = -math.inf if e == math.inf else math.log(stop) - (e * LOG_BASE if e > 0.0 else 0.0)
@@ -81,7 +81,7 @@ def logs(stop, go, e):
     return log_stop, log_go
 
 
-@kernel
+@inner
 def turn(F, I, row, now, below):
     """A node whose arms have the new total `now` and whose child has the ratio `below`: set its odds, return its ratio."""
     rate = F[row]
@@ -96,7 +96,7 @@ def turn(F, I, row, now, below):
     return s
 
 
-@kernel
+@inner
 def rare_turn(F, I, row, now, below, s):
     """`turn` for a leaf, for a node with something hidden or about to be, and for arms to be rescaled."""
     hidden = row + I[LOGS]

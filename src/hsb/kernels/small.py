@@ -10,13 +10,12 @@ import numpy as np
 
 from . import arms, rows
 from .header import ARM_LOW, ARM_TINY, ARMS, DEPTH, OPTION_TINY, PER_WORD, ROW0, STEP, STRIDE, WEIGHT
-from .jit import kernel
+from .jit import inner
 
-MOST = 4  # arms
 U0, U1, U2, U3, U4, U5 = (np.uint64(i) for i in range(6))
 
 
-@kernel
+@inner
 def play(F, I, table, rates, drift, out, start, end):
     """Play rounds start .. end - 1; return the first that needs the general way: a loss in a new leaf, or a huge step."""
     keys, losses, us = table.keys, table.losses, table.us
@@ -87,13 +86,13 @@ def play(F, I, table, rates, drift, out, start, end):
     return np.int64(t)
 
 
-@kernel
+@inner
 def _never(F, row):
     """Was the node never visited?"""
     return F[row] + F[row + U1] == 0.0
 
 
-@kernel
+@inner
 def _mix(F, before, stride, leaf, depth, bottom):
     """Probabilities of four arms over the path from the root down to `bottom` levels above the leaf, and what reaches below it."""
     p0 = p1 = p2 = p3 = 0.0
@@ -111,7 +110,7 @@ def _mix(F, before, stride, leaf, depth, bottom):
     return p0, p1, p2, p3, reach
 
 
-@kernel
+@inner
 def _draw(F, scratch, p0, p1, p2, p3, u, last):
     """`rounds.draw` for four numbers, of which those after `last` are 0; no branch for the processor to guess wrong."""
     c1 = p0 + p1

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from . import rounds, small
-from .header import ARMS, DENSE, DIRECTORY, DONE, F0, F1, FANOUT, HARD, I0, I1, KIND, MEMBERS
-from .jit import kernel
+from .header import DIRECTORY, DONE, F0, F1, HARD, I0, I1
+from .jit import inner, kernel
 
 
 class Rounds(NamedTuple):
@@ -33,7 +33,7 @@ class Out(NamedTuple):
     losses: np.ndarray
 
 
-@kernel
+@inner
 def is_whole(mask):
     """Does a mask offer every arm?"""
     for m in range(len(mask)):
@@ -42,7 +42,7 @@ def is_whole(mask):
     return True
 
 
-@kernel
+@inner
 def _offered(masks, pool, t):
     """What round t offers."""
     if masks is None:
@@ -51,15 +51,14 @@ def _offered(masks, pool, t):
     return mask[:0] if is_whole(mask) else mask
 
 
-@kernel
-def _play_small(F, I, table, rates, drift, out, start, end, masks, trees):
-    """The first of the rounds start .. end - 1 that `small.play` cannot play; `start` where it can play none."""
-    if trees is not None:
+@inner
+def _play_small(F, I, table, rates, drift, out, span, masks, few):
+    """The first round from span[0] on, and before span[1], that `small.play` cannot play."""
+    if few is not None:
         if masks is None:
             f, i = F[I[DIRECTORY + F0] : I[DIRECTORY + F1]], I[I[DIRECTORY + I0] : I[DIRECTORY + I1]]
-            if I[MEMBERS] == 1 and i[KIND] == DENSE and i[FANOUT] == 2 and i[ARMS] <= small.MOST:
-                return small.play(f, i, table, rates, drift, out, start, end)
-    return start
+            return small.play(f, i, table, rates, drift, out, span[0], span[1])
+    return span[0]
 
 
 @kernel
@@ -67,7 +66,7 @@ def play(F, I, table, rates, drift, out, start, end, kinds):
     """Play rounds start .. end - 1; return the first round not played, and why."""
     t = start
     while t < end:
-        t = _play_small(F, I, table, rates, drift, out, t, end, table.masks, kinds[0])
+        t = _play_small(F, I, table, rates, drift, out, (t, end), table.masks, kinds[6])
         if t == end:
             break
         offered = _offered(table.masks, table.pool, t)
@@ -77,7 +76,8 @@ def play(F, I, table, rates, drift, out, start, end, kinds):
         if arm < 0:
             return t, HARD
         loss = table.losses[t, arm]
-        status = rounds.update(F, I, key, offered, arm, loss, rates[t] * loss / chance, drift, True, kinds)
+        visited = t >= start  # always, but no literal: Numba would compile the same once more for it
+        status = rounds.update(F, I, key, offered, arm, loss, rates[t] * loss / chance, drift, visited, kinds)
         if status != DONE:
             return t, status
         out.arms[t] = arm
@@ -94,7 +94,8 @@ def learn(F, I, table, rates, drift, start, end, kinds):
         loss = table.losses[t]
         x = rates[t] * loss / table.chances[t]
         offered = _offered(table.masks, table.pool, t)
-        status = rounds.update(F, I, table.keys[t], offered, table.arm[t], loss, x, drift, False, kinds)
+        visited = t < start  # never
+        status = rounds.update(F, I, table.keys[t], offered, table.arm[t], loss, x, drift, visited, kinds)
         if status != DONE:
             return t, status
     return end, DONE

@@ -30,11 +30,11 @@ from .header import (
     WEIGHT,
     WHOLE,
 )
-from .jit import kernel
+from .jit import inner
 from .rows import ARMS_AT
 
 
-@kernel
+@inner
 def visit(F, I, key, reach):
     """Reach pass of a COMPRESSED tree: write the weight and arm block of every visited node that contains the key; return how many.
 
@@ -76,7 +76,7 @@ def visit(F, I, key, reach):
     return n
 
 
-@kernel
+@inner
 def visit_dense(F, I, key, reach):
     """The same in a DENSE tree. O(depth)."""
     heap = key[0] if I[ROOTS] > 0 else 0
@@ -100,7 +100,7 @@ def visit_dense(F, I, key, reach):
     return depth + 1
 
 
-@kernel
+@inner
 def log_visit(F, I, key, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too. Return ln of the rest."""
     for d in range(n):
@@ -118,13 +118,13 @@ def log_visit(F, I, key, n, reach):
     return reach
 
 
-@kernel
+@inner
 def is_full(I):
     """Is there no room for the rows that one more key may need?"""
     return I[KIND] == COMPRESSED and I[ROWS] + 2 > I[CAPACITY]
 
 
-@kernel
+@inner
 def extend(F, I, key, n):
     """After a visit of n nodes, give the other nodes that contain the key rows too; return how many there are on the path now."""
     if I[WHOLE] == 1:
@@ -145,7 +145,7 @@ def extend(F, I, key, n):
     return n + 1
 
 
-@kernel
+@inner
 def extend_dense(F, I, key, n):
     """The same in a DENSE tree."""
     if I[WHOLE] == 1:
@@ -170,7 +170,7 @@ def extend_dense(F, I, key, n):
     return depth + 1
 
 
-@kernel
+@inner
 def ratio(F, I, n, arm, x, f, offered, g):
     """Ratio pass over the n nodes just visited, all of which have rows; return the root's ratio. x <= STEP."""
     path = I[PATH]
@@ -182,7 +182,7 @@ def ratio(F, I, n, arm, x, f, offered, g):
     return below
 
 
-@kernel
+@inner
 def ratio_log(F, I, n, arm, x, offered, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
     below = 0.0

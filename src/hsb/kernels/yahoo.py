@@ -24,7 +24,7 @@ EMPTY, TIME, SHOWN, CLICK, USER, FEATURE, TWICE, BARE, CANDIDATE, ARTICLE, NONE,
 SPACE, NEWLINE, RETURN, BAR, COLON, POINT, MINUS, ZERO = 32, 10, 13, 124, 58, 46, 45, 48
 DIGITS = 18  # most of a number
 EXACT = 1 << 53  # whole numbers below it are doubles
-RECENT = 8  # so many pools back a pool is recognised
+RECENT = 8  # pools back that a pool is recognised
 MULTIPLIER = 0x5851F42D  # of the hash
 
 
@@ -147,7 +147,7 @@ def _slot(labels, key):
 
 @kernel
 def refill(labels, arms):
-    """Build the hash table of so many labels anew."""
+    """Build the hash table of the first `arms` labels anew."""
     for at in range(len(labels.slots)):
         labels.slots[at] = -1
     for a in range(arms):
@@ -300,10 +300,10 @@ def _line(buf, i, stop, is_r6a, state, out, labels, scratch):
         n, i, wrong = _candidates(buf, i, is_r6a, scratch.keys)
         if wrong > 0:
             return wrong, i
-        found = False
+        offered = False
         for k in range(n):
-            found = found or scratch.keys[k] == shown
-        if not found:
+            offered = offered or scratch.keys[k] == shown
+        if not offered:
             return ABSENT, i
         wrong = _new_pool(state, out, labels, scratch.stamp, scratch.keys, n)
         if wrong > 0:

@@ -7,6 +7,18 @@ import numpy as np
 from .jit import kernel
 from .yahoo import COLON, MINUS, POINT, SPACE, ZERO
 
+USER = (124, 117, 115, 101, 114)  # "|user"
+
+
+class Rows(NamedTuple):
+    """The columns of a batch: times and clicks as whole numbers, articles and pools by their place."""
+
+    time: np.ndarray
+    shown: np.ndarray
+    click: np.ndarray
+    contexts: np.ndarray
+    pool: np.ndarray
+
 
 class Words(NamedTuple):
     """Texts one after the other: text k is text[starts[k] : starts[k + 1]]."""
@@ -27,7 +39,7 @@ def _put_words(to, at, words, k):
 
 @kernel
 def _put_whole(to, at, value, digits):
-    """Write a number with at least so many digits."""
+    """Write a number with at least `digits` digits."""
     n, rest = 1, value // 10
     while rest > 0:
         n += 1
@@ -66,25 +78,28 @@ def _put_features(to, at, row, is_r6a):
 
 
 @kernel
-def put(to, start, time, shown, click, contexts, pool, names, heads, pools, is_r6a, most):
+def put(to, start, rows, names, pools, is_r6a, most):
     """Write rows start, start + 1, ... while `most` bytes are left for one; the next row and the end of the text.
 
-    `names` are the articles' names, `heads` holds "|user", `pools` the pools' text with the newline.
+    `names` are the articles' names, `pools` the pools' text with the newline.
     """
     at, t = 0, start
-    while t < len(time):
-        size = pools.starts[pool[t] + 1] - pools.starts[pool[t]]
+    while t < len(rows.time):
+        size = pools.starts[rows.pool[t] + 1] - pools.starts[rows.pool[t]]
         if at + most + size > len(to):
             break
-        at = _put_whole(to, at, time[t], 1)
+        at = _put_whole(to, at, rows.time[t], 1)
         to[at] = SPACE
-        at = _put_words(to, at + 1, names, shown[t])
+        at = _put_words(to, at + 1, names, rows.shown[t])
         to[at] = SPACE
-        to[at + 1] = ZERO + click[t]
+        to[at + 1] = ZERO + rows.click[t]
         to[at + 2] = SPACE
-        at = _put_words(to, at + 3, heads, 0)
-        at = _put_features(to, at, contexts[t], is_r6a)
-        at = _put_words(to, at, pools, pool[t])
+        at += 3
+        for byte in USER:
+            to[at] = byte
+            at += 1
+        at = _put_features(to, at, rows.contexts[t], is_r6a)
+        at = _put_words(to, at, pools, rows.pool[t])
         t += 1
     return t, at
 

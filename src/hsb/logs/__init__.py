@@ -3,9 +3,9 @@
 from .batch import Batch, Pools
 from .converting import Converted, convert
 from .log import Log, Problem, Problems
+from .native import StoredLog
 from .obp import from_decisions, from_obp, to_obp
 from .opening import open
-from .stored import StoredLog
 from .synthetic import SyntheticToday
 from .table import RowLog
 from .writing import write

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,14 +26,14 @@ class Pools(NamedTuple):
 
     @staticmethod
     def of(pools: Sequence[Sequence[int]]) -> Pools:
-        """From lists of arm indices."""
+        """Pools from lists of arm indices, each sorted."""
         starts = np.concatenate([[0], np.cumsum([len(pool) for pool in pools])]).astype(np.int64)
         members = np.array([arm for pool in pools for arm in sorted(pool)], dtype=np.int64)
         return Pools(starts, members)
 
     @property
     def sizes(self) -> Ints:
-        """How many arms each offers."""
+        """How many arms each pool offers."""
         return np.diff(self.starts)
 
     def __getitem__(self, k: Any) -> Any:
@@ -99,16 +99,8 @@ class Batch:
 
     def take(self, rows: Any) -> Batch:
         """Some of the rows: a slice, indices or booleans."""
-        return Batch(
-            self.contexts[rows],
-            self.arm[rows],
-            self.reward[rows],
-            self.propensity[rows],
-            self.timestamp[rows],
-            self.pool[rows],
-            self.pools,
-            self.arms,
-        )
+        columns = ("contexts", "arm", "reward", "propensity", "timestamp", "pool")
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
     @staticmethod
     def of(
@@ -145,7 +137,7 @@ class Batch:
         shown = table[np.arange(n), index.astype(np.int64)]
         if not shown.all():
             raise InputError(f"Row {int(np.argmin(shown))} shows an arm that its available does not offer.")
-        pool, pools = _pooled(table)
+        pool, pools = pooled(table)
         return Batch(points, index.astype(np.int64), rewards, chances, times, pool, pools, tuple(arms))
 
 
@@ -156,7 +148,7 @@ def _column(name: str, values: ArrayLike, n: int) -> Floats:
     return np.ascontiguousarray(column)
 
 
-def _pooled(table: NDArray[np.bool_]) -> tuple[Ints, Pools]:
+def pooled(table: NDArray[np.bool_]) -> tuple[Ints, Pools]:
     """The different rows of a table of booleans, in order of appearance, and which one each row is."""
     seen: dict[bytes, int] = {}
     pool = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in table], dtype=np.int64)

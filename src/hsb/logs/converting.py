@@ -1,4 +1,4 @@
-"""From one file format to another."""
+"""A log from one file format to another."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def convert(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "log"
     ...     _ = path.write_text("1317513291 id-4 0 |user 1 9 |id-4 |id-7\\nnonsense\\n")
-    ...     found = convert(path, path.with_suffix(".parquet"), "yahoo-r6b")
-    >>> found.rows, found.problems.count
+    ...     converted = convert(path, path.with_suffix(".parquet"), "yahoo-r6b")
+    >>> converted.rows, converted.problems.count
     (1, 1)
     """
     if to is None:

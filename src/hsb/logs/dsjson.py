@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
 from ..errors import FileError, InputError
 from .batch import Batch
-from .mapping import checked_arms
-from .rows import Meaning, Rows
-from .table import Source
-from .text import Report, line_rows, lines
+from .columns import checked_arms
+from .rows import Meaning
+from .text import LineFiles, feature_names, lines
 
 INDEX = "index"
 
 
-class DsjsonFiles(Source):
+class DsjsonFiles(LineFiles):
     """Events: shared features, actions, which one was chosen and with which probability, and its cost.
 
     - `context`: paths of shared features, e.g. ["GUser.age"]; None takes those of the first event. Text becomes its `hsb.encode.code` where a
@@ -38,36 +37,21 @@ class DsjsonFiles(Source):
         loss_range: tuple[float, float] | None = None,
         on_error: Any = "skip",
     ) -> None:
-        self.paths, self.arm = list(paths), arm
+        self.arm = arm
         kinds = set(categories)
         if context is None:
-            first = self._first()
+            first = _first(paths)
             context = list(first)
             kinds |= {name for name, value in first.items() if isinstance(value, str)}
         if not context or not kinds <= set(context):
             raise InputError(
                 f"context needs paths of shared features, and categories some of them; given {list(context)} and {sorted(kinds)}."
             )
-        self.meaning = Meaning(
-            tuple(context), frozenset(kinds), checked_arms(arms), True, "lists", loss_range, loss_range is None, None, on_error
-        )
+        known, negative = checked_arms(arms), loss_range is None
+        meaning = Meaning(tuple(context), frozenset(kinds), known, True, "lists", loss_range, negative, on_error=on_error)
+        super().__init__(paths, meaning)
 
-    def __repr__(self) -> str:
-        return f"DsjsonFiles({[str(path) for path in self.paths]})"
-
-    def _first(self) -> dict[str, Any]:
-        for path in self.paths:
-            for line in lines(path, lambda _: None):
-                event = _event(line.text)
-                if isinstance(event, dict) and isinstance(event.get("c"), dict):
-                    return flat({name: value for name, value in event["c"].items() if name != "_multi"})
-        raise FileError(f"{self.paths[0]} has no event with a context, c: is it dsjson? Say what it is with format=.")
-
-    def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """Read the files one after the other."""
-        return line_rows(self.paths, size, report, self._row)
-
-    def _row(self, text: str) -> str | tuple[Any, ...]:
+    def read(self, text: str) -> str | tuple[Any, ...]:
         """Features, arm, propensity, cost, what was available, time, id; or what is wrong."""
         event = _event(text)
         if not isinstance(event, dict):
@@ -87,7 +71,7 @@ class DsjsonFiles(Source):
         names = [self._name(action, k) for k, action in enumerate(actions)]
         if any(name is None for name in names):
             return "an action has no name"
-        features = flat({name: value for name, value in shared.items() if name != "_multi"})
+        features = _shared(shared)
         points = [_scalar(features.get(name)) for name in self.meaning.context]
         chance, cost = _scalar(event["_label_probability"]), _scalar(event["_label_cost"])
         if isinstance(chance, str) or isinstance(cost, str):
@@ -122,7 +106,23 @@ class DsjsonFiles(Source):
         return json.dumps(action, sort_keys=True) if features else None
 
 
+def _first(paths: Sequence[Path]) -> dict[str, Any]:
+    """The shared features of the first event that has a context."""
+    for path in paths:
+        for line in lines(path, lambda _: None):
+            event = _event(line.text)
+            if isinstance(event, dict) and isinstance(event.get("c"), dict):
+                return _shared(event["c"])
+    raise FileError(f"{paths[0]} has no event with a context, c: is it dsjson? Say what it is with format=.")
+
+
+def _shared(context: Mapping[str, Any]) -> dict[str, Any]:
+    """The features of an event that are not an action's."""
+    return flat({name: value for name, value in context.items() if name != "_multi"})
+
+
 def _event(text: str) -> Any:
+    """The JSON value on a line; None for what is none."""
     try:
         return json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError):
@@ -141,18 +141,15 @@ def _scalar(value: Any) -> Any:
 
 
 def flat(features: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Nested features by their path.
+    """Nested features by their path, names joined by points.
 
     >>> flat({"GUser": {"age": 0.3, "likes": {"red": 1}}})
     {'GUser.age': 0.3, 'GUser.likes.red': 1}
     """
-    found: dict[str, Any] = {}
+    by_path: dict[str, Any] = {}
     for name, value in features.items():
-        if isinstance(value, Mapping):
-            found |= flat(value, f"{before}{name}.")
-        else:
-            found[before + name] = value
-    return found
+        by_path |= flat(value, f"{before}{name}.") if isinstance(value, Mapping) else {before + name: value}
+    return by_path
 
 
 def write_dsjson(to: TextIO, batches: Iterable[Batch], *, names: Sequence[str] | None = None, first: int = 0) -> int:
@@ -162,9 +159,7 @@ def write_dsjson(to: TextIO, batches: Iterable[Batch], *, names: Sequence[str] |
     """
     number = first
     for batch in batches:
-        features = list(names) if names is not None else [f"f{j}" for j in range(batch.contexts.shape[1])]
-        if len(features) != batch.contexts.shape[1] or len(set(features)) < len(features):
-            raise InputError(f"names needs {batch.contexts.shape[1]} different names of features; given {features}.")
+        features = feature_names(names, batch.contexts.shape[1])
         actions = [{"TAction": {"a": str(arm)}} for arm in batch.arms]
         if len({str(arm) for arm in batch.arms}) < len(batch.arms):
             raise InputError("Two arms are written alike. Give them other labels.")

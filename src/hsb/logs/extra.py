@@ -9,7 +9,7 @@ from ..errors import InputError
 
 
 def need(name: str) -> Any:
-    """The library, imported now.
+    """The module of a library that comes with hsb[logs], imported now; InputError where it is not installed.
 
     >>> need("json").dumps(1)
     '1'

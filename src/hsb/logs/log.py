@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..arguments import is_number
-from ..errors import InputError
+from ..errors import FileError, InputError
 from .batch import Batch
 
-SHOWN = 10  # so many problems are kept in full
+OnError = Literal["skip", "raise"]
+SHOWN = 10  # problems kept in full
 
 
 class Problem(NamedTuple):
@@ -41,7 +42,7 @@ class Problems:
     first: list[Problem] = field(default_factory=list)
 
     def add(self, problem: Problem) -> None:
-        """One more."""
+        """Count one more line; keep it if it is among the first."""
         self.count += 1
         self.reasons[problem.reason] = self.reasons.get(problem.reason, 0) + 1
         if len(self.first) < SHOWN:
@@ -74,8 +75,14 @@ class Log(ABC):
     @abstractmethod
     def __iter__(self) -> Iterator[Batch]: ...
 
+    def pass_over(self, problem: Problem, on_error: OnError) -> None:
+        """A line cannot be used: list it in `problems`, or raise."""
+        if on_error == "raise":
+            raise FileError(f"{problem}. Mend the line, or skip such lines with on_error='skip'.")
+        self.problems.add(problem)
+
     def head(self, rows: int) -> Head:
-        """The first rows, a log of its own: to fit an encoding on, and to see the first arms."""
+        """The first `rows` rows, a log of its own: to fit an encoding on, and to see the first arms."""
         return Head(self, rows)
 
     def count(self) -> int:
@@ -84,7 +91,7 @@ class Log(ABC):
 
 
 class Head(Log):
-    """The first rows of a log."""
+    """The first `rows` rows of a log. Its arms and problems are those of the log."""
 
     def __init__(self, log: Log, rows: int) -> None:
         if not is_number(rows) or rows < 1 or rows != int(rows):
@@ -94,7 +101,7 @@ class Head(Log):
 
     @property
     def problems(self) -> Problems:  # type: ignore[override]
-        """Those of the log."""
+        """Those of the log, also of the lines beyond the head that were read with its last batch."""
         return self.log.problems
 
     def __iter__(self) -> Iterator[Batch]:

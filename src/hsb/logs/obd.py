@@ -8,18 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from .mapping import Mapped, checked_arms
+from .columns import Columns, checked_arms
+from .rows import Meaning
 from .table import CsvFiles
 
 USER = tuple(f"user_feature_{k}" for k in range(4))
-MAPPING = Mapped(
-    ("position", *USER),
-    arm="item_id",
-    propensity="propensity_score",
-    value="click",
-    timestamp="timestamp",
-    categories=frozenset(USER),
-)
+MEANING = Meaning(("position", *USER), frozenset(USER), arm_type=int)
+COLUMNS = Columns(MEANING, "item_id", "propensity_score", "click", timestamp="timestamp")
 
 
 def obd_files(
@@ -34,10 +29,9 @@ def obd_files(
 
     `context` names other columns, e.g. the affinities; `categories` those of them that are no numbers.
     """
-    features = MAPPING.context if context is None else tuple(context)
-    kinds = MAPPING.categories & set(features) if categories is None else frozenset(categories)
+    features = MEANING.context if context is None else tuple(context)
+    kinds = MEANING.categories & set(features) if categories is None else frozenset(categories)
     if not features or not kinds <= set(features):
         raise InputError(f"context needs columns, and categories some of them; given {context!r} and {categories!r}.")
-    mapping = replace(MAPPING, context=features, categories=kinds, arms=checked_arms(arms))
-    meaning = mapping.meaning(is_text=True, on_error=on_error)._replace(arm_type=int)
-    return CsvFiles(paths, mapping, meaning=meaning)
+    meaning = MEANING._replace(context=features, categories=kinds, arms=checked_arms(arms), on_error=on_error)
+    return CsvFiles(paths, replace(COLUMNS, meaning=meaning))

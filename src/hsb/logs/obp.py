@@ -10,8 +10,8 @@ import numpy as np
 from ..decision import Decision
 from ..errors import InputError
 from .batch import Batch
+from .columns import Columns, require
 from .log import Log
-from .mapping import mapped, missing
 from .table import Frame, RowLog
 
 
@@ -27,7 +27,7 @@ def from_obp(feedback: Mapping[str, Any], *, on_error: Any = "skip", rows: int =
     """
     if not isinstance(feedback, Mapping):
         raise InputError(f"from_obp needs OBP's dictionary, bandit_feedback; given {type(feedback).__name__}.")
-    missing(["n_actions", "context", "action", "reward"], list(feedback), "bandit_feedback")
+    require(["n_actions", "context", "action", "reward"], list(feedback), "bandit_feedback")
     context, action = np.asarray(feedback["context"], dtype=np.float64), np.asarray(feedback["action"])
     if context.ndim != 2 or action.shape != (len(context),):
         raise InputError(f"context needs shape (n, d) and action (n,); given {context.shape} and {action.shape}.")
@@ -37,20 +37,9 @@ def from_obp(feedback: Mapping[str, Any], *, on_error: Any = "skip", rows: int =
     names = [f"context[{j}]" for j in range(context.shape[1])]
     table = dict(zip(names, context.T, strict=True))
     table |= {"action": action, "pscore": np.asarray(chances), "reward": np.asarray(feedback["reward"])}
-    columns = mapped(
-        context=names,
-        arm="action",
-        propensity="pscore",
-        reward="reward",
-        loss=None,
-        loss_range=(0.0, 1.0),
-        available=None,
-        timestamp=None,
-        id=None,
-        categories=(),
-        arms=range(int(feedback["n_actions"])),
-    )
-    return RowLog(Frame(table, columns, on_error=on_error), rows=rows)
+    arms = range(int(feedback["n_actions"]))
+    columns = Columns.of(context=names, arm="action", propensity="pscore", reward="reward", arms=arms, on_error=on_error)
+    return RowLog(Frame(table, columns), rows=rows)
 
 
 def _chances(pi_b: Any, action: Any) -> Any:

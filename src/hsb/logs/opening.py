@@ -9,15 +9,17 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from ..arguments import loss_bounds, whole
 from ..errors import FileError, InputError
+from .columns import Available, Columns
 from .dsjson import DsjsonFiles
-from .log import Log
-from .mapping import Available, checked_range, mapped
-from .obd import MAPPING, obd_files
-from .stored import StoredLog, is_stored
+from .log import Log, OnError
+from .native import StoredLog, is_native
+from .obd import COLUMNS, obd_files
 from .table import CsvFiles, Frame, ParquetFiles, RowLog, kind_of
+from .text import opened
 from .vw import VWFiles
-from .yahoo import YahooLog, opened
+from .yahoo import YahooLog
 
 Format = Literal["yahoo-r6b", "yahoo-r6a", "obd", "dsjson", "vw", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -42,10 +44,10 @@ def open(
     id: str | None = None,
     categories: Collection[str] | str = (),
     arms: Sequence[Hashable] | None = None,
-    on_error: Literal["skip", "raise"] = "skip",
+    on_error: OnError = "skip",
     rows: int = 1 << 13,
 ) -> Log:
-    """A log: an iterable of batches of at most so many rows, read as they are asked for.
+    """A log: an iterable of batches of at most `rows` rows, read as they are asked for.
 
     - `path`: a file, plain or gzip; several, read one after the other; a directory, of which the files named as Yahoo! or the Open Bandit
       Dataset names them are read in order; or a table: Arrow, pandas, polars, a mapping from names to columns.
@@ -81,33 +83,32 @@ def open(
         raise InputError(f"format must be one of {', '.join(map(repr, FORMATS))}, or None to look; given {format!r}.")
     if on_error not in ("skip", "raise"):
         raise InputError(f"on_error must be 'skip' or 'raise'; given {on_error!r}.")
-    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
-        raise InputError(f"rows must be a whole number of at least 1; given {rows!r}.")
+    rows = whole("rows", rows, 1)
     context = [context] if isinstance(context, str) else context
     categories = [categories] if isinstance(categories, str) else categories
     named = {"arm": arm, "propensity": propensity, "reward": reward, "loss": loss, "available": available}
     named |= {"timestamp": timestamp, "id": id}
     options: dict[str, Any] = {"context": context, "categories": categories, "arms": arms}
 
-    def columns() -> Any:
-        return mapped(loss_range=loss_range or (0.0, 1.0), **named, **options)  # type: ignore[arg-type]
+    def columns() -> Columns:
+        return Columns.of(loss_range=loss_range, **named, **options, on_error=on_error)  # type: ignore[arg-type]
 
     if kind_of(path) is not None:
         if format is not None:
             raise InputError(f"A table in memory has no format; given {format!r}. Leave it out.")
-        return RowLog(Frame(path, columns(), on_error=on_error), rows=rows)
+        return RowLog(Frame(path, columns()), rows=rows)
     is_mapped = any(one is not None for one in named.values())
     paths = _paths(path, format)
     format = format or _looked(paths[0], is_mapped)
     if format == "csv":
-        return RowLog(CsvFiles(paths, columns(), on_error=on_error), rows=rows)
-    if format == "parquet" and (is_mapped or not is_stored(paths[0])):
-        return RowLog(ParquetFiles(paths, columns(), on_error=on_error), rows=rows)
+        return RowLog(CsvFiles(paths, columns()), rows=rows)
+    if format == "parquet" and (is_mapped or not is_native(paths[0])):
+        return RowLog(ParquetFiles(paths, columns()), rows=rows)
     if format == "dsjson":
         options["arm"] = named.pop("arm")
     _refuse(format, named)
     if format in ("dsjson", "vw"):
-        options["loss_range"] = None if loss_range is None else checked_range(loss_range)
+        options["loss_range"] = None if loss_range is None else loss_bounds(loss_range)
     if format == "dsjson":
         return RowLog(DsjsonFiles(paths, **options, on_error=on_error), rows=rows)
     if format == "vw":
@@ -151,14 +152,14 @@ def _inside(folder: Path, format: Format | None) -> list[Path]:
     """The files of a directory that are named as the format names them."""
     if format in ("obd", None):
         own = [folder / f"{folder.name}.csv{end}" for end in ("", ".gz")]  # e.g. all/all.csv.gz
-        found = [path for path in own if path.is_file()][:1]
-        if found:
-            return found
+        there = [path for path in own if path.is_file()][:1]
+        if there:
+            return there
     kinds = [kind for kind in NAMES if format in (None, kind)]
     for kind in kinds:
-        found = sorted(path for path in folder.glob(NAMES[kind]) if path.is_file())
-        if found:
-            return found
+        there = sorted(path for path in folder.glob(NAMES[kind]) if path.is_file())
+        if there:
+            return there
     if format not in (None, *NAMES):
         raise InputError(f"{folder} is a directory; of the format {format!r} give the files themselves.")
     wanted = " or ".join(NAMES[kind] for kind in kinds)
@@ -177,7 +178,7 @@ def _looked(path: Path, is_mapped: bool) -> Format:
     if start.startswith(b"PAR1"):
         return "parquet"
     words = [word.strip(b'\r"').decode(errors="replace") for word in start.partition(b"\n")[0].split(b",")]
-    if not is_mapped and set(MAPPING.columns) <= set(words):
+    if not is_mapped and set(COLUMNS.names) <= set(words):
         return "obd"
     if (is_mapped and not start.lstrip().startswith(b"{")) or path.name.removesuffix(".gz").endswith(".csv"):
         return "csv"

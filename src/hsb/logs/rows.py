@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,11 +13,13 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..types import Floats, Ints
-from .batch import Batch, Pools, _pooled
-from .log import Problem
+from .batch import Batch, Pools, pooled
+from .log import OnError, Problem
 from .values import Codes, Column, labels, numbers, times, truths
 
 KEPT = 1 << 14  # pools remembered
+
+Report = Callable[[Problem], None]
 
 
 class Rows(NamedTuple):
@@ -49,13 +53,43 @@ class Meaning(NamedTuple):
     negative: bool = False
     """Values are costs: rewards are what they are below 0."""
     arm_type: Callable[[Any], Hashable] | None = None
-    on_error: Literal["skip", "raise"] = "skip"
+    """Makes an arm of what a column holds; ValueError is a problem of the row."""
+    on_error: OnError = "skip"
+
+
+class Source(ABC):
+    """Where the rows of a `RowLog` come from: files of some kind, or a table in memory."""
+
+    meaning: Meaning
+
+    @abstractmethod
+    def rows(self, size: int, report: Report) -> Iterator[Rows]:
+        """The rows from the first on, at most `size` at a time. What is no row at all is reported."""
+
+
+class Files(Source):
+    """Files of one kind, read one after the other."""
+
+    def __init__(self, paths: Sequence[Path], meaning: Meaning) -> None:
+        self.paths, self.meaning = list(paths), meaning
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({[str(path) for path in self.paths]})"
+
+    def rows(self, size: int, report: Report) -> Iterator[Rows]:
+        """Those of the first file, then those of the next."""
+        for path in self.paths:
+            yield from self.file(path, size, report)
+
+    @abstractmethod
+    def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
+        """The rows of one file, as in `rows`."""
 
 
 class Checked:
     """Turns rows into batches. One for each reading; `arms` is the log's list, which grows where the arms are not given."""
 
-    def __init__(self, meaning: Meaning, arms: list[Hashable], report: Callable[[Problem], None]) -> None:
+    def __init__(self, meaning: Meaning, arms: list[Hashable], report: Report) -> None:
         self.meaning, self.arms, self.report = meaning, arms, report
         self.places: dict[Hashable, int] = {arm: k for k, arm in enumerate(arms)}
         self.written = {str(arm): k for k, arm in enumerate(arms)} if meaning.is_text and meaning.arms is not None else {}
@@ -65,7 +99,7 @@ class Checked:
         self.rows = 0
 
     def batch(self, rows: Rows) -> Batch:
-        """The good rows."""
+        """The rows that can be used; the others are reported, each with the first reason not to."""
         n = len(rows.arm)
         why: list[str | None] = [None] * n
         points = self._points(rows, why)
@@ -77,18 +111,16 @@ class Checked:
         if rows.timestamp is not None:
             seconds, bad = times(rows.timestamp)
             _note(why, bad, "the timestamp is neither a number of seconds nor a date")
-        shown = self._shown(rows, why)
+        shown = self._labels(rows.arm)
+        _note(why, np.array([label is None for label in shown], dtype=np.bool_), "the arm is missing")
         truth = self._truths(rows, why) if self.meaning.offers == "truths" else None
         arm, pool, pools = self._offers(rows, why, shown, truth)
-        self._report(rows, why)
+        for i, reason in enumerate(why):
+            if reason is not None:
+                self.report(Problem(rows.file, int(rows.line[i]), reason))
         good = np.array([reason is None for reason in why], dtype=np.bool_)
         self.rows += int(good.sum())
-        if pools is None:
-            pools = Pools.of([range(len(self.arms))])
-        if truth is not None:
-            pool, pools = _pooled(truth[good])
-        else:
-            pool = pool[good]
+        pool, pools = (pool[good], pools) if truth is None else pooled(truth[good])
         return Batch(points[good], arm[good], rewards[good], chances[good], seconds[good], pool, pools, tuple(self.arms))
 
     def _points(self, rows: Rows, why: list[str | None]) -> Floats:
@@ -118,28 +150,20 @@ class Checked:
             return np.asarray(low + high - values)
         return np.asarray(0.0 - values if self.meaning.negative else values)
 
-    def _shown(self, rows: Rows, why: list[str | None]) -> list[Hashable]:
-        shown = self._labels(rows.arm)
-        for i, label in enumerate(shown):
-            if label is None:
-                why[i] = why[i] or "the arm is missing"
-        return shown
-
     def _labels(self, column: Column) -> list[Hashable]:
-        found = labels(column)
+        """The arms that a column names, None where it names none."""
+        arms = labels(column)
         convert = self.meaning.arm_type
         if convert is not None:
-            for i, label in enumerate(found):
+            for i, label in enumerate(arms):
                 try:
-                    found[i] = None if label is None else convert(label)
+                    arms[i] = None if label is None else convert(label)
                 except ValueError:
-                    found[i] = None
-        if self.written:
-            found = [
-                label if label in self.places else self.arms[self.written[str(label)]] if str(label) in self.written else label
-                for label in found
-            ]
-        return found
+                    arms[i] = None
+        for i, label in enumerate(arms if self.written else ()):
+            if label not in self.places and str(label) in self.written:
+                arms[i] = self.arms[self.written[str(label)]]
+        return arms
 
     def _truths(self, rows: Rows, why: list[str | None]) -> NDArray[np.bool_]:
         assert rows.available is not None
@@ -149,8 +173,8 @@ class Checked:
 
     def _offers(
         self, rows: Rows, why: list[str | None], shown: list[Hashable], truth: NDArray[np.bool_] | None
-    ) -> tuple[Ints, Ints, Pools | None]:
-        """The arms shown, as indices, and where lists say what was offered, the pools."""
+    ) -> tuple[Ints, Ints, Pools]:
+        """The arms shown, as indices, and the pools that lists say were offered: where there are none, one of all arms."""
         fixed = self.meaning.arms is not None
         arm, pool = np.zeros(len(why), dtype=np.int64), np.zeros(len(why), dtype=np.int64)
         listed = rows.available if self.meaning.offers == "lists" else None
@@ -177,7 +201,7 @@ class Checked:
                 pool[i] = 0 if listed is None else seen.setdefault(offered, len(seen))
                 if len(seen) > len(members):
                     members.append([self._place(one) for one in offered])
-        return arm, pool, None if listed is None else Pools.of(members)
+        return arm, pool, Pools.of([range(len(self.arms))] if listed is None else members)
 
     def _place(self, label: Hashable) -> int:
         place = self.places.setdefault(label, len(self.arms))
@@ -193,14 +217,14 @@ class Checked:
         if key is None:
             return "available is not a list of arms"
         try:
-            found = self.sets.get(key)
+            arms = self.sets.get(key)
         except TypeError:
             return "available is not a list of arms"
-        if found is None:
+        if arms is None:
             if len(self.sets) > KEPT:
                 self.sets.clear()
-            found = self.sets[key] = self._read_set(key)
-        return found
+            arms = self.sets[key] = self._read_set(key)
+        return arms
 
     def _read_set(self, key: str | tuple[Any, ...]) -> tuple[Hashable, ...] | str:
         words: Any = key
@@ -214,19 +238,14 @@ class Checked:
                     words = [str(word) if isinstance(word, int) and not isinstance(word, bool) else word for word in words]
             else:
                 words = [word.strip() for word in key.split("|")]
-        found = self._labels(list(words))
-        if not found or any(label is None for label in found):
+        arms = self._labels(list(words))
+        if not arms or any(label is None for label in arms):
             return "available is empty or has a missing arm"
-        if len(set(found)) < len(found):
+        if len(set(arms)) < len(arms):
             return "an arm is listed twice in available"
-        if self.meaning.arms is not None and not all(label in self.places for label in found):
+        if self.meaning.arms is not None and not all(label in self.places for label in arms):
             return "available has an arm that is not one of the arms given"
-        return tuple(found)
-
-    def _report(self, rows: Rows, why: list[str | None]) -> None:
-        for i, reason in enumerate(why):
-            if reason is not None:
-                self.report(Problem(rows.file, int(rows.line[i]), reason))
+        return tuple(arms)
 
 
 def _note(why: list[str | None], bad: NDArray[np.bool_], reason: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import is_number
+from ..arguments import is_number, whole
 from ..errors import InputError
 from ..types import Floats
 from .batch import Batch, Pools
@@ -45,12 +45,8 @@ class SyntheticToday(Log):
     def __init__(self, visits: int, *, seed: int = 0, articles: int = 50) -> None:
         if not is_number(visits) or visits < 1 or visits != int(visits):
             raise InputError(f"visits must be a whole number of at least 1; given {visits!r}.")
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise InputError(f"seed must be a whole number of at least 0; given {seed!r}.")
-        if isinstance(articles, bool) or not isinstance(articles, int | np.integer) or articles < FEWEST:
-            raise InputError(f"articles must be a whole number of at least {FEWEST}; given {articles!r}.")
         super().__init__()
-        self.visits, self.seed, self.articles = int(visits), int(seed), int(articles)
+        self.visits, self.seed, self.articles = int(visits), whole("seed", seed, 0), whole("articles", articles, FEWEST)
         rng = np.random.default_rng([self.seed, 0])
         self._thresholds = _feature_table(rng)
         self._clicks = _click_table(rng, self.articles)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,22 +11,12 @@ import numpy as np
 
 from ..errors import FileError, InputError
 from .batch import Batch
+from .columns import Columns, require
 from .extra import need
 from .log import Log, Problem, Problems
-from .mapping import Mapped, missing
-from .rows import Checked, Meaning, Rows
-from .text import Line, Report, lines
+from .rows import Checked, Files, Report, Rows, Source
+from .text import Line, lines, pieces
 from .values import Column
-
-
-class Source(ABC):
-    """Where rows come from."""
-
-    meaning: Meaning
-
-    @abstractmethod
-    def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """The rows from the first on, at most so many at a time. What is no row at all is reported."""
 
 
 class RowLog(Log):
@@ -62,18 +51,18 @@ class RowLog(Log):
 
     def _read(self) -> Iterator[Batch]:
         self.problems = Problems()
-        waiting = _Waiting(self)
-        checked = Checked(self.source.meaning, self.arms, waiting.add)
-        for rows in self.source.rows(self.size, waiting.add):
+        told = _InOrder(self)
+        checked = Checked(self.source.meaning, self.arms, told.add)
+        for rows in self.source.rows(self.size, told.add):
             batch = checked.batch(rows)
-            waiting.flush()
+            told.flush()
             if len(batch):
                 yield batch
-        waiting.flush()
+        told.flush()
 
 
-class _Waiting:
-    """Problems in the order in which they are found, to be told in the order of their lines."""
+class _InOrder:
+    """Problems in the order in which they are noticed, to be told in the order of their lines."""
 
     def __init__(self, log: RowLog) -> None:
         self.log = log
@@ -89,84 +78,61 @@ class _Waiting:
     def flush(self) -> None:
         held, self.held = sorted(self.held, key=lambda problem: (self.files[problem.file], problem.line)), []
         for problem in held:
-            if self.log.source.meaning.on_error == "raise":
-                raise FileError(f"{problem}. Mend the line, or skip such lines with on_error='skip'.")
-            self.log.problems.add(problem)
+            self.log.pass_over(problem, self.log.source.meaning.on_error)
 
 
-class CsvFiles(Source):
+class CsvFiles(Files):
     """Comma-separated values with a header, UTF-8, plain or gzip, one file or several with the same columns. Arms are text."""
 
-    def __init__(
-        self, paths: Sequence[Path], mapping: Mapped, *, on_error: Any = "skip", meaning: Meaning | None = None
-    ) -> None:
-        self.paths, self.mapping = list(paths), mapping
-        self.meaning = meaning or mapping.meaning(is_text=True, on_error=on_error)
+    def __init__(self, paths: Sequence[Path], columns: Columns) -> None:
+        super().__init__(paths, columns.meaning._replace(is_text=True))
+        self.columns = columns
         for path in self.paths:
-            missing(mapping.columns, header(path), str(path))
+            require(columns.names, header(path), str(path))
 
-    def __repr__(self) -> str:
-        return f"CsvFiles({[str(path) for path in self.paths]})"
+    def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
+        """A row that does not have as many fields as the header is reported."""
+        fields = _fields(path, report)
+        there, wanted = next(fields)[1], self.columns.names
+        require(wanted, there, str(path))
+        places = [there.index(name) for name in wanted]
 
-    def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """Read the files one after the other."""
-        for path in self.paths:
-            yield from self._file(path, size, report)
+        def complete() -> Iterator[tuple[int, list[str]]]:
+            for number, row in fields:
+                if len(row) == len(there):
+                    yield number, [row[j] for j in places]
+                else:
+                    report(Problem(str(path), number, f"the row does not have {len(there)} fields"))
 
-    def _file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
-        fields = _Fields(path, report)
-        names = next(fields)[1]
-        wanted = self.mapping.columns
-        missing(wanted, names, str(path))
-        places = [names.index(name) for name in wanted]
-        held: list[list[str]] = []
-        at: list[int] = []
-        for number, row in fields:
-            if len(row) != len(names):
-                report(Problem(str(path), number, f"the row does not have {len(names)} fields"))
-                continue
-            held.append([row[j] for j in places])
-            at.append(number)
-            if len(held) == size:
-                yield self._piece(path, wanted, held, at)
-                held, at = [], []
-        if held:
-            yield self._piece(path, wanted, held, at)
-
-    def _piece(self, path: Path, names: list[str], held: list[list[str]], at: list[int]) -> Rows:
-        return self.mapping.rows(str(path), at, dict(zip(names, map(list, zip(*held, strict=True)), strict=True)))
+        for piece in pieces(complete(), size):
+            line, rows = zip(*piece, strict=True)
+            yield self.columns.rows(str(path), line, dict(zip(wanted, map(list, zip(*rows, strict=True)), strict=True)))
 
 
-class _Fields:
+def _fields(path: Path, report: Report) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV file that can be told apart, with the number of the line each begins on."""
+    line, is_utf8 = Line(0, "", True), True
 
-    def __init__(self, path: Path, report: Report) -> None:
-        self.path, self.report = path, report
-        self.line = Line(0, "", True)
-        self.is_utf8 = True
-        self.reader = csv.reader(self._texts(), strict=True)
-
-    def _texts(self) -> Iterator[str]:
-        for line in lines(self.path, self.report):
-            self.line = line
-            self.is_utf8 = self.is_utf8 and line.is_utf8
+    def texts() -> Iterator[str]:
+        nonlocal line, is_utf8
+        for line in lines(path, report):
+            is_utf8 = is_utf8 and line.is_utf8
             yield line.text
 
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        return self
-
-    def __next__(self) -> tuple[int, list[str]]:
-        while True:
-            begin, self.is_utf8 = self.line.number + 1, True
-            try:
-                row = next(self.reader)
-            except csv.Error as error:
-                self.report(Problem(str(self.path), begin, f"not comma-separated values ({error})"))
-                continue
-            if not self.is_utf8:
-                self.report(Problem(str(self.path), begin, "the row is not UTF-8"))
-            elif row:
-                return begin, row
+    reader = csv.reader(texts(), strict=True)
+    while True:
+        begin, is_utf8 = line.number + 1, True
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            report(Problem(str(path), begin, f"not comma-separated values ({error})"))
+            continue
+        if not is_utf8:
+            report(Problem(str(path), begin, "the row is not UTF-8"))
+        elif row:
+            yield begin, row
 
 
 def header(path: Path) -> list[str]:
@@ -175,39 +141,35 @@ def header(path: Path) -> list[str]:
     def refuse(problem: Problem) -> None:
         raise FileError(f"{problem}. The first line must name the columns.")
 
-    for _, row in _Fields(path, refuse):
+    for _, row in _fields(path, refuse):
         return row
     raise FileError(f"{path} is empty. The first line must name the columns.")
 
 
-class ParquetFiles(Source):
-    """Parquet files, read some rows at a time."""
+class ParquetFiles(Files):
+    """Parquet files of others, which need pyarrow; read as many rows at a time as are asked for."""
 
-    def __init__(self, paths: Sequence[Path], mapping: Mapped, *, on_error: Any = "skip") -> None:
-        self.paths, self.mapping = list(paths), mapping
-        self.meaning = mapping.meaning(is_text=False, on_error=on_error)
+    def __init__(self, paths: Sequence[Path], columns: Columns) -> None:
+        super().__init__(paths, columns.meaning)
+        self.columns = columns
         for path in self.paths:
             with parquet(path) as file:
-                missing(mapping.columns, file.schema_arrow.names, str(path))
+                require(columns.names, file.schema_arrow.names, str(path))
 
-    def __repr__(self) -> str:
-        return f"ParquetFiles({[str(path) for path in self.paths]})"
-
-    def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """Read the files one after the other."""
-        for path in self.paths:
-            with parquet(path) as file:
-                done = 0
-                try:
-                    for piece in file.iter_batches(batch_size=size, columns=self.mapping.columns):
-                        yield self.mapping.rows(str(path), range(done + 1, done + 1 + len(piece)), _arrow(piece))
-                        done += len(piece)
-                except OSError as error:
-                    raise FileError(f"{path} is damaged: it cannot be read beyond row {done} ({error}).") from None
+    def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
+        """A file that cannot be read to its end raises FileError."""
+        with parquet(path) as file:
+            done = 0
+            try:
+                for piece in file.iter_batches(batch_size=size, columns=self.columns.names):
+                    yield self.columns.rows(str(path), range(done + 1, done + 1 + len(piece)), _arrow(piece))
+                    done += len(piece)
+            except OSError as error:
+                raise FileError(f"{path} is damaged: it cannot be read beyond row {done} ({error}).") from None
 
 
 def parquet(path: Path) -> Any:
-    """A Parquet file, opened."""
+    """A Parquet file, open for reading; FileError where it is none."""
     arrow, files = need("pyarrow"), need("pyarrow.parquet")
     try:
         return files.ParquetFile(path)
@@ -218,16 +180,15 @@ def parquet(path: Path) -> Any:
 class Frame(Source):
     """A table in memory: Arrow, pandas, polars, or a mapping from names to columns."""
 
-    def __init__(self, frame: Any, mapping: Mapped, *, on_error: Any = "skip") -> None:
+    def __init__(self, frame: Any, columns: Columns) -> None:
         self.kind = kind_of(frame)
         if self.kind == "pyarrow" and type(frame).__name__ == "RecordBatch":
             frame = need("pyarrow").Table.from_batches([frame])
-        self.frame, self.mapping = frame, mapping
-        self.meaning = mapping.meaning(is_text=False, on_error=on_error)
+        self.frame, self.columns, self.meaning = frame, columns, columns.meaning
         there = list(frame) if self.kind == "mapping" else frame.column_names if self.kind == "pyarrow" else list(frame.columns)
-        missing(mapping.columns, there, self._name)
-        if self.kind == "mapping" and len({len(frame[name]) for name in mapping.columns}) > 1:
-            sizes = ", ".join(f"{name!r} {len(frame[name])}" for name in mapping.columns)
+        require(columns.names, there, self._name)
+        if self.kind == "mapping" and len({len(frame[name]) for name in columns.names}) > 1:
+            sizes = ", ".join(f"{name!r} {len(frame[name])}" for name in columns.names)
             raise InputError(f"The columns of a table need the same length; given {sizes}.")
 
     @property
@@ -238,14 +199,14 @@ class Frame(Source):
         return f"Frame({self._name})"
 
     def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """A piece at a time."""
-        total = len(self.frame[self.mapping.arm])
+        """Lines are the table's rows, from 1 on."""
+        total = len(self.frame[self.columns.arm])
         for begin in range(0, total, size):
             end = min(begin + size, total)
-            yield self.mapping.rows(self._name, range(begin + 1, end + 1), self._piece(begin, end))
+            yield self.columns.rows(self._name, range(begin + 1, end + 1), self._piece(begin, end))
 
     def _piece(self, begin: int, end: int) -> dict[str, Column]:
-        names = self.mapping.columns
+        names = self.columns.names
         if self.kind == "pyarrow":
             return _arrow(self.frame.select(names).slice(begin, end - begin).combine_chunks())
         if self.kind == "pandas":
@@ -265,12 +226,12 @@ def _plain(values: Any, series: Any) -> Column:
 
 
 def _arrow(table: Any) -> dict[str, Column]:
-    found: dict[str, Column] = {}
+    columns: dict[str, Column] = {}
     for name, column in zip(table.schema.names, table.columns, strict=True):
         kind = str(column.type)
         is_plain = column.null_count == 0 and kind.startswith(("int", "uint", "float", "double", "halffloat"))
-        found[name] = np.asarray(column) if is_plain or kind.startswith("timestamp") else column.to_pylist()
-    return found
+        columns[name] = np.asarray(column) if is_plain or kind.startswith("timestamp") else column.to_pylist()
+    return columns
 
 
 def kind_of(frame: Any) -> str | None:

@@ -5,22 +5,41 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from ..errors import FileError
+from ..errors import FileError, InputError
 from .log import Problem
-from .rows import Rows
-from .yahoo import opened
+from .rows import Files, Report, Rows
 
 LONGEST = 1 << 24  # bytes of a line
+DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile)
+T = TypeVar("T")
 
-Report = Callable[[Problem], None]
+
+def opened(path: Path) -> BinaryIO:
+    """The file's bytes, decompressed where they are gzip's."""
+    stream: Any = io.FileIO(path)
+    if stream.read(2) == b"\x1f\x8b":
+        stream.close()
+        return gzip.open(path)  # type: ignore[return-value]
+    stream.seek(0)
+    return stream  # type: ignore[no-any-return]
+
+
+def cut_off(path: Path, line: int, error: Exception) -> FileError:
+    """What to raise where compressed data cannot be read after `line` lines: `error` is one of `DAMAGE`."""
+    return FileError(
+        f"{path} is damaged or cut off: its compressed data cannot be read beyond line {line} "
+        f"({error}). Fetch the file again, or decompress what is there."
+    )
 
 
 class Line(NamedTuple):
-    """One line, its newline included."""
+    """A line with its newline; where its bytes are no UTF-8, they are replaced in the text."""
 
     number: int
     text: str
@@ -40,11 +59,8 @@ def lines(path: Path, report: Report) -> Iterator[Line]:
                         raw = buffered.readline(LONGEST)
                     report(Problem(str(path), number, f"the line is longer than {LONGEST} bytes"))
                     continue
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise FileError(
-                    f"{path} is damaged or cut off: its compressed data cannot be read beyond line {number} "
-                    f"({error}). Fetch the file again, or decompress what is there."
-                ) from None
+            except DAMAGE as error:
+                raise cut_off(path, number, error) from None
             if not raw:
                 return
             if number == 1:
@@ -55,23 +71,45 @@ def lines(path: Path, report: Report) -> Iterator[Line]:
                 yield Line(number, raw.decode(errors="replace"), False)
 
 
-def line_rows(paths: Sequence[Path], size: int, report: Report, read: Callable[[str], str | tuple[Any, ...]]) -> Iterator[Rows]:
-    """The files one after the other, at most `size` rows at a time. `read` makes a line's entries of `Rows`, or says what is wrong."""
-    for path in paths:
-        held: list[tuple[Any, ...]] = []
+def pieces(items: Iterator[T], size: int) -> Iterator[list[T]]:
+    """The items in lists of `size`, the last perhaps shorter.
+
+    >>> list(pieces(iter("abcde"), 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    while piece := list(islice(items, size)):
+        yield piece
+
+
+class LineFiles(Files):
+    """Files with a row on each line."""
+
+    def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
+        """Lines that are no row are reported."""
+        for piece in pieces(self._entries(path, report), size):
+            line, points, *others = map(list, zip(*piece, strict=True))
+            yield Rows(str(path), line, [list(column) for column in zip(*points, strict=True)], *others)
+
+    def _entries(self, path: Path, report: Report) -> Iterator[tuple[Any, ...]]:
         for line in lines(path, report):
-            found = read(line.text) if line.is_utf8 else "the line is not UTF-8"
-            if isinstance(found, str):
-                report(Problem(str(path), line.number, found))
-                continue
-            held.append((line.number, *found))
-            if len(held) == size:
-                yield _piece(path, held)
-                held = []
-        if held:
-            yield _piece(path, held)
+            row = self.read(line.text) if line.is_utf8 else "the line is not UTF-8"
+            if isinstance(row, str):
+                report(Problem(str(path), line.number, row))
+            else:
+                yield line.number, *row
+
+    @abstractmethod
+    def read(self, text: str) -> str | tuple[Any, ...]:
+        """The row on a line, as the fields of `Rows` from `context` on; or what is wrong with it."""
 
 
-def _piece(path: Path, held: list[tuple[Any, ...]]) -> Rows:
-    line, points, *others = map(list, zip(*held, strict=True))
-    return Rows(str(path), line, [list(column) for column in zip(*points, strict=True)], *others)
+def feature_names(names: Sequence[str] | None, features: int) -> list[str]:
+    """What a file calls the features: their `names`, else f0, f1, ...
+
+    >>> feature_names(None, 3)
+    ['f0', 'f1', 'f2']
+    """
+    called = [f"f{j}" for j in range(features)] if names is None else list(names)
+    if not len(set(called)) == len(called) == features:
+        raise InputError(f"names needs {features} different names of features; given {called}.")
+    return called

@@ -31,15 +31,15 @@ def numbers(column: Column) -> Floats:
         return np.full(len(column), np.nan)
     values = column.tolist() if isinstance(column, np.ndarray) else column
     try:
-        found = np.array(values, dtype=np.float64)
+        floats = np.array(values, dtype=np.float64)
     except (ValueError, TypeError, OverflowError):
-        found = np.array([_number(value) for value in values], dtype=np.float64)
-    if found.shape != (len(values),):
-        found = np.array([_number(value) for value in values], dtype=np.float64)
+        floats = np.empty(0)
+    if floats.shape != (len(values),):
+        floats = np.array([_number(value) for value in values], dtype=np.float64)
     for i, value in enumerate(values):
         if isinstance(value, str) and "_" in value:  # Python reads 1_0 as 10
-            found[i] = np.nan
-    return found
+            floats[i] = np.nan
+    return floats
 
 
 def _number(value: Any) -> float:
@@ -57,9 +57,9 @@ def truths(column: Column) -> Floats:
     """
     if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuf":
         column = [TRUTHS.get(value.strip().lower(), value) if isinstance(value, str) else value for value in column]
-    found = numbers(column)
-    found[(found != 0.0) & (found != 1.0)] = np.nan
-    return found
+    values = numbers(column)
+    values[(values != 0.0) & (values != 1.0)] = np.nan
+    return values
 
 
 class Codes:
@@ -69,17 +69,14 @@ class Codes:
         self.known: dict[Any, float] = {}
 
     def __call__(self, column: Column) -> Floats:
-        """(n,)"""
+        """The code of each row's category, (n,)."""
         if len(self.known) > KEPT:
             self.known.clear()
-        found = []
-        for value in labels(column):
-            number = self.known.get(value)
-            if number is None:
-                number = math.nan if value is None else code(value)
-                self.known[value] = number
-            found.append(number)
-        return np.array(found, dtype=np.float64)
+        categories = labels(column)
+        for value in categories:
+            if value not in self.known:
+                self.known[value] = math.nan if value is None else code(value)
+        return np.array([self.known[value] for value in categories], dtype=np.float64)
 
 
 def labels(column: Column) -> list[Hashable]:
@@ -109,19 +106,19 @@ def times(column: Column) -> tuple[Floats, NDArray[np.bool_]]:
     (array([60. , 61.5,  nan,  nan]), array([False, False, False,  True]))
     """
     if isinstance(column, np.ndarray) and column.dtype.kind == "M":
-        found = column.astype("datetime64[us]").astype(np.int64) / 1e6
-        return np.where(np.isnat(column), np.nan, found), np.zeros(len(column), dtype=np.bool_)
+        seconds = column.astype("datetime64[us]").astype(np.int64) / 1e6
+        return np.where(np.isnat(column), np.nan, seconds), np.zeros(len(column), dtype=np.bool_)
     if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
-        found = column.astype(np.float64)
-        return found, np.isinf(found)
-    found, bad = np.full(len(column), np.nan), np.zeros(len(column), dtype=np.bool_)
+        seconds = column.astype(np.float64)
+        return seconds, np.isinf(seconds)
+    seconds, bad = np.full(len(column), np.nan), np.zeros(len(column), dtype=np.bool_)
     for i, value in enumerate(column):
         if value is None or value == "" or value != value:
             continue
-        found[i] = _time(value)
-        bad[i] = not math.isfinite(found[i])
-    found[bad] = np.nan
-    return found, bad
+        seconds[i] = _time(value)
+        bad[i] = not math.isfinite(seconds[i])
+    seconds[bad] = np.nan
+    return seconds, bad
 
 
 def _time(value: Any) -> float:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from ..errors import FileError, InputError
 from .batch import Batch
-from .mapping import checked_arms
-from .rows import Meaning, Rows
-from .table import Source
-from .text import Report, line_rows, lines
+from .columns import checked_arms
+from .rows import Meaning
+from .text import LineFiles, feature_names, lines
 
 MOST = 4096  # features that are looked for where none are named
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 ACTION = re.compile(r"[1-9][0-9]{0,8}")
 
 
-class VWFiles(Source):
+class VWFiles(LineFiles):
     """Examples of a contextual bandit. Arms are VW's numbers, from 1 on; a line that lists several actions says what was available.
 
     - `context`: names of features, "namespace^name" in a namespace; one that a line does not have is 0. None takes all there are, in order of
@@ -37,39 +36,33 @@ class VWFiles(Source):
         loss_range: tuple[float, float] | None = None,
         on_error: Any = "skip",
     ) -> None:
-        self.paths = list(paths)
-        found: dict[str, None] = dict.fromkeys(context or ())
+        features: dict[str, None] = dict.fromkeys(context or ())
         actions: set[int] = set()
         if context is None or arms is None:
-            for path in self.paths:
+            for path in paths:
                 for line in lines(path, lambda _: None):
                     row = parse(line.text) if line.is_utf8 else "not UTF-8"
                     if isinstance(row, str):
                         continue
                     actions |= {row[0], *row[3]}
                     if context is None:
-                        found |= dict.fromkeys(row[4])
-                        if len(found) > MOST:
+                        features |= dict.fromkeys(row[4])
+                        if len(features) > MOST:
                             raise InputError(f"{path} has more than {MOST} features. Name those to use with context=[...].")
-        if not found:
-            raise FileError(f"{self.paths[0]} has no line of the form action:cost:probability | features. Is its format vw?")
+        if not features:
+            raise FileError(f"{paths[0]} has no line of the form action:cost:probability | features. Is its format vw?")
         known = checked_arms(arms) if arms is not None else tuple(sorted(actions)) or (1,)
-        self.places = {name: j for j, name in enumerate(found)}
-        self.meaning = Meaning(tuple(found), frozenset(), known, False, "lists", loss_range, loss_range is None, None, on_error)
+        self.places = {name: j for j, name in enumerate(features)}
+        negative = loss_range is None
+        meaning = Meaning(tuple(features), frozenset(), known, False, "lists", loss_range, negative, on_error=on_error)
+        super().__init__(paths, meaning)
 
-    def __repr__(self) -> str:
-        return f"VWFiles({[str(path) for path in self.paths]})"
-
-    def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """Read the files one after the other."""
-        return line_rows(self.paths, size, report, self._row)
-
-    def _row(self, text: str) -> str | tuple[Any, ...]:
+    def read(self, text: str) -> str | tuple[Any, ...]:
         """Features, arm, propensity, cost, what was available; or what is wrong."""
-        found = parse(text)
-        if isinstance(found, str):
-            return found
-        action, cost, chance, offered, features = found
+        example = parse(text)
+        if isinstance(example, str):
+            return example
+        action, cost, chance, offered, features = example
         points = [0.0] * len(self.places)
         for name, value in features.items():
             if name in self.places:
@@ -125,7 +118,7 @@ def parse(line: str) -> Parsed | str:
 
 
 def _features(rest: str) -> dict[str, float] | str:
-    found: dict[str, float] = {}
+    features: dict[str, float] = {}
     for part in rest.split("|"):
         words = part.split()
         space, weight = "", 1.0
@@ -139,23 +132,21 @@ def _features(rest: str) -> dict[str, float] | str:
             name, colon, number = word.rpartition(":") if ":" in word else (word, "", "")
             if not name or (colon and not NUMBER.fullmatch(number)):
                 return "a feature is not name or name:value"
-            if space + name in found:
+            if space + name in features:
                 return "a feature is given twice"
-            found[space + name] = weight * (float(number) if colon else 1.0)
-            if not math.isfinite(found[space + name]):
+            features[space + name] = weight * (float(number) if colon else 1.0)
+            if not math.isfinite(features[space + name]):
                 return "a feature is not finite"
-    return found
+    return features
 
 
 def write_vw(to: TextIO, batches: Iterable[Batch], *, names: Sequence[str] | None = None) -> int:
     """Write batches, an example a line; how many. Arm k, from 0, is action k + 1; the cost is -reward; features that are 0 are left out."""
     rows = 0
     for batch in batches:
-        features = list(names) if names is not None else [f"f{j}" for j in range(batch.contexts.shape[1])]
-        if len(set(features)) != batch.contexts.shape[1] or any(re.search(r"[\s:|]", name) or not name for name in features):
-            raise InputError(
-                f"names needs {batch.contexts.shape[1]} different names of features without space, : and |; given {features}."
-            )
+        features = feature_names(names, batch.contexts.shape[1])
+        if any(re.search(r"[\s:|]", name) or not name for name in features):
+            raise InputError(f"names needs different names of features, without space, : and |; given {features}.")
         for i in range(len(batch)):
             label = f"{batch.arm[i] + 1}:{0.0 - float(batch.reward[i])!r}:{float(batch.propensity[i])!r}"
             pool = batch.pools[batch.pool[i]]

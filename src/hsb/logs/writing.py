@@ -1,4 +1,4 @@
-"""Batches to files."""
+"""Batches to files of any format that is written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gzip
 import io
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
@@ -14,9 +13,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
 import numpy as np
 
 from ..errors import InputError
+from ..storage import replacing
 from .batch import Batch
 from .dsjson import write_dsjson
-from .stored import write_stored
+from .native import write_native
 from .vw import write_vw
 from .yahoo import FEATURES
 
@@ -61,28 +61,19 @@ def write(
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError(f"There is no directory {path.parent} to write {path.name} into. Make it first.")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if path.suffix == ".gz" and format != "parquet":
-                with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="", mtime=0) as packed:
-                    rows = _write(packed, batches, format, names, progress)
-            else:
-                rows = _write(file, batches, format, names, progress)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-    return rows
+    with replacing(path) as file:
+        if path.suffix != ".gz" or format == "parquet":
+            return _write(file, batches, format, names, progress)
+        with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="", mtime=0) as packed:
+            return _write(packed, batches, format, names, progress)
 
 
 def _write(to: Any, batches: Iterable[Batch], format: Format, names: Sequence[str] | None, progress: Any) -> int:
-    if format in ("yahoo-r6b", "yahoo-r6a"):
-        return _write_yahoo(to, batches, format, progress)
     counted = batches if progress is None else _counted(batches, progress)
+    if format in ("yahoo-r6b", "yahoo-r6a"):
+        return _write_yahoo(to, counted, format)
     if format == "parquet":
-        return write_stored(to, counted, getattr(batches, "uniform", None))
+        return write_native(to, counted, getattr(batches, "uniform", None))
     text = io.TextIOWrapper(to, encoding="utf-8", newline="\n", write_through=True)
     rows = (write_dsjson if format == "dsjson" else write_vw)(text, counted, names=names)
     text.detach()
@@ -97,11 +88,10 @@ def _counted(batches: Iterable[Batch], progress: Callable[[int], None]) -> Itera
         progress(rows)
 
 
-def _write_yahoo(to: BinaryIO, batches: Iterable[Batch], format: Format, progress: Callable[[int], None] | None) -> int:
+def _write_yahoo(to: BinaryIO, batches: Iterable[Batch], format: Format) -> int:
     from ..kernels import yahoo_text
 
     is_r6a = format == "yahoo-r6a"
-    heads = _words(yahoo_text, ["|user"])
     text = np.empty(ROOM, dtype=np.uint8)
     most = 96 + FEATURES[format] * (26 if is_r6a else 4)
     rows = 0
@@ -114,15 +104,12 @@ def _write_yahoo(to: BinaryIO, batches: Iterable[Batch], format: Format, progres
         if most + int(np.diff(pools.starts).max(initial=0)) > ROOM:
             raise InputError("A pool is too large to be written on a line.")
         time, click = batch.timestamp.astype(np.int64), batch.reward.astype(np.int64)
+        columns = yahoo_text.Rows(time, batch.arm, click, batch.contexts, batch.pool)
         done = 0
         while done < len(batch):
-            done, size = yahoo_text.put(
-                text, done, time, batch.arm, click, batch.contexts, batch.pool, names, heads, pools, is_r6a, most
-            )
+            done, size = yahoo_text.put(text, done, columns, names, pools, is_r6a, most)
             to.write(memoryview(text)[:size])  # type: ignore[arg-type]
         rows += len(batch)
-        if progress is not None:
-            progress(rows)
     return rows
 
 
@@ -134,7 +121,7 @@ def _words(kernels: Any, texts: Sequence[str]) -> yahoo_text.Words:
 
 
 def _check(batch: Batch, format: Format, before: int) -> None:
-    """Can the format hold every row?"""
+    """Refuse a batch with a row that the format cannot hold; `before` rows were written before it."""
     d = FEATURES[format]
     if batch.contexts.shape[1] != d:
         raise InputError(f"{format} has {d} features; given {batch.contexts.shape[1]}.")
@@ -142,15 +129,11 @@ def _check(batch: Batch, format: Format, before: int) -> None:
         if not NAME[format].fullmatch(str(arm)):
             raise InputError(f"{format} names articles {'id-<number>' if 'b' in format else '<number>'}; given {arm!r}.")
     clicks = (batch.reward == 0.0) | (batch.reward == 1.0)
-    if not clicks.all():
-        row = int(np.argmin(clicks))
-        raise InputError(f"{format} holds clicks, 0 or 1; the reward of row {before + row} is {batch.reward[row]}.")
     times = (batch.timestamp >= 0) & (batch.timestamp <= LATEST) & (batch.timestamp == np.floor(batch.timestamp))
-    if not times.all():
-        row = int(np.argmin(times))
-        raise InputError(
-            f"{format} holds whole seconds since 1970; the timestamp of row {before + row} is {batch.timestamp[row]}."
-        )
+    for fits, what, name in ((clicks, "clicks, 0 or 1", "reward"), (times, "whole seconds since 1970", "timestamp")):
+        if not fits.all():
+            row = int(np.argmin(fits))
+            raise InputError(f"{format} holds {what}; the {name} of row {before + row} is {getattr(batch, name)[row]}.")
     if not batch.is_uniform:
         raise InputError(
             f"{format} means that the arm shown was drawn uniformly from its pool; the propensities say otherwise."

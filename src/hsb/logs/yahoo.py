@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import zlib
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FileError
 from .batch import Batch, Pools
-from .log import Log, Problem, Problems
+from .log import Log, OnError, Problem, Problems
+from .text import DAMAGE, cut_off, opened
 
 if TYPE_CHECKING:
     from ..kernels import yahoo as kernels
-
-OnError = Literal["skip", "raise"]
 
 CHUNK = 1 << 22  # bytes read at a time; a longer line is not read
 CANDIDATES = 1024  # most of a line
@@ -58,7 +54,13 @@ class YahooLog(Log):
         self.paths, self.format, self.on_error, self.rows = list(paths), format, on_error, rows
         self.features = FEATURES[format]
         self._prefix = "" if format == "yahoo-r6a" else "id-"
-        self._labels: kernels.Labels | None = None
+
+    @cached_property
+    def _labels(self) -> kernels.Labels:
+        """The articles seen so far, in the order of `arms`, for the kernel. Made when first read: that imports the kernels."""
+        from ..kernels import yahoo
+
+        return yahoo.Labels(np.zeros(256, dtype=np.int64), np.full(1024, -1, dtype=np.int64))
 
     def __repr__(self) -> str:
         return f"YahooLog({[str(path) for path in self.paths]}, format={self.format!r})"
@@ -81,9 +83,8 @@ class _Reading:
         self.log = log
         self.is_r6a = log.format == "yahoo-r6a"
         self.state = np.zeros(yahoo.STATE, dtype=np.int64)
-        if log._labels is None:
-            log._labels = yahoo.Labels(np.zeros(256, dtype=np.int64), np.full(1024, -1, dtype=np.int64))
-        self.scratch = yahoo.Scratch(np.zeros(SECTION, dtype=np.uint8), np.zeros(CANDIDATES, dtype=np.int64), self._stamp())
+        stamp = np.full(len(log._labels.keys), -1, dtype=np.int64)
+        self.scratch = yahoo.Scratch(np.zeros(SECTION, dtype=np.uint8), np.zeros(CANDIDATES, dtype=np.int64), stamp)
         self.out = self._fresh()
 
     def file(self, path: Path) -> Iterator[Batch]:
@@ -127,10 +128,10 @@ class _Reading:
     def _parse(self, buf: NDArray[np.uint8], start: int, stop: int, path: Path) -> Iterator[Batch]:
         k = self.kernels
         while True:
-            labels = self.log._labels
-            assert labels is not None
-            if len(self.scratch.stamp) < len(labels.keys):
-                self.scratch = self.scratch._replace(stamp=self._stamp(self.scratch.stamp))
+            labels, stamp = self.log._labels, self.scratch.stamp
+            if len(stamp) < len(labels.keys):
+                new = np.full(len(labels.keys) - len(stamp), -1, dtype=np.int64)
+                self.scratch = self.scratch._replace(stamp=np.append(stamp, new))
             self.state[k.ARMS] = len(self.log.arms)
             why, start = k.parse(buf, start, stop, self.is_r6a, self.state, self.out, labels, self.scratch)
             known = len(self.log.arms)
@@ -147,11 +148,8 @@ class _Reading:
     def _read(self, stream: BinaryIO, into: memoryview, path: Path) -> int:
         try:
             return stream.readinto(into)  # type: ignore[attr-defined, no-any-return]
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise FileError(
-                f"{path} is damaged or cut off: its compressed data cannot be read beyond line {self.state[self.kernels.LINES]} "
-                f"({error}). Fetch the file again, or decompress what is there."
-            ) from None
+        except DAMAGE as error:
+            raise cut_off(path, int(self.state[self.kernels.LINES]), error) from None
 
     def _batch(self) -> Batch:
         """The rows so far; then start anew."""
@@ -170,47 +168,21 @@ class _Reading:
 
     def _fresh(self) -> kernels.Out:
         n, d = self.log.rows, self.log.features
-        columns: list[Any] = [
-            np.empty(n),
-            np.empty(n, dtype=np.int64),
-            np.empty(n),
-            np.empty((n, d)),
-            np.empty(n, dtype=np.int64),
-        ]
-        columns += [np.zeros(POOLS + 1, dtype=np.int64), np.empty(MEMBERS, dtype=np.int64)]
-        return self.kernels.Out(*columns)
-
-    def _stamp(self, old: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        assert self.log._labels is not None
-        stamp = np.full(len(self.log._labels.keys), -1, dtype=np.int64)
-        if old is not None:
-            stamp[: len(old)] = old
-        return stamp
+        starts, members = np.zeros(POOLS + 1, dtype=np.int64), np.empty(MEMBERS, dtype=np.int64)
+        shown, pool = np.empty((2, n), dtype=np.int64)
+        return self.kernels.Out(np.empty(n), shown, np.empty(n), np.empty((n, d)), pool, starts, members)
 
     def _more_labels(self) -> None:
-        old = self.log._labels
-        assert old is not None
-        size = max(2 * len(old.keys), len(self.log.arms) + CANDIDATES)
+        """Room for twice as many articles, or for all those of a line."""
+        old = self.log._labels.keys
+        size = max(2 * len(old), len(self.log.arms) + CANDIDATES)
         labels = self.kernels.Labels(np.zeros(size, dtype=np.int64), np.empty(1 << (4 * size - 1).bit_length(), dtype=np.int64))
-        labels.keys[: len(old.keys)] = old.keys
+        labels.keys[: len(old)] = old
         self.kernels.refill(labels, len(self.log.arms))
         self.log._labels = labels
 
     def _problem(self, path: Path, reason: str) -> None:
-        problem = Problem(str(path), int(self.state[self.kernels.LINES]), reason)
-        if self.log.on_error == "raise":
-            raise FileError(f"{problem}. Mend the line, or skip such lines with on_error='skip'.")
-        self.log.problems.add(problem)
-
-
-def opened(path: Path) -> BinaryIO:
-    """The file's bytes, decompressed where they are gzip's."""
-    stream: Any = io.FileIO(path)
-    if stream.read(2) == b"\x1f\x8b":
-        stream.close()
-        return gzip.open(path)  # type: ignore[return-value]
-    stream.seek(0)
-    return stream  # type: ignore[no-any-return]
+        self.log.pass_over(Problem(str(path), int(self.state[self.kernels.LINES]), reason), self.log.on_error)
 
 
 REASONS = (  # in the order of the kernel's codes

@@ -43,7 +43,9 @@ class Checkpoint:
         if not path.parent.is_dir():
             raise InputError(f"There is no folder {path.parent} for the checkpoint. Make it first.")
         self.path, self.every = path, every
-        self.begun = json.loads(json.dumps({**options, "policies": {name: _said(each) for name, each in policies.items()}}))
+        self.begun = json.loads(
+            json.dumps({**options, "policies": {name: storage.described(each) for name, each in policies.items()}})
+        )
         self.at = Progressed()  # where the file is
         self.last = 0
 
@@ -64,9 +66,9 @@ class Checkpoint:
                 at = Progressed(**header["at"])
                 for k, (name, play) in enumerate(plays.items()):
                     given = {asked: getattr(play.policy, asked) for asked in play.policy.asked_again}
-                    play.policy.become(storage._unpack(archive.read(f"{k}.hsb"), given))
+                    play.policy.become(storage.unpack(archive.read(f"{k}.hsb"), given))
                     play.matched, play.total, play.squares = header["sums"][name]
-                thinning.bit_generator.state = storage._from_plain(header["thinning"])
+                thinning.bit_generator.state = storage.from_plain(header["thinning"])
         except storage.DAMAGE as error:
             if isinstance(error, FileError):
                 raise
@@ -104,29 +106,16 @@ class Checkpoint:
             "begun": self.begun,
             "at": asdict(at),
             "sums": {name: [play.matched, play.total, play.squares] for name, play in plays.items()},
-            "thinning": storage._plain(thinning.bit_generator.state),
+            "thinning": storage.plain(thinning.bit_generator.state),
         }
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
             archive.writestr("header.json", json.dumps(header))
             for k, play in enumerate(plays.values()):
-                archive.writestr(f"{k}.hsb", storage._pack(play.policy))
+                archive.writestr(f"{k}.hsb", storage.pack(play.policy))
         storage.write_atomically(self.path, buffer.getvalue())
         self.last = at.rounds
 
     def remove(self) -> None:
         """The replay is over."""
         self.path.unlink(missing_ok=True)
-
-
-def _said(policy: Policy) -> dict[str, Any]:
-    """What a policy is, as plain data: two that say the same and learn the same stay the same."""
-    return {
-        "policy": type(policy).__name__,
-        "settings": policy.settings(),
-        "arms": [storage._encode_arm(arm) for arm in policy.arms],
-        "removed": [storage._encode_arm(arm) for arm in policy.arms if arm in policy.offer.removed],
-        "loss_range": list(policy.loss_range),
-        "rounds": policy.rounds,
-        "generator": storage._plain(policy._rng.bit_generator.state),
-    }

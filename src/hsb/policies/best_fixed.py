@@ -156,11 +156,13 @@ class BestFixed(Leader):
         check_budget(self.structure.leaves, len(self.arms) + 1, 0)
         self.totals = np.concatenate((self.totals, self.totals.max(axis=1, keepdims=True)), axis=1)
 
-    def _arrays(self) -> Arrays:
-        return {**super()._arrays(), "mapping": self._mapping}
+    def to_arrays(self) -> Arrays:
+        """What it learned, by name."""
+        return {**super().to_arrays(), "mapping": self._mapping}
 
-    def _set_arrays(self, arrays: Arrays) -> None:
-        super()._set_arrays(arrays)
+    def take_arrays(self, arrays: Arrays) -> None:
+        """Take over what `to_arrays` gave, checked."""
+        super().take_arrays(arrays)
         if not ((self._mapping >= 0) & (self._mapping < len(self.arms))).all():
             raise ValueError("its mapping names arms that it does not have")
 

@@ -117,11 +117,13 @@ class EpochGreedy(Leader):
         super()._detach()
         self._counts = self._counts.copy()
 
-    def _arrays(self) -> Arrays:
-        return {**super()._arrays(), "counts": self._counts}
+    def to_arrays(self) -> Arrays:
+        """What it learned, by name."""
+        return {**super().to_arrays(), "counts": self._counts}
 
-    def _set_arrays(self, arrays: Arrays) -> None:
-        super()._set_arrays(arrays)
+    def take_arrays(self, arrays: Arrays) -> None:
+        """Take over what `to_arrays` gave, checked."""
+        super().take_arrays(arrays)
         if (self._counts < 0).any():
             raise ValueError("its counts are below 0")
 

@@ -152,8 +152,9 @@ class HSB(Mixture):
         arms = len(self.arms)
         return theory.prior_bound(self.structure, arms=arms, regions=arms if self.regions is None else self.regions)
 
-    def _set_arrays(self, arrays: Arrays) -> None:
-        super()._set_arrays(self._upgraded(arrays) if "advisor" in arrays else arrays)
+    def take_arrays(self, arrays: Arrays) -> None:
+        """Take over what `to_arrays` gave, checked."""
+        super().take_arrays(self._upgraded(arrays) if "advisor" in arrays else arrays)
 
     def _upgraded(self, arrays: Arrays) -> Arrays:
         """Arrays of formats 1 and 2: the advisor by itself, the weights at the head in its first two words."""

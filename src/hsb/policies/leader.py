@@ -78,7 +78,8 @@ class Leader(Located, listed=False):
         super()._detach()
         self.totals = self.totals.copy()
 
-    def _arrays(self) -> Arrays:
+    def to_arrays(self) -> Arrays:
+        """What it learned, by name."""
         return {"totals": self.totals}
 
     @classmethod

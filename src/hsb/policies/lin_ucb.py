@@ -150,11 +150,13 @@ class LinUCB(Policy):
         d = self._state.shape[2]
         self._work = np.zeros((d + 2, d))
 
-    def _arrays(self) -> Arrays:
+    def to_arrays(self) -> Arrays:
+        """What it learned, by name."""
         return {"state": self._state, "updates": self._updates}
 
-    def _set_arrays(self, arrays: Arrays) -> None:
-        super()._set_arrays(arrays)
+    def take_arrays(self, arrays: Arrays) -> None:
+        """Take over what `to_arrays` gave, checked."""
+        super().take_arrays(arrays)
         d = self._state.shape[2]
         for block in (self._state[:, :d], self._state[:, d : 2 * d]):
             if not np.array_equal(block, block.transpose(0, 2, 1)):

@@ -136,7 +136,7 @@ class Mixture(Rated, Located, listed=False):
         """Decide on every row of a log and learn where the choice is the arm that was shown: which rows it learned. Compiled."""
         from ..kernels import replay as kernels
 
-        us, masks, pool = self._rng.random(len(rows.arm)), rows.masks, rows.pool
+        us, masks, pool = self.rng.random(len(rows.arm)), rows.masks, rows.pool
         members = [np.flatnonzero(mask) for mask in masks]
         starts = np.concatenate([[0], np.cumsum([len(arms) for arms in members])]).astype(np.int64)
         places = np.where(masks > 0, np.cumsum(masks, axis=1, dtype=np.int64) - 1, -1)[pool, rows.arm]
@@ -198,10 +198,12 @@ class Mixture(Rated, Located, listed=False):
         super()._detach()
         self.state, self._sums = self.state.copy(), list(self._sums)
 
-    def _arrays(self) -> Arrays:
+    def to_arrays(self) -> Arrays:
+        """What it learned, by name."""
         return {"sums": np.array(self._sums), **self.state.to_arrays()}
 
-    def _set_arrays(self, arrays: Arrays) -> None:
+    def take_arrays(self, arrays: Arrays) -> None:
+        """Take over what `to_arrays` gave, checked."""
         arrays = dict(arrays)
         sums = arrays.pop("sums", np.zeros(3))  # the first files had none
         if sums.shape != (3,) or not np.isfinite(sums).all():

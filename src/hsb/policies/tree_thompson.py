@@ -183,11 +183,13 @@ class TreeThompson(Located):
         self._p = np.empty(len(self.arms))
         self._work = np.empty((len(self.arms), beta.COLUMNS))
 
-    def _arrays(self) -> Arrays:
+    def to_arrays(self) -> Arrays:
+        """What it learned, by name."""
         floats, ints = self._tree.kind.trimmed(self._tree)
         return {"floats": floats, "ints": ints}
 
-    def _set_arrays(self, arrays: Arrays) -> None:
+    def take_arrays(self, arrays: Arrays) -> None:
+        """Take over what `to_arrays` gave, checked."""
         tree = checked(arrays["floats"], arrays["ints"], self._tree)
         rows = _rows(tree, int(tree.I[h.ROWS]))
         floor = self._kernels.FLOOR

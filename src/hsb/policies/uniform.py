@@ -67,7 +67,8 @@ class Uniform(Policy):
         """The constructor\'s arguments as plain data."""
         return {}
 
-    def _arrays(self) -> Arrays:
+    def to_arrays(self) -> Arrays:
+        """What it learned, by name."""
         return {}
 
     def _widen(self) -> None:

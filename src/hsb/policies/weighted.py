@@ -85,11 +85,13 @@ class Weighted(Rated, Located, listed=False):
         super()._detach()
         self._logs, self._weights = self._logs.copy(), self._weights.copy()
 
-    def _arrays(self) -> Arrays:
+    def to_arrays(self) -> Arrays:
+        """What it learned, by name."""
         return {"logs": self._logs, "weights": self._weights}
 
-    def _set_arrays(self, arrays: Arrays) -> None:
-        super()._set_arrays(arrays)
+    def take_arrays(self, arrays: Arrays) -> None:
+        """Take over what `to_arrays` gave, checked."""
+        super().take_arrays(arrays)
         seen = self._weights > 0.0
         if (self._weights < 0.0).any() or not self._weights.sum() >= self._kernels.LOW:
             raise ValueError("its weights must be at least 0, and not all of them")

@@ -215,8 +215,16 @@ class State:
 
         self._rounds, self._tables = rounds, tables
         there = {int(member.I[h.KIND]) for member in self.members}
-        wanted = ({h.DENSE, h.COMPRESSED}, {h.COMPRESSED}, {h.INTERVALS}, {h.GRAPH}, {h.ONE_OF, h.HEAD, h.ADVISOR})
-        self.kinds = (*(0 if there & kinds else None for kinds in wanted), 0 if self._hard else None)
+        wanted = ({h.DENSE, h.COMPRESSED}, {h.COMPRESSED}, {h.INTERVALS}, {h.GRAPH, h.ONE_OF}, {h.HEAD, h.ADVISOR})
+        I = self.members[0].I
+        many = self.I[h.ALL_ARMS] > h.FEW
+        small = there == {h.DENSE} and len(self.words) == 1 and I[h.FANOUT] == 2 and I[h.ARMS] <= h.FEW_ARMS
+        self.kinds = (
+            *(0 if there & kinds else None for kinds in wanted),
+            0 if self._hard else None,
+            0 if small else None,
+            0 if many else None,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_rounds", "_tables")}

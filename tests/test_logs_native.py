@@ -57,7 +57,7 @@ def logs(draw):
 def test_round_trip(tmp_path_factory, batches, rows, group):
     path = tmp_path_factory.mktemp("stored") / "log.parquet"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hsb.logs.stored.GROUP", group)
+        patch.setattr("hsb.logs.native.GROUP", group)
         total = hsb.logs.write(path, batches, "parquet")
     log = hsb.logs.open(path, rows=rows)
     assert len(log) == total == log.count()

@@ -1,0 +1,104 @@
+"""How often the package reaches into what another module keeps for itself; and how many kernels take too many arguments.
+
+    python .ci/private_reaches.py 50            # private reaches: fails above 50
+    python .ci/private_reaches.py 5 --kernels   # kernels with more than ten positional parameters: fails above 5
+
+A private reach is `x._name` where x is not `self`, `cls`, `super()` or a class of the module, and the module itself defines no `_name`: not
+on self or cls, nor as a class variable, slot, method, function or variable. An import of a `_name` from another module is one too. The
+methods that every NamedTuple has, `_replace` and the like, are public. `--list` says where each is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "hsb"
+TUPLES = {"_asdict", "_fields", "_make", "_replace"}  # documented, with an underscore to keep clear of the fields
+KERNELS = {"kernel", "free_kernel"}
+MOST_PARAMETERS = 10
+
+
+class Place(NamedTuple):
+    """Where something is, and what."""
+
+    file: str
+    line: int
+    name: str
+
+
+def is_private(name: str) -> bool:
+    """One underscore in front, and neither Python's own nor a NamedTuple's."""
+    return name.startswith("_") and not name.startswith("__") and name != "_" and name not in TUPLES
+
+
+def defined(tree: ast.Module) -> set[str]:
+    """Every name that a module gives to something of its own: functions, classes, variables, attributes of self or cls, slots."""
+    names = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.Name(id=name, ctx=ast.Store()):
+                names.add(name)
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name, ctx=ast.Store()):
+                names.add(name)
+            case ast.Assign(targets=[ast.Name(id="__slots__")], value=ast.Tuple(elts=slots) | ast.List(elts=slots)):
+                names |= {slot.value for slot in slots if isinstance(slot, ast.Constant) and isinstance(slot.value, str)}
+    return names
+
+
+def reaches(file: str, tree: ast.Module) -> Iterator[Place]:
+    """The private reaches of a module."""
+    own = defined(tree)
+    at_home = {"self", "cls"} | {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=holder)) if holder in at_home:
+                continue
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
+                continue
+            case ast.Attribute(attr=name, lineno=line) if is_private(name) and name not in own:
+                yield Place(file, line, name)
+            case ast.ImportFrom(names=names, lineno=line):
+                yield from (Place(file, line, alias.name) for alias in names if is_private(alias.name))
+
+
+def long_kernels(file: str, tree: ast.Module) -> Iterator[Place]:
+    """The compiled functions with more than `MOST_PARAMETERS` positional parameters."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            marks = {mark.func if isinstance(mark, ast.Call) else mark for mark in node.decorator_list}
+            count = len(node.args.posonlyargs) + len(node.args.args)
+            if count > MOST_PARAMETERS and any(isinstance(mark, ast.Name) and mark.id in KERNELS for mark in marks):
+                yield Place(file, node.lineno, f"{node.name} ({count} parameters)")
+
+
+def main() -> int:
+    """Count, print, and say with the exit status whether the limit holds."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("limit", type=int, help="the largest total allowed")
+    parser.add_argument("--kernels", action="store_true", help="count kernels with too many parameters instead")
+    parser.add_argument("--list", action="store_true", help="say where each is")
+    options = parser.parse_args()
+    places: list[Place] = []
+    for path in sorted((PACKAGE / "kernels" if options.kernels else PACKAGE).rglob("*.py")):
+        count = long_kernels if options.kernels else reaches
+        places += count(str(path.relative_to(PACKAGE)), ast.parse(path.read_text(encoding="utf-8")))
+    if options.list:
+        for place in sorted(places):
+            print(f"{place.file}:{place.line} {place.name}")
+    for file, number in Counter(place.file for place in places).most_common():
+        print(f"{number:4} {file}")
+    what = "kernels with too many parameters" if options.kernels else "private reaches"
+    print(f"{len(places):4} {what}, at most {options.limit} allowed")
+    return int(len(places) > options.limit)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

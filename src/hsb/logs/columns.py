@@ -1,0 +1,128 @@
+"""Which column of a table is what: the names of a log's columns, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..arguments import arm_list, loss_bounds
+from ..errors import InputError
+from .log import OnError
+from .rows import Meaning, Rows
+from .values import Column
+
+Available = str | Sequence[str] | Mapping[Hashable, str]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table by their part: the features, in `meaning`, the `arm` shown, its `propensity`, what came of it (`value`).
+
+    `available` is a column with lists of arms, or columns of booleans in the order of the arms.
+    """
+
+    meaning: Meaning
+    arm: str
+    propensity: str
+    value: str
+    available: str | tuple[str, ...] | None = None
+    timestamp: str | None = None
+    id: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """All that are read, each once."""
+        several = self.available if isinstance(self.available, tuple) else (self.available,)
+        wanted = [*self.meaning.context, self.arm, self.propensity, self.value, *several, self.timestamp, self.id]
+        return list(dict.fromkeys(name for name in wanted if name is not None))
+
+    def rows(self, file: str, line: Any, table: Mapping[str, Column]) -> Rows:
+        """Some rows of the table, of which `table` holds the columns by name."""
+        some = self.available
+        return Rows(
+            file,
+            line,
+            [table[name] for name in self.meaning.context],
+            table[self.arm],
+            table[self.propensity],
+            table[self.value],
+            None if some is None else table[some] if isinstance(some, str) else [table[name] for name in some],
+            None if self.timestamp is None else table[self.timestamp],
+            None if self.id is None else table[self.id],
+        )
+
+    @staticmethod
+    def of(
+        *,
+        context: Sequence[str] | str | None,
+        arm: str | None,
+        propensity: str | None,
+        reward: str | None = None,
+        loss: str | None = None,
+        loss_range: tuple[float, float] | None = None,
+        available: Available | None = None,
+        timestamp: str | None = None,
+        id: str | None = None,
+        categories: Collection[str] = (),
+        arms: Sequence[Hashable] | None = None,
+        on_error: OnError = "skip",
+    ) -> Columns:
+        """Checked columns. Losses lie in [0, 1] where no `loss_range` is given.
+
+        `available` may be a mapping from arm to column, too; without `arms`, a sequence of columns names the arms.
+        """
+        features = (context,) if isinstance(context, str) else tuple(context or ())
+        if not features or arm is None or propensity is None or (reward is None) == (loss is None):
+            given = {"context": context, "arm": arm, "propensity": propensity, "reward": reward, "loss": loss}
+            named = ", ".join(f"{part}={name!r}" for part, name in given.items() if name is not None) or "nothing"
+            raise InputError(
+                "A table needs the names of its columns: context=[...], arm=, propensity= and one of reward= and loss=; "
+                f"given {named}."
+            )
+        names = (*features, arm, propensity, reward or loss, timestamp or "", id or "")
+        if not all(isinstance(name, str) for name in names):
+            raise InputError(f"Columns are given by name, text; given {names!r}.")
+        kinds = frozenset((categories,) if isinstance(categories, str) else categories)
+        if not kinds <= set(features):
+            raise InputError(f"categories must be among context; {sorted(kinds - set(features))} are not.")
+        if len(set(features)) < len(features):
+            raise InputError(f"A column is listed twice in context: {list(features)}.")
+        between = (0.0, 1.0) if loss_range is None else loss_bounds(loss_range)
+        all_arms = checked_arms(arms)
+        some: str | tuple[str, ...] | None
+        if isinstance(available, Mapping):
+            if all_arms is not None and set(all_arms) != set(available):
+                raise InputError("available, a mapping, must have exactly the arms given in arms=.")
+            all_arms = tuple(available) if all_arms is None else all_arms
+            some = tuple(available[one] for one in all_arms)
+        elif available is None or isinstance(available, str):
+            some = available
+        else:
+            some = tuple(available)
+            all_arms = some if all_arms is None else all_arms
+            if len(some) != len(all_arms):
+                raise InputError(f"available needs a column for each of the {len(all_arms)} arms; given {len(some)}.")
+        if some is not None and not some:
+            raise InputError("available needs a column with lists, or a column of booleans for each arm; given none.")
+        offers: Any = "all" if some is None else "lists" if isinstance(some, str) else "truths"
+        losses = None if loss is None else between
+        meaning = Meaning(features, kinds, all_arms, offers=offers, loss_range=losses, on_error=on_error)
+        return Columns(meaning, arm, propensity, str(reward or loss), some, timestamp, id)
+
+
+def checked_arms(arms: Sequence[Hashable] | None) -> tuple[Hashable, ...] | None:
+    """All arms that a log may have: different labels, at least one; None where they are not given."""
+    return None if arms is None else tuple(arm_list(arms))
+
+
+def require(wanted: Sequence[str], there: Sequence[str], file: str) -> None:
+    """Refuse a table that lacks a wanted column, or has two of its name."""
+    absent = [name for name in wanted if name not in there]
+    if absent:
+        some = ", ".join(map(repr, there[:40])) + (f" and {len(there) - 40} more" if len(there) > 40 else "")
+        lacking = ", ".join(map(repr, absent))
+        raise InputError(f"{file} has no column {lacking}. It has: {some or 'none'}.")
+    twice = [name for name in wanted if list(there).count(name) > 1]
+    if twice:
+        raise InputError(f"{file} has two columns named {twice[0]!r}. Rename one.")

@@ -1,0 +1,241 @@
+"""The native format, HSB's own Parquet files: any log in one compact form, fast to read again. Written and read a group of rows at a time.
+
+A row has arm and pool (int32), reward, timestamp and propensity (float64; null where it is 1 / size of the pool), and its features:
+`bits`, where those of the whole group are 0 or 1, else `contexts`. Pools are numbered within a group in order of appearance; `offers` lists a
+pool's arms on the row where it first appears and is null elsewhere. The labels of the arms are in the footer, under the key "hsb".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import FileError, InputError
+from ..types import Floats, Ints
+from .batch import Batch, Pools
+from .extra import need
+from .log import Log, Problems
+from .table import parquet
+
+GROUP = 1 << 16  # rows written together
+VERSION = 1
+KEY = b"hsb"
+# All that is read at once: not contexts, which takes room even where null.
+COLUMNS = ["arm", "pool", "reward", "timestamp", "propensity", "offers", "bits"]
+
+
+class StoredLog(Log):
+    """A log from files that `hsb.logs.write` or `hsb.logs.convert` wrote. All its arms are known from the beginning, and its length.
+
+    >>> import tempfile, pathlib, hsb.logs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "log.parquet"
+    ...     _ = hsb.logs.write(path, hsb.logs.SyntheticToday(1000, seed=1), "parquet")
+    ...     log = hsb.logs.open(path)
+    ...     len(log), [batch.contexts.shape for batch in log]
+    (1000, [(1000, 136)])
+    """
+
+    def __init__(self, paths: Sequence[Path], *, rows: int = 1 << 13) -> None:
+        super().__init__()
+        self.paths, self.size = list(paths), rows
+        facts = [_facts(path) for path in self.paths]
+        if len({one["features"] for one in facts}) > 1:
+            raise InputError(f"The files have different numbers of features: {[one['features'] for one in facts]}.")
+        self.features = int(facts[0]["features"])
+        self.uniform = facts[0]["uniform"] if len({one["uniform"] for one in facts}) == 1 else None
+        self.arms = list(dict.fromkeys(arm for one in facts for arm in one["arms"]))
+        places = {arm: k for k, arm in enumerate(self.arms)}
+        self._places = [np.array([places[arm] for arm in one["arms"]], dtype=np.int64) for one in facts]
+        self._rows = sum(int(one["rows"]) for one in facts)
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __repr__(self) -> str:
+        return f"StoredLog({[str(path) for path in self.paths]})"
+
+    def __iter__(self) -> Iterator[Batch]:
+        self.problems = Problems()
+        arms, arrow = tuple(self.arms), need("pyarrow")
+        for path, places in zip(self.paths, self._places, strict=True):
+            with parquet(path) as file:
+                for k in range(file.num_row_groups):
+                    try:
+                        group = _group(file, k, places, self.features)
+                    except (OSError, ValueError, KeyError, arrow.ArrowException) as error:
+                        raise FileError(f"{path} is damaged: group {k} of its rows cannot be read ({error}).") from None
+                    for begin in range(0, len(group), self.size):
+                        part = group.take(slice(begin, begin + self.size))
+                        yield replace(part, contexts=_unpacked(part.contexts, self.features), arms=arms)
+
+
+def _group(file: Any, k: int, places: Ints, features: int) -> Batch:
+    """A group of rows: a batch without arms, its features as they are stored, for `_unpacked` to make contexts of."""
+    compute = need("pyarrow.compute")
+    table = file.read_row_group(k, columns=COLUMNS)
+    lists = table["offers"].drop_null()
+    sizes = np.asarray(compute.list_value_length(lists), dtype=np.int64)
+    members = np.asarray(compute.list_flatten(lists), dtype=np.int64)
+    arm, pool = np.asarray(table["arm"], dtype=np.int64), np.asarray(table["pool"], dtype=np.int64)
+    for numbers, end in ((arm, len(places)), (members, len(places)), (pool, len(sizes))):
+        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < end):
+            raise ValueError(f"a number is not in 0 .. {end - 1}")
+    pools = Pools(np.concatenate([[0], np.cumsum(sizes)]), members)
+    if not np.array_equal(places, np.arange(len(places))):
+        arm, pools = places[arm], Pools.of([places[pools[k]].tolist() for k in range(len(sizes))])
+    reward, chances = np.asarray(table["reward"]), 1.0 / sizes[pool]
+    if table["propensity"].null_count < len(table):
+        chances = np.asarray(table["propensity"])
+    if not (((chances > 0.0) & (chances <= 1.0)).all() and np.isfinite(reward).all()):
+        raise ValueError("a propensity is not in (0, 1], or a reward is not finite")
+    is_binary = table["bits"].null_count == 0
+    column = table["bits"] if is_binary else file.read_row_group(k, columns=["contexts"])["contexts"]
+    column = column.combine_chunks()
+    column = column.chunk(0) if hasattr(column, "chunk") else column
+    if is_binary:
+        width = (features + 7) // 8
+        raw = np.frombuffer(column.buffers()[1], dtype=np.uint8)[column.offset * width :][: len(table) * width]
+        stored: Any = raw.reshape(len(table), width)
+    else:
+        stored = np.asarray(column.flatten()).reshape(len(table), features)
+        if not np.isfinite(stored).all():
+            raise ValueError("a feature is not finite")
+    return Batch(stored, arm, reward, chances, np.asarray(table["timestamp"]), pool, pools, ())
+
+
+def _unpacked(stored: NDArray[Any], features: int) -> Floats:
+    """Contexts from what is stored: themselves, or a bit for each feature."""
+    return np.unpackbits(stored, axis=1, count=features).astype(np.float64) if stored.dtype == np.uint8 else stored
+
+
+def is_native(path: Path) -> bool:
+    """Is it a Parquet file that HSB wrote?"""
+    with parquet(path) as file:
+        return KEY in (file.metadata.metadata or {})
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    with parquet(path) as file:
+        raw = (file.metadata.metadata or {}).get(KEY)
+        rows = file.metadata.num_rows
+    if raw is None:
+        raise InputError(
+            f"{path} was not written by hsb. Say which of its columns is what: context=[...], arm=, propensity=, reward=."
+        )
+    try:
+        facts: dict[str, Any] = json.loads(raw)
+        if facts["version"] != VERSION:
+            raise FileError(f"{path} has version {facts['version']}; this hsb reads {VERSION}. Write it again, or update hsb.")
+        return {"arms": facts["arms"], "features": facts["features"], "uniform": facts["uniform"], "rows": rows}
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileError(f"{path} is damaged: its description cannot be read ({error}).") from None
+
+
+def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> int:
+    """Write batches to an open file, and say in its footer whether they were drawn uniformly; how many rows."""
+    writer: Any = None
+    rows = 0
+    try:
+        for group in _groups(batches):
+            table = _table(group)
+            if writer is None:
+                repeated = ["arm", "pool", "reward", "timestamp", "propensity"]
+                make = need("pyarrow.parquet").ParquetWriter
+                writer = make(file, table.schema, compression="lz4", use_dictionary=repeated)
+            writer.write_table(table, row_group_size=len(table))
+            rows += len(table)
+            features, arms = group[-1].contexts.shape[1], group[-1].arms
+        if not rows:
+            raise InputError("There is nothing to write: the log has no rows that can be used.")
+        if not all(isinstance(arm, str | int | float) for arm in arms):
+            raise InputError("The labels of arms must be text or numbers to be written; given others.")
+        facts = {"version": VERSION, "features": features, "uniform": uniform, "arms": list(arms)}
+        writer.add_key_value_metadata({KEY: json.dumps(facts)})
+    finally:
+        if writer is not None:
+            writer.close()
+    return rows
+
+
+def _groups(batches: Iterable[Batch]) -> Iterator[list[Batch]]:
+    """Batches that together have `GROUP` rows or a few more, and what is left; each must fit the one before."""
+    held: list[Batch] = []
+    last: Batch | None = None
+    for batch in batches:
+        if not len(batch):
+            continue
+        last = last or batch
+        if batch.contexts.shape[1] != last.contexts.shape[1]:
+            given = f"{last.contexts.shape[1]}, then {batch.contexts.shape[1]}"
+            raise InputError(f"All batches need the same features; given {given}.")
+        if batch.arms[: len(last.arms)] != last.arms:
+            raise InputError("The batches of a log need the same arms in the same order, and perhaps more; given others.")
+        last = batch
+        held.append(batch)
+        if sum(map(len, held)) >= GROUP:
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+def _table(held: list[Batch]) -> Any:
+    """Batches as one table of the native columns; their types do not depend on what the batches hold."""
+    arrow = need("pyarrow")
+    whole = {
+        name: np.concatenate([getattr(batch, name) for batch in held]) for name in ("arm", "reward", "timestamp", "propensity")
+    }
+    pool, first, pools = _merged(held)
+    n, features, sizes = len(pool), held[0].contexts.shape[1], pools.sizes
+    is_uniform = np.array_equal(whole["propensity"], 1.0 / sizes[pool])
+    filled = np.zeros(n, dtype=np.int64)
+    filled[first] = sizes
+    offsets = np.concatenate([[0], np.cumsum(filled)]).astype(np.int32)
+    empty = np.ones(n, dtype=np.bool_)
+    empty[first] = False
+    members = arrow.array(pools.members.astype(np.int32))
+    bits, contexts = arrow.nulls(n, arrow.binary((features + 7) // 8)), arrow.nulls(n, arrow.list_(arrow.float64(), features))
+    if all(((batch.contexts == 0.0) | (batch.contexts == 1.0)).all() for batch in held):
+        packed = np.concatenate([np.packbits(batch.contexts != 0.0, axis=1) for batch in held])
+        bits = arrow.FixedSizeBinaryArray.from_buffers(bits.type, n, [None, arrow.py_buffer(np.ascontiguousarray(packed))])
+    else:
+        flat = np.concatenate([batch.contexts for batch in held]).ravel()
+        contexts = arrow.FixedSizeListArray.from_arrays(arrow.array(flat), features)
+    return arrow.table(
+        {
+            "arm": whole["arm"].astype(np.int32),
+            "pool": pool.astype(np.int32),
+            "reward": whole["reward"],
+            "timestamp": whole["timestamp"],
+            "propensity": arrow.nulls(n, arrow.float64()) if is_uniform else whole["propensity"],
+            "offers": arrow.ListArray.from_arrays(arrow.array(offsets), members, mask=arrow.array(empty)),
+            "bits": bits,
+            "contexts": contexts,
+        }
+    )
+
+
+def _merged(held: list[Batch]) -> tuple[Ints, Ints, Pools]:
+    """Each row's pool, numbered as they appear; the rows where they do; the pools."""
+    seen: dict[bytes, int] = {}
+    pool, first, done = [], [], 0
+    for batch in held:
+        used, rows = np.unique(batch.pool, return_index=True)
+        number = np.full(len(batch.pools.sizes), -1, dtype=np.int64)
+        for k in np.argsort(rows):
+            key = batch.pools[used[k]].tobytes()
+            if key not in seen:
+                seen[key] = len(seen)
+                first.append(done + int(rows[k]))
+            number[used[k]] = seen[key]
+        pool.append(number[batch.pool])
+        done += len(batch)
+    pools = Pools.of([np.frombuffer(key, dtype=np.int64).tolist() for key in seen])
+    return np.concatenate(pool), np.array(first, dtype=np.int64), pools
