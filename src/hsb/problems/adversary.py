@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -63,12 +63,16 @@ class Adversary(Problem):
         for t in range(rounds):
             context = float(contexts[t, 0])
             target = int(np.argmax(policy.probabilities(context)))
-            table[t] = flips(rng, KINDS[self.kind](models[t] if self.arms == 3 else np.zeros(self.arms), target))
+            table[t] = self.losses(rng, models[t] if self.arms == 3 else np.zeros(self.arms), target)
             decision = policy.decide(context)
             arms[t], propensities[t] = index[decision.arm], decision.propensity
             policy.learn(decision, loss=float(table[t, arms[t]]))
         losses = table[np.arange(rounds), arms]
         return Fight(arms=arms, losses=losses, propensities=propensities, contexts=contexts, table=table)
+
+    def losses(self, rng: np.random.Generator, model: Floats, target: int) -> Floats:
+        """The losses of one round, against the arm `target`; `model` are VI-A's expected losses in its context."""
+        return flips(rng, KINDS[self.kind](model, target))
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> NoReturn:
         """Nothing can be said before the policy has spoken."""
@@ -76,18 +80,6 @@ class Adversary(Problem):
             "An Adversary's losses depend on the policy's probabilities: there is no sample, no expected and no best loss. "
             "Use adversary.play(policy, rounds, seed), or hsb.evaluate.compare."
         )
-
-    def sample(self, rounds: int, seed: int) -> NoReturn:
-        """Not possible: the losses depend on the policy."""
-        self.expected(np.zeros((0, 1)), np.zeros(0, dtype=np.int64), rounds)
-
-    def best_loss(self, rounds: int) -> NoReturn:
-        """Not possible: the losses depend on the policy."""
-        self.expected(np.zeros((0, 1)), np.zeros(0, dtype=np.int64), rounds)
-
-    def parameters(self) -> dict[str, Any]:
-        """How it answers."""
-        return {"kind": self.kind, "arms": self.arms}
 
 
 def _spite(model: Floats, target: int) -> Floats:

@@ -51,10 +51,6 @@ class SuddenChange(Problem):
         """VI-A's, and permuted from the change on."""
         return shifted(waves_and_line(contexts), when >= self.change(rounds))
 
-    def parameters(self) -> dict[str, Any]:
-        """When it changes."""
-        return {"at": self.at}
-
 
 class SortedContexts(Stationary):
     """VI-A, but the contexts come in increasing order: what was learned on the left never helps again.

@@ -1,9 +1,8 @@
-"""Problems whose arms are waves or steps drawn at random. `model` says which: the problem is the same for every sample's seed."""
+"""Problems whose arms are waves, steps or noise, drawn at random. `model` says which: the problem is the same for every sample's seed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -24,16 +23,14 @@ class Smooth(Problem):
     def __init__(self, *, arms: int = 3, model: int = 0) -> None:
         super().__init__(arms=arms)
         self.model = whole("model", model, 0)
-        rng = model_generator(self.model)
+        self._draw(model_generator(self.model))
+
+    def _draw(self, rng: np.random.Generator) -> None:
         self._frequencies, self._phases = rng.choice([0.5, 1.0, 1.5, 2.0], self.arms), rng.random(self.arms)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """The waves."""
         return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts * self._frequencies + self._phases)))
-
-    def parameters(self) -> dict[str, Any]:
-        """How many waves, and which."""
-        return {"arms": self.arms, "model": self.model}
 
 
 class RealLosses(Smooth):
@@ -66,6 +63,46 @@ class RareClicks(Smooth):
         return 0.98 - 0.075 * (super().expected(contexts, when, rounds) - 0.1)
 
 
+class Articles(Smooth):
+    """Arm m gets a click, no loss, with probability min(0.5, 0.04 exp(a + 0.35 sin(2 pi (f s + phi)))); all drawn per arm: a normal with
+    deviation 0.35, f one of 1/2, 1, 3/2, and phi uniform. Some arms are better everywhere, as articles are.
+
+    >>> bool(Articles().sample(1000, seed=0).losses.mean() > 0.9)
+    True
+    """
+
+    def __init__(self, *, arms: int = 25, model: int = 0) -> None:
+        super().__init__(arms=arms, model=model)
+
+    def _draw(self, rng: np.random.Generator) -> None:
+        self._levels = rng.normal(0.0, 0.35, self.arms)
+        self._frequencies, self._phases = rng.choice([0.5, 1.0, 1.5], self.arms), rng.random(self.arms)
+
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
+        """One less the probability of a click."""
+        waves = np.sin(2 * np.pi * (contexts * self._frequencies + self._phases))
+        return np.asarray(1.0 - np.minimum(0.5, 0.04 * np.exp(self._levels + 0.35 * waves)))
+
+
+class Noise(Problem):
+    """Losses uniform on (0, 1] whatever is played: nothing to be learned, and every round teaches. The dearest case for a policy.
+
+    >>> Noise(arms=2, features=3).sample(100, seed=0).contexts.shape
+    (100, 3)
+    """
+
+    def __init__(self, *, arms: int = 3, features: int = 1) -> None:
+        super().__init__(arms=arms, features=features)
+        self.features = self.space.features
+
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
+        """A half, for every arm."""
+        return np.full((len(contexts), self.arms), 0.5)
+
+    def _losses(self, rng: np.random.Generator, expected: Floats) -> Floats:
+        return 1.0 - rng.random(expected.shape)
+
+
 class SlowDrift(Smooth):
     """`Smooth` whose phases make one full turn in the course of the run, every second arm against the others.
 
@@ -94,7 +131,9 @@ class Piecewise(Problem):
     def __init__(self, *, arms: int = 3, pieces: int = 8, model: int = 0) -> None:
         super().__init__(arms=arms)
         self.pieces, self.model = whole("pieces", pieces, 1), whole("model", model, 0)
-        rng = model_generator(self.model)
+        self._draw(model_generator(self.model))
+
+    def _draw(self, rng: np.random.Generator) -> None:
         self._cuts = np.sort(rng.random(self.pieces - 1))
         self._means = rng.uniform(0.1, 0.9, (self.pieces, self.arms))
 
@@ -105,10 +144,6 @@ class Piecewise(Problem):
     def best_loss(self, rounds: int) -> float:
         """Exact: the least expected loss of each interval, by its length."""
         return float(np.diff(self._cuts, prepend=0.0, append=1.0) @ self._means.min(axis=1))
-
-    def parameters(self) -> dict[str, Any]:
-        """How many steps, and which."""
-        return {"arms": self.arms, "pieces": self.pieces, "model": self.model}
 
 
 class TwoFeatures(Problem):
@@ -121,13 +156,11 @@ class TwoFeatures(Problem):
     def __init__(self, *, arms: int = 3, model: int = 0) -> None:
         super().__init__(arms=arms, features=2)
         self.model = whole("model", model, 0)
-        rng = model_generator(self.model)
+        self._draw(model_generator(self.model))
+
+    def _draw(self, rng: np.random.Generator) -> None:
         self._waves, self._phases = rng.choice([-1.0, -0.5, 0.5, 1.0], (2, self.arms)), rng.random(self.arms)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """The waves."""
         return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts @ self._waves + self._phases)))
-
-    def parameters(self) -> dict[str, Any]:
-        """How many waves, and which."""
-        return {"arms": self.arms, "model": self.model}

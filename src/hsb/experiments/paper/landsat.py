@@ -2,51 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import ecoc
-from ..data import LABELS, landsat
-from ..evaluate.intervals import mean_interval
-from ..policies import HSB, Exp3, Policy, SExp3
-from ..simulate import simulate
-from ..spaces import Box
-from ..structures import BinaryTree, PositionSplits
-from ..types import Floats
-from .base import Analysis, Claim, Experiment, Figure, Options, Part, Table
-from .claims import claim
-from .landsat_figure import bars, gaps
+from ... import ecoc
+from ...data import LABELS, landsat
+from ...evaluate.intervals import mean_interval
+from ...policies import HSB, Exp3, Policy, SExp3
+from ...simulate import simulate
+from ...spaces import Box
+from ...structures import BinaryTree, PositionSplits
+from ...types import Floats
+from ..base import Analysis, Claim, Figure, Options, Part, Table
+from ..claims import claim
+from . import Paper
+from .landsat_figures import bars, gaps
 
 EPOCHS = 9
 HAMMING = "Hamming decoding"
 APS, BT, S_EXP3, EXP3, OURS = "HSB-APS", "HSB-BT", "S-EXP3", "EXP3", "HSB without knobs"
 BT_SHUFFLED = "HSB-BT, bits in a random order"
 LEARNERS = (APS, BT, S_EXP3, EXP3)  # the paper's
-SETTINGS: dict[str, Any] = {
-    "code": "one-versus-all",
-    "perceptrons": "online, features standardised with the rows seen so far",
-    "epochs": EPOCHS,
-    "policies": [HAMMING, *LEARNERS, OURS, BT_SHUFFLED],
-    "rates": "Corollary 1's for HSB with as many regions as classes, sqrt(2 N ln M / (T M)) for S-EXP3 and EXP3; T is the number of rows",
-    "repetitions": 80,  # of the original order, in blocks
-    "blocks": 4,
-    "orders": 12,  # shuffled, each one part
-    "presentations": 3,  # of each shuffled order
-}
-QUICK = {"repetitions": 8, "blocks": 2, "orders": 3, "presentations": 1, "every": 5}
 
 
-class LandSat(Experiment):
+class LandSat(Paper):
     """Six online perceptrons give each row a codeword of six bits; policies that see only the codeword learn which class it means."""
 
     name = "landsat"
     title = "LandSat: online classification with output codes (Section VI-D, Fig. 9)"
-
-    def settings(self, options: Options) -> dict[str, Any]:
-        """All that it is run with."""
-        return SETTINGS | {"every": 1} | (QUICK if options.quick else {}) | {"seed": options.seed}
+    SETTINGS: ClassVar[dict[str, Any]] = {
+        "code": "one-versus-all",
+        "perceptrons": "online, features standardised with the rows seen so far",
+        "epochs": EPOCHS,
+        "policies": [HAMMING, *LEARNERS, OURS, BT_SHUFFLED],
+        "rates": "Corollary 1's for HSB with as many regions as classes, sqrt(2 N ln M / (T M)) for S-EXP3 and EXP3; T is the number of rows",
+        "repetitions": 80,  # of the original order, in blocks
+        "blocks": 4,
+        "orders": 12,  # shuffled, each one part
+        "presentations": 3,  # of each shuffled order
+        "every": 1,  # 5: every fifth row
+        "quick": {"repetitions": 8, "blocks": 2, "orders": 3, "presentations": 1, "every": 5},
+    }
 
     def parts(self, options: Options) -> list[Part]:
         """Blocks of repetitions in the original order; two variants of what is around them."""

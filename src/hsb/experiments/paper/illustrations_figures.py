@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..structures import Structure
-from ..structures.base import tree_box
-from ..types import Ints
+from ...structures import Structure
+from ...structures.base import tree_box
+from ...types import Ints
 
 Node = tuple[int, int, int]  # level, number, arm
 

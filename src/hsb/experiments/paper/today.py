@@ -11,26 +11,26 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import logs, theory
-from ..encode import PCA, Chain, MinMax
-from ..errors import InputError
-from ..evaluate.intervals import mean_interval
-from ..policies import HSB, Exp3, Policy, SExp3
-from ..replay import replay_all
-from ..structures import BinaryTree, Lexicographic
-from .base import Analysis, Claim, Experiment, Figure, Options, Part, Table
-from .claims import claim
-from .today_figure import bars
+from ... import logs, theory
+from ...encode import PCA, Chain, MinMax
+from ...errors import InputError
+from ...evaluate.intervals import mean_interval
+from ...policies import HSB, Exp3, Policy, SExp3
+from ...replay import replay_all
+from ...structures import BinaryTree, Lexicographic
+from ..base import Analysis, Claim, Figure, Options, Part, Table
+from ..claims import claim
+from . import Paper
+from .today_figures import bars
 
 Rates = dict[str, NDArray[np.float64]]
 
-MODULE = "hsb.experiments.today"
 DEFAULT = "HSB default, depth 4"
 UNIFORM = "uniform play"
 PAPER_VISITS = 28_041_015
 
 
-class Today(Experiment):
+class Today(Paper):
     """Which article to show to whom: pools that change, some 4% clicks, a context of one principal component."""
 
     name = "today"
@@ -51,8 +51,7 @@ class Today(Experiment):
 
     def settings(self, options: Options) -> dict[str, Any]:
         """The literal above, and where the log comes from."""
-        settings = {name: value for name, value in self.SETTINGS.items() if name != "quick"}
-        settings |= self.SETTINGS["quick"] if options.quick else {}
+        settings = super().settings(options)
         if options.data is None:
             return settings | {"log": "synthetic"}
         del settings["visits"], settings["articles"]
@@ -70,7 +69,7 @@ class Today(Experiment):
             common |= {"files": [[str(path), path.stat().st_size] for path in files]}
             rounds = sum(path.stat().st_size for path in files) // 300  # about so many lines
         return [
-            Part(f"log {k + 1}", f"{MODULE}:play", common | {"seed": options.seed, "number": k}, rounds)
+            Part(f"log {k + 1}", f"{__name__}:play", common | {"seed": options.seed, "number": k}, rounds)
             for k in range(settings["logs"])
         ]
 

@@ -4,44 +4,41 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decision import Decision
-from ..mappings import every_mapping
-from ..policies import HSB
-from ..spaces import Box
-from ..structures import BinaryTree
-from ..theory import prior_cost
-from ..types import Floats, Ints
-from .base import Analysis, Claim, Experiment, Figure, Options, Part, Table
-from .claims import claim
+from ...decision import Decision
+from ...mappings import every_mapping
+from ...policies import HSB
+from ...spaces import Box
+from ...structures import BinaryTree
+from ...theory import prior_cost
+from ...types import Floats, Ints
+from ..base import Analysis, Claim, Figure, Options, Part, Table
+from ..claims import claim
+from . import Paper
 from .illustrations_figures import approximations, experts, experts_on_tree, tree_regions
 
-SETTINGS: dict[str, Any] = {
-    "depths": [4, 6],  # of the trees drawn: 16 and 64 cells
-    "more depths": [2, 8, 10],
-    "points": 1024,  # a side of the grid on which mappings are compared
-    "arms": 2,
-    "tree depth": 2,
-    "rounds": 500,  # in which the tree is compared with the list of experts
-    "shown": [0, 3, 14, 9],  # the experts drawn on the tree, by their number
-}
-QUICK = {"points": 64, "rounds": 50}
 EXACT = 1e-12
 
 
-class Illustrations(Experiment):
+class Illustrations(Paper):
     """Small pictures of the paper's notions."""
 
     name = "illustrations"
     title = "Mappings, experts and trees (Figs. 1-5)"
-
-    def settings(self, options: Options) -> dict[str, Any]:
-        """All that it is run with."""
-        return SETTINGS | (QUICK if options.quick else {})
+    SETTINGS: ClassVar[dict[str, Any]] = {
+        "depths": [4, 6],  # of the trees drawn: 16 and 64 cells
+        "more depths": [2, 8, 10],
+        "points": 1024,  # a side of the grid on which mappings are compared
+        "arms": 2,
+        "tree depth": 2,
+        "rounds": 500,  # in which the tree is compared with the list of experts
+        "shown": [0, 3, 14, 9],  # the experts drawn on the tree, by their number
+        "quick": {"points": 64, "rounds": 50},
+    }
 
     def parts(self, options: Options) -> list[Part]:
         """Two, and quick ones."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluate.intervals import mean_interval
+from ...evaluate.intervals import mean_interval
 
 STYLES = (  # face and hatch: told apart in grey too
     ("0.15", ""),
