@@ -97,7 +97,7 @@ class Noise(Problem):
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """A half, for every arm."""
-        return np.full((len(contexts), self.arms), 0.5)
+        return np.broadcast_to(0.5, (len(contexts), self.arms))
 
     def _losses(self, rng: np.random.Generator, expected: Floats) -> Floats:
         return 1.0 - rng.random(expected.shape)
