@@ -1,4 +1,4 @@
-"""The commands about logs."""
+"""The commands about logs: replay, train, evaluate, explain, convert."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def convert(
 
 
 def add_to(app: typer.Typer) -> None:
-    """Make them commands."""
+    """Make them commands of the application."""
     for command in (replay, train, evaluate, explain, convert):
         app.command()(flat(command))
 

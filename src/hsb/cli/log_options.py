@@ -45,7 +45,7 @@ class Source:
 
     @property
     def path(self) -> Any:
-        """One path, or several."""
+        """What `hsb.logs.open` takes as its path: one, or a list of several."""
         return self.log[0] if len(self.log) == 1 else self.log
 
     def options(self) -> dict[str, Any]:

@@ -39,8 +39,8 @@ def compare(
     >>> from hsb.problems import Stationary
     >>> tree = hsb.BinaryTree(depth=3)
     >>> entrants = {"HSB": lambda seed: hsb.HSB(tree, arms=3, horizon=2000, seed=seed), "uniform": hsb.Uniform(arms=3)}
-    >>> found = compare(entrants, Stationary(), rounds=2000, runs=3)
-    >>> found.difference("uniform", "HSB").low > 0.1
+    >>> compared = compare(entrants, Stationary(), rounds=2000, runs=3)
+    >>> compared.difference("uniform", "HSB").low > 0.1
     True
     """
     rounds, runs, presentations = (

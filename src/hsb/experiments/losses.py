@@ -50,7 +50,7 @@ class Losses(Problem, listed=False):
         return Sample(self.contexts[:rounds], self.losses[:rounds], self.losses[:rounds])
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> NoReturn:
-        """A file has no model."""
+        """Not possible: a file has no model."""
         raise InputError("A file says what was lost, not what was to be expected: there is no model and no best loss.")
 
 

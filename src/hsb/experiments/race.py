@@ -62,7 +62,7 @@ class Race(Experiment):
         ]
 
     def comparison(self, options: Options, results: dict[str, Any]) -> Comparison:
-        """All parts put together."""
+        """The average losses of all policies on all data sets, put together from the parts."""
         settings = self.settings(options)
         runs: list[dict[str, Any]] = [{} for _ in range(settings["data_sets"])]
         marks: list[int] = []

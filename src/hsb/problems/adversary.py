@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -16,7 +15,7 @@ from ..types import Floats, Ints
 from .base import Problem, data_generator, flips
 from .paper import waves_and_line
 
-Chances = Callable[[Floats, int], Floats]
+KINDS = ("spite", "contradict", "contradict-but-one", "lure")
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +71,7 @@ class Adversary(Problem):
 
     def losses(self, rng: np.random.Generator, model: Floats, target: int) -> Floats:
         """The losses of one round, against the arm `target`; `model` are VI-A's expected losses in its context."""
-        return flips(rng, KINDS[self.kind](model, target))
+        return flips(rng, chances(self.kind, model, target))
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> NoReturn:
         """Nothing can be said before the policy has spoken."""
@@ -82,30 +81,18 @@ class Adversary(Problem):
         )
 
 
-def _spite(model: Floats, target: int) -> Floats:
-    return np.asarray(np.arange(len(model)) == target, dtype=np.float64)
+def chances(kind: str, model: Floats, target: int) -> Floats:
+    """What an adversary of that kind sets against the arm `target`: the probabilities with which the arms lose.
 
-
-def _contradict(model: Floats, target: int) -> Floats:
-    chance = model.copy()
+    >>> chances("lure", np.zeros(3), 1)
+    array([0.45, 0.9 , 0.1 ])
+    """
+    if kind == "spite":
+        return np.asarray(np.arange(len(model)) == target, dtype=np.float64)
+    chance = np.full(len(model), 0.1) if kind == "lure" else model.copy()
     chance[target] = 0.9
+    if kind == "lure":
+        chance[0] = 0.45
+    elif kind == "contradict-but-one":
+        chance[0] = model[0]
     return chance
-
-
-def _contradict_but_one(model: Floats, target: int) -> Floats:
-    return _contradict(model, target) if target > 0 else model
-
-
-def _lure(model: Floats, target: int) -> Floats:
-    chance = np.full(len(model), 0.1)
-    chance[target] = 0.9
-    chance[0] = 0.45
-    return chance
-
-
-KINDS: dict[str, Chances] = {
-    "spite": _spite,
-    "contradict": _contradict,
-    "contradict-but-one": _contradict_but_one,
-    "lure": _lure,
-}

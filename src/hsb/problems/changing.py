@@ -73,7 +73,7 @@ class HiddenImprovement(Problem):
         super().__init__(arms=3)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The three numbers."""
+        """The three numbers, with the second as of the round."""
         losses = np.tile([0.3, 0.5, 0.6], (len(contexts), 1))
         losses[when >= rounds // 2, 1] = 0.1
         return losses
