@@ -144,6 +144,14 @@ def test_scattered_points_are_enough_for_three_features():
     assert Features(arms=3, features=3).best_loss(10) == pytest.approx(0.25, abs=1e-3)
 
 
+def test_a_class_of_the_same_name_elsewhere_takes_no_name_away():
+    class Stationary(Problem):
+        def expected(self, contexts, when, rounds):
+            return np.zeros((len(contexts), self.arms))
+
+    assert Stationary.name == "stationary" and type(named("stationary")) is problems.Stationary
+
+
 def test_best_loss_of_a_drift_counts_every_round():
     """Few rounds are summed one by one; 7 of them here, each by quadrature of its own."""
     problem = problems.SlowDrift(model=4)

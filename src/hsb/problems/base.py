@@ -47,7 +47,7 @@ class Problem(ABC):
     def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
         cls.name = re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
-        if listed:
+        if listed and Problem.kinds.get(cls.name, cls).__module__ == cls.__module__:  # a user's Stationary is not VI-A's
             Problem.kinds[cls.name] = cls
 
     def __init__(self, *, arms: int = 3, features: int = 1) -> None:

@@ -77,6 +77,7 @@ class LandSat(Paper):
         orders = [results[f"shuffled {order}"]["errors"] for order in range(settings["orders"])]
         shuffled = {name: np.array([np.mean(order[name], axis=0) for order in orders]) for name in names}
         length = blocks[0]["rows"] // EPOCHS
+        rates = [[name, f"{rate:.4f}" if rate else "none to set"] for name, rate in blocks[0]["rates"].items()]
         return Analysis(
             claims=claims(errors),
             figures=[
@@ -95,7 +96,7 @@ class LandSat(Paper):
             tables=[
                 _by_epoch(f"Misclassification (%) by epoch, original order, {len(errors[APS])} repetitions", errors),
                 _around({"original order": errors, "standardised with all rows": whole, "shuffled orders": shuffled}),
-                Table("Learning rates", ["policy", "rate"], [[name, _rate(blocks[0]["rates"][name])] for name in names[1:]]),
+                Table("Learning rates", ["policy", "rate"], rates),
             ],
             notes=notes(errors, shuffled, np.array(blocks[0]["counts"])),
         )
@@ -230,10 +231,6 @@ def notes(errors: dict[str, Floats], shuffled: dict[str, Floats], counts: NDArra
 
 def _numbers(values: Floats) -> dict[str, float]:
     return mean_interval(values)._asdict()
-
-
-def _rate(rate: float | None) -> str:
-    return "none to set" if rate is None else f"{rate:.4f}"
 
 
 def _cell(values: Floats) -> str:
