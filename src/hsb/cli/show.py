@@ -21,9 +21,9 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from ..evaluate.parallel import Progress as Told
 from ..experiments.base import Claim
 from ..experiments.page import count, number
-from ..experiments.runner import Progress as Told
 
 STYLES = {True: ("holds", "green"), False: ("does not hold", "red"), None: ("tie", "yellow")}
 

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..problems import Problem
 from ..types import Floats
 from .comparison import Comparison, joined
-from .parallel import spread
+from .parallel import Progress, Teller, spread
 from .play import Entrant, enter, marked_rounds, play_run
 
 
@@ -27,7 +27,7 @@ def compare(
     jobs: int = 1,
     seed: int = 0,
     marks: Iterable[int] = (),
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Let every policy play the same `runs` data sets of the problem, each presented to it `presentations` times.
 
@@ -63,26 +63,14 @@ def compare(
         problem.check(enter(entrant, 0))
     points = marked_rounds(rounds, marks)
     settings: dict[str, Any] = {"rounds": rounds, "presentations": presentations, "seed": seed, "marks": points}
-    teller = _Teller(progress, runs * rounds * presentations * len(policies))
+    in_a_run = rounds * presentations * len(policies)
+    teller = Teller(progress, runs * in_a_run)
     if jobs == 1:
         played = [play_run(policies, problem, run=run, progress=teller, **settings) for run in range(runs)]
     else:
-        play = partial(_play, dict(policies), problem, settings)
-        played = _in_parallel(play, runs, jobs, lambda: teller(rounds * presentations * len(policies)))
+        played = _in_parallel(partial(_play, dict(policies), problem, settings), runs, jobs, partial(teller, in_a_run))
     best = None if problem.reacts or not problem.synthetic else problem.best_loss(rounds)
     return joined(played, points, title=repr(problem), synthetic=problem.synthetic, best=best)
-
-
-class _Teller:
-    """Adds up the rounds that were played, for who wants to be told."""
-
-    def __init__(self, progress: Callable[[int, int], None] | None, total: int) -> None:
-        self.progress, self.done, self.total = progress, 0, total
-
-    def __call__(self, more: int) -> None:
-        self.done += more
-        if self.progress is not None:
-            self.progress(self.done, self.total)
 
 
 def _play(policies: dict[str, Entrant], problem: Problem, settings: dict[str, Any], run: int) -> tuple[int, dict[str, Floats]]:

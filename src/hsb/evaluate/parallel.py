@@ -1,9 +1,24 @@
-"""Work in several processes, through joblib: the one place that starts them."""
+"""Work in several processes, through joblib: the one place that starts them, and the one that counts what they have done."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
+
+Progress = Callable[[int, int], None]  # rounds done, rounds in all
+
+
+class Teller:
+    """Adds up the rounds that were played, for who wants to be told."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self.progress, self.done, self.total = progress, 0, total
+
+    def __call__(self, more: int) -> None:
+        """Another `more` rounds are done."""
+        self.done += more
+        if self.progress is not None:
+            self.progress(self.done, self.total)
 
 
 def spread(

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 from ..arguments import whole
 from ..errors import InputError
+from ..evaluate.parallel import Progress, Teller
 from .base import Part
 from .cache import Cache, Finished, plain
 from .engines import check_engine, cores, spread
 
 FEW = 2  # workers that had better compile different kernels at the same time than wait for one process to compile all
-Progress = Callable[[int, int], None]  # rounds done, rounds in all
 
 
 class PartFailed(RuntimeError):
@@ -61,12 +61,9 @@ def run(
         raise InputError("Parts must have different names; some are given twice.")
     cache = Cache(folder)
     ready = [cache.get(part) for part in parts]
-    missing = [i for i, finished in enumerate(ready) if finished is None]
-    missing = in_turn(parts, missing)
-    total = sum(part.rounds for part in parts)
-    done = total - sum(parts[i].rounds for i in missing)
-    if progress is not None:
-        progress(done, total)
+    missing = in_turn(parts, [i for i, finished in enumerate(ready) if finished is None])
+    tell = Teller(progress, sum(part.rounds for part in parts))
+    tell(tell.total - sum(parts[i].rounds for i in missing))
     if missing:
         if prepare is not None and engine == "local" and min(jobs, len(missing)) > FEW:
             prepare()
@@ -78,9 +75,7 @@ def run(
                 finished = Finished(json.loads(outcome.text), outcome.seconds)
                 cache.put(part, finished)
                 ready[outcome.number] = finished
-                done += part.rounds
-                if progress is not None:
-                    progress(done, total)
+                tell(part.rounds)
     return [finished for finished in ready if finished is not None]
 
 
