@@ -17,8 +17,7 @@ from typing import Any
 import growth
 from measures import FULL, QUICK, measures
 from report import HEAD, Row, machine, table, write
-from timing import policy
-from worlds import every_round
+from timing import noise, policy
 from yardstick import OUT, Disagreement, compiler
 
 import hsb
@@ -72,7 +71,7 @@ def main() -> int:
 
 def warm_up() -> None:
     """Compile, or read from the cache, everything that is timed in this process."""
-    world = every_round(100)
+    world = noise(100)
     for structure in (hsb.BinaryTree(depth=10), hsb.BinaryTree(depth=52), hsb.Lexicographic(leaves=8)):
         hsb.simulate(policy(structure, 3, 0.01), world.contexts, world.losses)
     player = policy(hsb.BinaryTree(depth=10), 3, 0.01)

@@ -3,8 +3,9 @@
     python benchmarks/default.py            a few minutes
     python benchmarks/default.py --quick    under a minute, far rougher: fewer seeds and rounds
 
-Prints markdown tables and writes them to out/tuning.md. Everything is synthetic (`problems.py`) and, adversaries apart, runs through
-`hsb.simulate`. The seeds, from 73000 on, were never used to choose anything, and must not be.
+Prints markdown tables and writes them to out/tuning.md. Everything is synthetic (`hsb.problems`) and, adversaries apart, runs through
+`hsb.simulate`; each seed has contexts, a model and losses of its own. The seeds, from 73000 on,
+were never used to choose anything, and must not be.
 """
 
 from __future__ import annotations
@@ -14,15 +15,31 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import problems
-from problems import Adversary, Problem
 
 import hsb
+from hsb.problems import (
+    Adversary,
+    Articles,
+    Changes,
+    HiddenImprovement,
+    LocalChange,
+    Piecewise,
+    Problem,
+    RareClicks,
+    RealLosses,
+    Sample,
+    SlowDrift,
+    Smooth,
+    SortedContexts,
+    Stationary,
+    SuddenChange,
+    TwoFeatures,
+)
+from hsb.types import Floats
 
 OUT = Path(__file__).resolve().parent.parent / "out" / "tuning.md"
 FIRST_SEED = 73_000
@@ -45,31 +62,31 @@ class Case(NamedTuple):
     """A problem, the depth of the tree that the policies are given, and how many seeds."""
 
     name: str
-    make: Callable[[int, int], Problem]
+    problem: Problem
     depth: int = 10
     seeds: int = 10
 
 
 CASES = [
-    Case("VI-A, depth 10", problems.stationary, 10, 20),
-    Case("VI-A, depth 20", problems.stationary, 20, 20),
-    Case("VI-B, depth 10", problems.change, 10, 20),
-    Case("VI-B, depth 20", problems.change, 20, 20),
-    Case("smooth, 2 arms", partial(problems.smooth, arms=2)),
-    Case("smooth, 10 arms", partial(problems.smooth, arms=10)),
-    Case("smooth, 50 arms", partial(problems.smooth, arms=50), seeds=5),
-    Case("piecewise, 3 arms", partial(problems.piecewise, arms=3)),
-    Case("piecewise, 10 arms", partial(problems.piecewise, arms=10)),
-    Case("piecewise, 50 arms", partial(problems.piecewise, arms=50), seeds=5),
-    Case("two features", problems.two_features),
-    Case("not binary", problems.not_binary),
-    Case("losses near 1, 10 arms", problems.near_one),
-    Case("clicks, 25 arms", problems.clicks, seeds=5),
-    Case("contexts in order", problems.in_order),
-    Case("slow drift", problems.slow_drift),
-    Case("ten changes", problems.ten_changes),
-    Case("local change", problems.local_change),
-    Case("silent improvement", problems.silent_improvement),
+    Case("VI-A, depth 10", Stationary(), 10, 20),
+    Case("VI-A, depth 20", Stationary(), 20, 20),
+    Case("VI-B, depth 10", SuddenChange(), 10, 20),
+    Case("VI-B, depth 20", SuddenChange(), 20, 20),
+    Case("smooth, 2 arms", Smooth(arms=2)),
+    Case("smooth, 10 arms", Smooth(arms=10)),
+    Case("smooth, 50 arms", Smooth(arms=50), seeds=5),
+    Case("piecewise, 3 arms", Piecewise(arms=3)),
+    Case("piecewise, 10 arms", Piecewise(arms=10)),
+    Case("piecewise, 50 arms", Piecewise(arms=50), seeds=5),
+    Case("two features", TwoFeatures()),
+    Case("not binary", RealLosses()),
+    Case("losses near 1, 10 arms", RareClicks()),
+    Case("clicks, 25 arms", Articles(), seeds=5),
+    Case("contexts in order", SortedContexts()),
+    Case("slow drift", SlowDrift()),
+    Case("ten changes", Changes(count=10)),
+    Case("local change", LocalChange()),
+    Case("silent improvement", HiddenImprovement()),
 ]
 
 Maker = Callable[[hsb.BinaryTree, int, int, int], hsb.Policy]
@@ -90,12 +107,7 @@ default: `HSB(tree, arms=M)`; horizon: `HSB(horizon=T)`, the paper's rate; no dr
 `HSB(drift=1e-5)`; S-EXP3: `SExp3(tree, horizon=T)`; Thompson: `TreeThompson`; forgetful: `TreeThompson(forgetting=0.999)`; LinUCB: on the
 context, with intercept; best: the arm of least expected loss in each round, for which one must know the model."""
 
-ADVERSARIES: dict[str, Adversary] = {
-    "lure": problems.lure,
-    "contradict": problems.contradict,
-    "contradict but one": problems.contradict_but_one,
-    "spite": problems.spite,
-}
+ADVERSARIES = {kind.replace("-", " "): Adversary(kind=kind) for kind in ("lure", "contradict", "contradict-but-one", "spite")}
 
 Losses = dict[str, list[float]]  # by policy: the average loss of each seed
 
@@ -137,18 +149,22 @@ def say(what: str) -> None:
 
 def compare(case: Case, effort: Effort) -> Losses:
     """Every policy on every seed of one problem."""
-    found: Losses = {name: [] for name in (*POLICIES, BEST)}
+    losses: Losses = {name: [] for name in (*POLICIES, BEST)}
     seeds = min(case.seeds, effort.seeds)
     for seed in range(FIRST_SEED, FIRST_SEED + seeds):
         say(f"{case.name}: seed {seed - FIRST_SEED + 1} of {seeds}")
-        problem = case.make(seed, effort.rounds)
-        arms, features = problem.losses.shape[1], problem.contexts.shape[1]
-        tree = hsb.BinaryTree(depth=case.depth, space=hsb.Box([0.0] * features, [1.0] * features))
+        sample = case.problem.sample(effort.rounds, seed, new_model=True)
+        arms, tree = case.problem.arms, case.problem.structure(case.depth)
         for name, make in POLICIES.items():
-            run = hsb.simulate(make(tree, arms, effort.rounds, seed), problem.contexts, problem.losses)
-            found[name].append(run.average_loss)
-        found[BEST].append(problems.best_of_each_round(problem))
-    return found
+            run = hsb.simulate(make(tree, arms, effort.rounds, seed), sample.contexts, sample.losses)
+            losses[name].append(run.average_loss)
+        losses[BEST].append(best_of_each_round(sample))
+    return losses
+
+
+def best_of_each_round(sample: Sample) -> float:
+    """The average loss of who knows the model: each round the arm of least expected loss."""
+    return float(sample.losses[np.arange(len(sample.losses)), sample.expected.argmin(axis=1)].mean())
 
 
 def losses_table(results: dict[str, Losses]) -> str:
@@ -190,11 +206,11 @@ class Fight(NamedTuple):
 
 def fight(name: str, adversary: Adversary, effort: Effort) -> list[Fight]:
     """The default against an adversary that knows its advice before each round, some seeds."""
-    found = []
+    fights = []
     for seed in range(FIRST_SEED, FIRST_SEED + effort.adversary_seeds):
         say(f"adversary {name}: seed {seed - FIRST_SEED + 1} of {effort.adversary_seeds}")
-        found.append(fight_once(adversary, seed, effort.rounds))
-    return found
+        fights.append(fight_once(adversary, seed, effort.rounds))
+    return fights
 
 
 def fight_once(adversary: Adversary, seed: int, rounds: int) -> Fight:
@@ -202,7 +218,7 @@ def fight_once(adversary: Adversary, seed: int, rounds: int) -> Fight:
     its horizon known."""
     from hsb.kernels.advisor import BESIDE, HERE, advise
 
-    contexts, _, means = problems.stationary(seed, rounds)
+    contexts, _, expected = Stationary().sample(rounds, seed)
     rng = np.random.default_rng([seed, 0xF0E])
     tree = hsb.BinaryTree(depth=10)
     policy = hsb.HSB(tree, arms=3, seed=seed)
@@ -214,7 +230,7 @@ def fight_once(adversary: Adversary, seed: int, rounds: int) -> Fight:
     for t in range(rounds):
         decision = policy.decide(contexts[t, 0])
         advice = advise(F, I, policy._keys[-1][0, 0], everything)
-        losses[t] = adversary(rng, means[t], advice)
+        losses[t] = adversary.losses(rng, expected[t], advice)
         weight += F[BESIDE] / (F[HERE] + F[BESIDE])
         suffered += losses[t, decision.arm]
         advised += losses[t, advice]
@@ -227,7 +243,7 @@ def fight_once(adversary: Adversary, seed: int, rounds: int) -> Fight:
     )
 
 
-def alone(tree: hsb.BinaryTree, contexts: problems.Floats, losses: problems.Floats, seed: int) -> float:
+def alone(tree: hsb.BinaryTree, contexts: Floats, losses: Floats, seed: int) -> float:
     """The average loss of the default without its advisor: the same epochs, rates and sharing."""
     total, start = 0.0, 0
     while start < len(losses):

@@ -56,13 +56,12 @@ def measure_memory(rounds: int) -> dict[str, float]:
     import resource
 
     import numpy as np
-    from timing import policy, rate
-    from worlds import every_round
+    from timing import noise, policy, rate
 
     import hsb
 
     tree = hsb.BinaryTree(depth=52)
-    world = every_round(rounds)
+    world = noise(rounds)
     eta = rate(tree, 3, rounds)
     hsb.simulate(policy(tree, 3, eta), world.contexts[:1000], world.losses[:1000])  # loads the compiled code
     distinct = len(np.unique((world.contexts * 2.0**52).astype(np.int64)))

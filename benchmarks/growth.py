@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 from report import table
-from timing import least, policy, rate, simulate_ns, warm_simulate_ns
-from worlds import every_round
+from timing import least, noise, policy, rate, simulate_ns, warm_simulate_ns
 
 import hsb
 
@@ -75,14 +74,14 @@ class Curve:
 
 
 def _fresh(structure: hsb.Structure, arms: int, features: int, rounds: int) -> float:
-    world = every_round(rounds, arms=arms, features=features)
+    world = noise(rounds, arms=arms, features=features)
     eta = rate(structure, arms, HORIZON)
     return simulate_ns(lambda: policy(structure, arms, eta), world)
 
 
 def _arms(arms: int, rounds: int) -> float:
     structure = hsb.BinaryTree(depth=10)
-    world = every_round(rounds, arms=arms)
+    world = noise(rounds, arms=arms)
     player = policy(structure, arms, rate(structure, arms, HORIZON))
     hsb.simulate(player, world.contexts, world.losses)  # every node visited
     return warm_simulate_ns(player, world)

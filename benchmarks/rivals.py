@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from report import Row
-from timing import least, simulate_ns
-from worlds import stationary
+from timing import DATA, least, simulate_ns
 
 import hsb
+from hsb.problems import Stationary
 
 TREE = hsb.BinaryTree(depth=10)
 ARMS = 3
@@ -41,7 +41,7 @@ def rivals(rounds: int, repeats: int) -> Iterator[tuple[str, Callable[[], Row]]]
 
 
 def _row(name: str, make: Callable[[int], hsb.Policy], rounds: int, bar: float | None, repeats: int) -> Row:
-    world = stationary(rounds)
+    world = Stationary().sample(rounds, DATA)
 
     def paper() -> hsb.Policy:
         return hsb.HSB(TREE, arms=ARMS, horizon=rounds, seed=1)

@@ -5,9 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from worlds import World, generator
+import numpy as np
 
 import hsb
+from hsb.problems import Noise, Sample
+
+DATA = 0  # the seed of every world that is timed
+
+
+def noise(rounds: int, *, arms: int = 3, features: int = 1) -> Sample:
+    """A loss in (0, 1] whatever is played, so that every round teaches: the dearest case."""
+    return Noise(arms=arms, features=features).sample(rounds, DATA)
+
+
+def generator(seed: int) -> np.random.Generator:
+    """A policy's random numbers, to be had again for the C programs."""
+    return np.random.default_rng([seed, 0xBE])
 
 
 def least(*runs: Callable[[], float], repeats: int) -> list[float]:
@@ -26,7 +39,7 @@ def rate(structure: hsb.Structure, arms: int, horizon: int) -> float:
     return hsb.theory.learning_rate(structure, arms=arms, horizon=horizon)
 
 
-def simulate_ns(fresh: Callable[[], hsb.HSB], world: World) -> float:
+def simulate_ns(fresh: Callable[[], hsb.HSB], world: Sample) -> float:
     """Nanoseconds a round of one whole `simulate` call (checks, random numbers and results included) by a fresh policy."""
     player = fresh()
     start = time.perf_counter()
@@ -34,7 +47,7 @@ def simulate_ns(fresh: Callable[[], hsb.HSB], world: World) -> float:
     return (time.perf_counter() - start) * 1e9 / len(world.losses)
 
 
-def warm_simulate_ns(player: hsb.HSB, world: World) -> float:
+def warm_simulate_ns(player: hsb.HSB, world: Sample) -> float:
     """The same, going on with a policy that has seen these contexts before."""
     return simulate_ns(lambda: player, world)
 

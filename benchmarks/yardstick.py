@@ -8,9 +8,10 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
-from worlds import Floats, World
 
 import hsb
+from hsb.problems import Sample
+from hsb.types import Floats
 
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
@@ -25,7 +26,7 @@ class Disagreement(Exception):
 class Yardstick:
     """One C program with one problem on disk."""
 
-    def __init__(self, name: str, world: World, size: int, eta: float, us: Floats) -> None:
+    def __init__(self, name: str, world: Sample, size: int, eta: float, us: Floats) -> None:
         self.program = _built(name)
         self.into, self.out = OUT / f"{name}.in", OUT / f"{name}.out"
         self.rounds, arms = world.losses.shape
@@ -64,7 +65,7 @@ def _built(name: str) -> Path:
     return program
 
 
-def check(run: hsb.Run, yardstick: Yardstick, world: World) -> str:
+def check(run: hsb.Run, yardstick: Yardstick, world: Sample) -> str:
     """Refuse a comparison of two different games: the first rounds must agree, and the average losses within the noise.
 
     Both are driven by the same uniforms, so they part only where rounding pushes a uniform over a boundary between two arms.

@@ -31,7 +31,7 @@ policies = [{policy = "HSB", horizon = true}, {policy = "Uniform"}]
 
 @pytest.fixture
 def toys(monkeypatch):
-    monkeypatch.setattr("hsb.cli.reproduce.named", lambda name: [toy.Toy()])
+    monkeypatch.setattr("hsb.cli.app.named", lambda name: [toy.Toy()])
 
 
 def said(capsys):
@@ -92,7 +92,7 @@ def test_strict_exits_with_one_where_a_claim_does_not_hold(toys, tmp_path, monke
             found = super().analyse(options, results)
             return type(found)(found.claims[:1], [], [], [])
 
-    monkeypatch.setattr("hsb.cli.reproduce.named", lambda name: [Good()])
+    monkeypatch.setattr("hsb.cli.app.named", lambda name: [Good()])
     assert cli.main(["reproduce", "--out", str(tmp_path), "--jobs", "1", "--strict"]) == 0
 
 

@@ -14,7 +14,8 @@ from threadpoolctl import threadpool_limits
 
 import hsb
 from hsb import cli
-from hsb.cli.log_work import Part, beside, load
+from hsb.cli.log_options import Part
+from hsb.cli.policy_files import beside, load
 from hsb.evaluate import off_policy
 from hsb.replaying import learn_from
 

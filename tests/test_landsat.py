@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import hsb
-from hsb.experiments import landsat as module
 from hsb.experiments.base import Options, Part
-from hsb.experiments.landsat import APS, BT, EPOCHS, EXP3, HAMMING, OURS, S_EXP3, LandSat, claims
+from hsb.experiments.paper import landsat as module
+from hsb.experiments.paper.landsat import APS, BT, EPOCHS, EXP3, HAMMING, OURS, S_EXP3, LandSat, claims
 
 QUICK = Options(seed=0, quick=True)
 
 
 def run(part: Part) -> dict:
     """As the runner does: plain data in, plain data out."""
-    assert part.function == "hsb.experiments.landsat:classify"
+    assert part.function == "hsb.experiments.paper.landsat:classify"
     return json.loads(json.dumps(module.classify(**json.loads(json.dumps(part.arguments)))))
 
 

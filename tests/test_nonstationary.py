@@ -4,8 +4,8 @@ import pytest
 from race_cases import broken, drawn, results_of
 
 from hsb.experiments.base import Options
-from hsb.experiments.nonstationary import DRIFT, Nonstationary
-from hsb.experiments.stationary import DEFAULT
+from hsb.experiments.paper.nonstationary import DRIFT, Nonstationary
+from hsb.experiments.paper.stationary import DEFAULT
 
 QUICK = Options(quick=True)
 

@@ -23,6 +23,9 @@ OTHERS = [
     problems.Smooth(arms=10, model=3),
     problems.RealLosses(),
     problems.RareClicks(),
+    problems.Articles(),
+    problems.Noise(),
+    problems.Noise(arms=2, features=3),
     problems.SlowDrift(),
     problems.SlowDrift(arms=5, model=2),
     problems.Piecewise(arms=10),
@@ -116,6 +119,37 @@ def test_models_differ_and_stay():
     first, second = problems.Smooth(), problems.Smooth(model=1)
     assert first != second and first.best_loss(10) != second.best_loss(10)
     assert first.best_loss(10) == problems.Smooth().best_loss(10_000)
+
+
+def test_a_new_model_is_drawn_from_the_seed_between_contexts_and_losses():
+    """By hand, for the waves: one generator for all three. Where nothing of the model is random, it is the plain sample."""
+    sample = problems.Smooth(arms=4).sample(500, seed=3, new_model=True)
+    rng = np.random.default_rng([3, 0xDA7A])
+    contexts, frequencies, phases = rng.random((500, 1)), rng.choice([0.5, 1.0, 1.5, 2.0], 4), rng.random(4)
+    expected = 0.5 + 0.4 * np.sin(2 * np.pi * (contexts * frequencies + phases))
+    assert (sample.expected == expected).all() and (sample.losses == (rng.random((500, 4)) < expected)).all()
+    for problem in OTHERS:
+        plain, new, again = (problem.sample(50, seed=3, new_model=new) for new in (False, True, False))
+        assert (plain.contexts == new.contexts).all() and (plain.expected == again.expected).all()
+        assert (plain.expected == new.expected).all() == (not hasattr(problem, "model"))
+
+
+def test_scattered_points_are_enough_for_three_features():
+    """Three arms that each follow one feature: the least of three uniform numbers is 1/4 on average."""
+
+    class Features(Problem, listed=False):
+        def expected(self, contexts, when, rounds):
+            return contexts
+
+    assert Features(arms=3, features=3).best_loss(10) == pytest.approx(0.25, abs=1e-3)
+
+
+def test_a_class_of_the_same_name_elsewhere_takes_no_name_away():
+    class Stationary(Problem):
+        def expected(self, contexts, when, rounds):
+            return np.zeros((len(contexts), self.arms))
+
+    assert Stationary.name == "stationary" and type(named("stationary")) is problems.Stationary
 
 
 def test_best_loss_of_a_drift_counts_every_round():

@@ -14,7 +14,7 @@ import toy_experiments as toy
 import hsb
 from hsb.experiments import NAMES, named
 from hsb.experiments.base import Experiment, Part
-from hsb.experiments.cache import Cache, Finished, _source, key
+from hsb.experiments.cache import Cache, Finished, key, source_of
 from hsb.experiments.engines import check_engine
 from hsb.experiments.runner import PartFailed, compile_first, run
 
@@ -114,7 +114,7 @@ def test_the_key_follows_the_source_of_what_a_part_calls(tmp_path, monkeypatch):
     keys = []
     for inner in ("N = 1", "N = 2", "N = 1"):
         (package / "inner.py").write_text(inner)
-        _source.cache_clear()
+        source_of.cache_clear()
         keys.append(key(Part("f", "made_up.outer:f", {})))
     assert keys[0] == keys[2] != keys[1]
 

@@ -1,13 +1,20 @@
 """What the TOML file of `hsb run` may say, and one-line errors that name the key."""
 
+import itertools
+import sys
+
 import numpy as np
 import pytest
 
 import hsb
 from hsb.experiments.base import Options
 from hsb.experiments.conduct import conduct
+from hsb.experiments.entrants import entrant, structure, world
 from hsb.experiments.own import Own
-from hsb.experiments.spec import entrant, read, world
+from hsb.experiments.spec import read
+from hsb.policies import Policy
+from hsb.problems import Problem
+from hsb.structures import Structure
 
 GOOD = """
 title = "Mine"
@@ -62,14 +69,15 @@ def test_what_the_file_says_is_what_plays(write):
     spec = read(write(GOOD))
     assert (spec["title"], spec["rounds"], spec["runs"], spec["seed"]) == ("Mine", 400, 3, 5)
     assert list(spec["policies"]) == ["ours", "Uniform", "SExp3"]
-    ours, _, cells = (entrant(policy, spec, world(spec))(1) for policy in spec["policies"].values())
+    problem, shared = world(spec["problem"]), {"structure": spec["structure"]}
+    ours, _, cells = (entrant(shared | policy, problem, spec["rounds"])(1) for policy in spec["policies"].values())
     assert ours.horizon == 400 and ours.structure == hsb.BinaryTree(depth=4)
     assert cells.structure.leaves == 4 and cells.learning_rate == 0.1
 
 
 def test_a_file_of_losses_is_played_as_it_is(write):
     spec = read(write(FILE))
-    table = world(spec)
+    table = world(spec["file"])
     assert spec["rounds"] == 4 and table.arms == 2
     assert table.space == hsb.Box([20, 1], [50, 9.5])
     assert np.array_equal(table.sample(4, seed=9).losses, [[0, 1], [1, 0], [0, 0.5], [1, 1]])
@@ -106,7 +114,7 @@ def test_the_runs_are_those_of_compare(write, tmp_path):
     found = compare(
         {"ours": lambda seed: hsb.HSB(tree, arms=3, horizon=400, seed=seed)}, Stationary(), rounds=400, runs=3, seed=5
     )
-    own_runs = [done.studies[0].finished[3 * run].result for run in range(3)]
+    own_runs = [done.studies[0].finished[3 * run].result["losses"]["ours"] for run in range(3)]
     assert np.array_equal(found.losses["ours"][:, 0], own_runs)
 
 
@@ -178,6 +186,159 @@ def test_losses_out_of_range_are_refused_when_reading(write, tmp_path):
     path = write(FILE)
     (tmp_path / "table.csv").write_text("age,income,a,b\n1,2,3,0\n2,3,0,0\n")
     _refused(path, r"policies\[0\]: loss_range: row 1 .*loss of 3.0, outside \[0.0, 1.0\]. Write loss_range = \[0, 3\]")
+
+
+# -- classes of one's own ------------------------------------------------------------------------------------------------
+
+MINE = """
+import hsb
+import numpy as np
+from hsb.problems import Problem, Stationary
+
+class Stubborn(hsb.Uniform):
+    def __init__(self, *, arms, favourite, seed=None):
+        super().__init__(arms=arms, seed=seed)
+        self.favourite = favourite
+
+class Steep(Problem):
+    def __init__(self, *, height, arms=2):
+        super().__init__(arms=arms)
+        self.height = height
+
+    def expected(self, contexts, when, rounds):
+        return np.column_stack([np.full(len(contexts), self.height)] + [np.full(len(contexts), 1.0)] * (self.arms - 1))
+
+class Half(hsb.BinaryTree):
+    def __init__(self, *, half_depth, space=None, features=None):
+        super().__init__(depth=2 * half_depth, space=space, features=features)
+
+class Whole(Half):
+    def __init__(self, space):
+        super().__init__(half_depth=1, space=space)
+
+class Flat(Steep):
+    def __init__(self):
+        super().__init__(height=0.5)
+
+class Unfinished(Problem):
+    pass
+
+class Unrelated:
+    pass
+"""
+OWN = """
+rounds = 60
+runs = 2
+[problem]
+name = "MODULE:Steep"
+height = 0.25
+[structure]
+kind = "MODULE:Half"
+half_depth = 2
+[[policies]]
+policy = "HSB"
+[[policies]]
+policy = "MODULE:Stubborn"
+favourite = 1
+label = "mine"
+"""
+NUMBERS = itertools.count()
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A spec whose classes are in the current directory, in a module that no other test has imported."""
+    for base in (Policy, Problem, Structure):
+        monkeypatch.setattr(base, "kinds", dict(base.kinds))
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
+    monkeypatch.chdir(tmp_path)
+    module = f"mine_{next(NUMBERS)}"
+    (tmp_path / f"{module}.py").write_text(MINE)
+
+    def write(text=OWN):
+        (tmp_path / "own.toml").write_text(text.replace("MODULE", module))
+        return tmp_path / "own.toml"
+
+    return write
+
+
+def test_classes_of_one_s_own_play(own, tmp_path):
+    comparison = Own(read(own()))
+    done = conduct([comparison], Options(), tmp_path / "out", jobs=1)
+    losses = {name: curve[-1] for part in done.studies[0].finished for name, curve in part.result["losses"].items()}
+    assert losses["HSB"] < 0.6 and losses["mine"] == pytest.approx(0.625, abs=5 * 0.5 / np.sqrt(60))
+    assert comparison.comparison(Options(), _results(done)).best == pytest.approx(0.25)
+    made = entrant({"structure": comparison.spec["structure"], "policy": "HSB"}, world(comparison.spec["problem"]), 60)(0)
+    assert made.structure.leaves == 16 and made.structure.space == hsb.Box([0.0], [1.0])
+
+
+def test_a_name_alone_will_do(own):
+    spec = read(own('problem = "MODULE:Flat"\nstructure = "MODULE:Whole"\npolicies = [{policy = "HSB"}]'))
+    assert world(spec["problem"]).best_loss(10) == 0.5
+    assert structure(spec["structure"], world(spec["problem"])).leaves == 4
+    assert read(own('problem = "stationary"\npolicies = [{policy = "HSB"}]'))["problem"] == {"name": "stationary"}
+
+
+def test_workers_find_them_too(own, tmp_path):
+    here = conduct([Own(read(own()))], Options(), tmp_path / "here", jobs=1)
+    there = conduct([Own(read(own()))], Options(), tmp_path / "there", jobs=2)
+    assert _results(here) == _results(there)
+
+
+def test_a_part_is_another_one_when_the_code_changes(own, tmp_path):
+    from hsb.experiments.cache import key, source_of
+
+    keys = []
+    for text in (MINE, MINE + "\n# the same\n", MINE):
+        [(tmp_path / path.name).write_text(text) for path in tmp_path.glob("mine_*.py")]
+        source_of.cache_clear()
+        keys.append([key(part) for part in Own(read(own())).parts(Options())])
+    assert keys[0] == keys[2] and not set(keys[0]) & set(keys[1])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "MODULE:Stubborn",
+            "nowhere:Stubborn",
+            r"policies\[1\]: policy: 'nowhere:Stubborn': there is no module 'nowhere' in /.*Python's path",
+        ),
+        ("MODULE:Stubborn", "MODULE.inner:Stubborn", "there is no module 'mine_.*inner'|not a package"),
+        (
+            "MODULE:Stubborn",
+            "MODULE:Stubbed",
+            r"mine_\d+.py has no subclass of hsb's Policy of the name 'Stubbed'; it has Stubborn",
+        ),
+        ("MODULE:Stubborn", "MODULE:Unrelated", "no subclass of hsb's Policy of the name 'Unrelated'"),
+        ("MODULE:Steep", "MODULE:Unfinished", "problem: .*is not complete: it must define expected"),
+        (
+            "MODULE:Steep",
+            "MODULE:Half",
+            "problem: .*no subclass of hsb's Problem of the name 'Half'; it has Flat, Problem, Stationary",
+        ),
+        ("MODULE:Half", "MODULE:Steep", "structure: kind: .*no subclass of hsb's Structure"),
+        ("favourite = 1", "", r"policies\[1\]: Stubborn: missing a required argument: 'favourite'"),
+        ("favourite = 1", "favorite = 1", r"policies\[1\]: favorite: unknown key. The keys are favourite"),
+        ("height = 0.25", "height = 0.25\nwidth = 1", "problem: width: unknown key. The keys are arms, height"),
+        ("half_depth = 2", "depth = 2", "structure: depth: unknown key. The keys are features, half_depth"),
+    ],
+)
+def test_errors_say_what_was_looked_for_and_where(own, old, new, words):
+    assert old in OWN
+    _refused(own(OWN.replace(old, new)), words)
+
+
+def test_a_module_that_cannot_be_imported_is_one_line(own, tmp_path):
+    path = own()
+    for text, words in (("def f(:", "SyntaxError"), ("import not_there_at_all", "No module named 'not_there_at_all'")):
+        [each.write_text(text) for each in tmp_path.glob("mine_*.py")]
+        _refused(path, f"importing 'mine_.*{words}|importing mine_.*{words}")
+
+
+def _results(done):
+    study = done.studies[0]
+    return {part.name: ready.result for part, ready in zip(study.parts, study.finished, strict=True)}
 
 
 def _refused(path, words):

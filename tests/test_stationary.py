@@ -5,7 +5,7 @@ import pytest
 from race_cases import broken, drawn, results_of
 
 from hsb.experiments.base import Options
-from hsb.experiments.stationary import DEFAULT, DEPTHS, Stationary, best_of_depth
+from hsb.experiments.paper.stationary import DEFAULT, DEPTHS, Stationary, best_of_depth
 
 QUICK = Options(quick=True)
 

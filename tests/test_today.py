@@ -7,8 +7,8 @@ import pytest
 
 import hsb
 import hsb.logs
-from hsb.experiments import today
 from hsb.experiments.base import Options
+from hsb.experiments.paper import today
 
 SMALL = {"logs": 2, "visits": 6000, "presentations": 2}
 DEPTHS = today.Today.SETTINGS["depths"]

@@ -3,6 +3,7 @@
 The mixture over every mapping from the regions of a hierarchical structure to arms, computed exactly, in compiled code.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import data, ecoc, encode, logs, structures, theory
@@ -40,6 +41,7 @@ from .structures import (
 )
 
 if TYPE_CHECKING:
+    from . import adapters, evaluate, problems
     from .classifier import HSBClassifier as HSBClassifier
 
 __version__ = "0.1.0"
@@ -77,13 +79,16 @@ __all__ = [
     "Structure",
     "TreeThompson",
     "Uniform",
+    "adapters",
     "data",
     "ecoc",
     "encode",
+    "evaluate",
     "learn_from",
     "load",
     "logs",
     "mappings",
+    "problems",
     "replay",
     "replay_all",
     "simulate",
@@ -92,8 +97,13 @@ __all__ = [
 ]
 
 
+_LAZY = {"adapters", "evaluate", "problems"}  # imported when they are asked for
+
+
 def __getattr__(name: str) -> Any:
-    if name == "HSBClassifier":  # needs scikit-learn, which the rest does not
+    if name in _LAZY:
+        return import_module(f".{name}", __name__)
+    if name == "HSBClassifier":  # needs scikit-learn, which the rest does not; not in __all__, so that import * does without
         try:
             from .classifier import HSBClassifier
         except ModuleNotFoundError as error:
@@ -102,3 +112,7 @@ def __getattr__(name: str) -> Any:
             raise ImportError("HSBClassifier needs scikit-learn, which is not installed: pip install 'hsb[sklearn]'") from error
         return HSBClassifier
     raise AttributeError(f"module 'hsb' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "HSBClassifier", "__version__"])

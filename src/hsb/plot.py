@@ -1,7 +1,8 @@
-"""Pictures. The only module that knows matplotlib, which it imports when it draws."""
+"""Pictures of explanations. Matplotlib is imported when something is drawn, here and in the few other modules that draw (pyproject.toml)."""
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Any
 
 from .errors import InputError
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
 EMPTY: dict[str, Any] = {"facecolor": "white", "edgecolor": "0.75", "hatch": ""}
 FAINTEST = 0.3  # how much of its colour an arm keeps that is no surer than chance
-MANY = 150  # beyond so many boxes their outlines would hide them
+MANY = 150  # boxes beyond which their outlines would hide them
+SIZES = {1: (8.0, 1.9), 2: (6.5, 5.0)}  # inches, by the number of features
 LEGEND_ROWS = {1: 5, 2: 16}  # by the number of features: what fits beside the axes
 
 
@@ -28,13 +30,13 @@ def plot_explanation(explanation: Explanation, ax: Any = None) -> Any:
         raise InputError(
             f"plot draws one or two features; this space has {features}. Read the rules instead: print(policy.explain())."
         )
-    _require_matplotlib()
+    require_matplotlib()
     from matplotlib.patches import Patch, Rectangle
 
     if ax is None:
         from matplotlib import pyplot
 
-        _, ax = pyplot.subplots(figsize=(8.0, 1.9) if features == 1 else (6.5, 5.0), layout="constrained")
+        _, ax = pyplot.subplots(figsize=SIZES[features], layout="constrained")
     arms = list(explanation.arms)
     width = 0.6 if sum(len(region.boxes) for region in explanation) <= MANY else 0.0
     for region in explanation:
@@ -54,7 +56,20 @@ def plot_explanation(explanation: Explanation, ax: Any = None) -> Any:
     return ax
 
 
-def _require_matplotlib() -> None:
+def explanation_png(explanation: Explanation) -> bytes:
+    """The same picture as a PNG file, drawn on no screen."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=SIZES.get(explanation.structure.space.features, SIZES[2]), layout="constrained")
+    plot_explanation(explanation, figure.subplots())
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=150)
+    return picture.getvalue()
+
+
+def require_matplotlib() -> None:
+    """ImportError that says how to install it, where it is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:

@@ -1,20 +1,19 @@
-"""The command `hsb`."""
+"""The command `hsb`, which needs packages that the library does not."""
 
 from __future__ import annotations
 
+import importlib.util
 import sys
+
+NEEDS = ("joblib", "matplotlib", "rich", "typer")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; its exit code. What goes wrong is one line on stderr."""
-    try:
-        import joblib  # noqa: F401
-        import matplotlib  # noqa: F401
-        import rich  # noqa: F401
-        import typer  # noqa: F401
-    except ImportError as error:
-        print(f"hsb: the command needs {error.name}, which is not installed: pip install 'hsb[cli]'", file=sys.stderr)
-        return 2
+    for name in NEEDS:
+        if importlib.util.find_spec(name) is None:
+            print(f"hsb: the command needs {name}, which is not installed: pip install 'hsb[cli]'", file=sys.stderr)
+            return 2
     from .app import start
 
     return start(sys.argv[1:] if arguments is None else arguments)

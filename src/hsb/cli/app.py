@@ -1,17 +1,29 @@
-"""The commands, what they take and what they say of themselves. Each one's work is in a file of its own."""
+"""The command `hsb`: what runs experiments, what prints bounds, and how errors are told. Those about logs are in `log_commands.py`."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from .. import __version__
 from ..errors import FileError, InputError
+from ..experiments import named
+from ..experiments.base import Experiment, Options
+from ..experiments.conduct import conduct
+from ..experiments.engines import check_engine
+from ..experiments.own import Own
 from ..experiments.runner import PartFailed
+from ..experiments.spec import read
+from . import show
+from .bounds import print_bounds
 from .log_commands import add_to
+from .options import flat
 
 USAGE: type[Exception] = typer.BadParameter.__bases__[0]  # the parser's own errors: it does not name their class
 STOPPED = 130
@@ -24,10 +36,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+@dataclass(frozen=True)
+class Running:
+    """How experiments are run, and what their exit code says."""
+
+    jobs: Annotated[int | None, typer.Option(min=1, help="Parts to run at a time; by default one a core.")] = None
+    engine: Annotated[str, typer.Option(help="Where parts run: local, dask or ray.")] = "local"
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 unless every claim holds; a tie does not hold.")] = False
+
+
 Out = Annotated[Path, typer.Option(help="Folder for the report, the figures and finished parts.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Parts to run at a time; by default one a core.")]
-Engine = Annotated[str, typer.Option(help="Where parts run: local, dask or ray.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 unless every claim holds; a tie does not hold.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -44,16 +63,15 @@ def hsb(version: Annotated[bool, typer.Option("--version", help="Print the versi
 
 
 @app.command()
+@flat
 def reproduce(
+    running: Running,
     experiment: Annotated[
         str, typer.Argument(help="stationary, nonstationary, today, landsat, illustrations, or all.")
     ] = "all",
     out: Out = Path("out/reproduce"),
-    jobs: Jobs = None,
     seed: Annotated[int, typer.Option(min=0, help="What every random number follows from.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="A much smaller size, to see that it works.")] = False,
-    strict: Strict = False,
-    engine: Engine = "local",
     data: Annotated[Path | None, typer.Option(help="Directory with Yahoo's R6A or R6B files, for today.")] = None,
 ) -> None:
     """Run the paper's Section VI again.
@@ -64,30 +82,43 @@ def reproduce(
 
     Example: hsb reproduce stationary --out out/stationary --jobs 2
     """
-    from .reproduce import reproduce as work
-
-    work(experiment, out, jobs=jobs, seed=seed, quick=quick, strict=strict, engine=engine, data=data)
+    carry_out(named(experiment), Options(seed, quick, data), out, running, title="Section VI, run again")
 
 
 @app.command()
+@flat
 def run(
+    running: Running,
     spec: Annotated[Path, typer.Argument(help="A TOML file; README shows one.", metavar="SPEC.toml")],
     out: Out = Path("out/run"),
-    jobs: Jobs = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Instead of the file's seed.")] = None,
-    strict: Strict = False,
-    engine: Engine = "local",
 ) -> None:
     """Run a comparison of your own.
 
     Policies of your choice play a problem, or a CSV file of losses; the report is like that of reproduce.
     The first policy is weighed against each of the others.
 
+    A policy, a problem or a structure may be a class of your own: policy = "module:Class" imports the module, which runs its
+    code, from Python's path or the current directory; other keys of the table are its arguments.
+
     Example: hsb run comparison.toml --out out/mine
     """
-    from .run import run as work
+    own = Own(read(spec))
+    options = Options(seed=own.spec["seed"] if seed is None else seed)
+    carry_out([own], options, out, running, title=own.heading)
 
-    work(spec, out, jobs=jobs, seed=seed, strict=strict, engine=engine)
+
+def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, running: Running, *, title: str) -> None:
+    """Run, with a bar; print claims and the report's path; exit with 1 where `strict` and a claim does not hold."""
+    check_engine(running.engine)
+    with show.bar(experiments[0].name if len(experiments) == 1 else "all") as progress:
+        done = conduct(experiments, options, out, jobs=running.jobs, engine=running.engine, progress=progress, title=title)
+    console = Console()
+    claims = [claim for study in done.studies for claim in study.analysis.claims]
+    show.claims(claims, console)
+    show.where(done.report, done.seconds, console)
+    if running.strict and not all(claim.holds for claim in claims):
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -105,9 +136,7 @@ def bounds(
 
     Example: hsb bounds --arms 3 --depth 10 --horizon 100000
     """
-    from .bounds import bounds as work
-
-    work(arms=arms, depth=depth, horizon=horizon, regions=regions)
+    print_bounds(arms=arms, depth=depth, horizon=horizon, regions=regions)
 
 
 add_to(app)

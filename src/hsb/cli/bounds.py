@@ -1,4 +1,4 @@
-"""`hsb bounds`."""
+"""What `hsb bounds` prints: the theory's rates and bounds, a policy a row."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .. import theory
 from ..structures import BinaryTree
 
 
-def bounds(*, arms: int, depth: int, horizon: int, regions: int | None) -> None:
-    """Print the theory's numbers."""
+def print_bounds(*, arms: int, depth: int, horizon: int, regions: int | None) -> None:
+    """A table of policies, their rates and the bounds on their regret; `regions` is by default the number of arms."""
     console = Console()
-    found = arms if regions is None else regions
-    title = f"{arms} arms, {2**depth:,} cells (depth {depth}), {horizon:,} rounds, {found} regions; losses in [0, 1]"
+    regions = arms if regions is None else regions
+    title = f"{arms} arms, {2**depth:,} cells (depth {depth}), {horizon:,} rounds, {regions} regions; losses in [0, 1]"
     table = Table(title=title, title_justify="left")
     for name in ("policy", "rate", "regret at most", "a round", "against"):
         table.add_column(name, justify="right" if name in ("regret at most", "a round") else "left")
     most = 0.0
-    for name, rate, bound, against in rows(arms=arms, depth=depth, horizon=horizon, regions=found):
+    for name, rate, bound, against in rows(arms=arms, depth=depth, horizon=horizon, regions=regions):
         most = max(most, bound)
         table.add_row(name, rate, f"{bound:,.0f}", f"{bound / horizon:.4f}", against)
     console.print(table)
@@ -42,18 +42,10 @@ def rows(*, arms: int, depth: int, horizon: int, regions: int) -> Iterator[tuple
     yield "HSB, horizon known", f"{rate:.5f}", bound, f"{mapping} (Corollary 1)"
     rates = theory.epoch_rates(horizon, arms=arms)
     spread = f"{rates[0]:.5f} falling to {rates[-1]:.5f}" if len(rates) > 1 else f"{rates[0]:.5f}"
-    yield (
-        "HSB, nothing given",
-        spread,
-        theory.anytime_bound(tree, arms=arms, horizon=horizon, regions=regions),
-        f"{mapping}, at any time",
-    )
+    bound = theory.anytime_bound(tree, arms=arms, horizon=horizon, regions=regions)
+    yield "HSB, nothing given", spread, bound, f"{mapping}, at any time"
     leaves = 2**depth
     rate = theory.s_exp3_rate(**known, leaves=leaves)
-    yield (
-        "S-EXP3",
-        f"{rate:.5f}",
-        theory.s_exp3_bound(**known, leaves=leaves),
-        f"every mapping of {leaves:,} cell{'s' * (leaves > 1)}",
-    )
+    bound = theory.s_exp3_bound(**known, leaves=leaves)
+    yield "S-EXP3", f"{rate:.5f}", bound, f"every mapping of {leaves:,} cell{'s' * (leaves > 1)}"
     yield "EXP3", f"{theory.exp3_rate(**known):.5f}", theory.exp3_bound(**known), "every single arm"

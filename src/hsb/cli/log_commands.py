@@ -1,67 +1,39 @@
-"""The commands about logs: what they take and what they say of themselves. Their work is in `log_work.py`."""
+"""The commands about logs: replay, train, evaluate, explain, convert."""
 
 from __future__ import annotations
 
+import json
+import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
-LogPath = Annotated[
-    list[Path], typer.Argument(help="The log: a file, several, or a folder of Yahoo's or Open Bandit's files.", metavar="LOG")
-]
-Format = Annotated[
-    str | None, typer.Option(help="yahoo-r6b, yahoo-r6a, obd, dsjson, vw, csv or parquet; by default by its look.")
-]
-Context = Annotated[str | None, typer.Option(help="Of a table: columns of features, with commas between.")]
-Arm = Annotated[str | None, typer.Option(help="Of a table: column of the arm shown.")]
-Propensity = Annotated[str | None, typer.Option(help="Of a table: column of the probability with which it was shown.")]
-Reward = Annotated[str | None, typer.Option(help="Of a table: column of the reward.")]
-Categories = Annotated[str | None, typer.Option(help="Of a table: those features that are text, with commas between.")]
-Available = Annotated[str | None, typer.Option(help="Of a table: column with the arms that were offered.")]
-Strict = Annotated[bool, typer.Option("--strict", help="A malformed line is an error; otherwise it is counted and skipped.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Skip = Annotated[int, typer.Option(min=0, help="Rows to leave out at the beginning.")]
-Rows = Annotated[int | None, typer.Option(min=1, help="Rows to use at most.")]
-Depth = Annotated[int, typer.Option(min=0, max=52, help="Depth of the binary tree: 2^D cells.")]
-Components = Annotated[
-    int, typer.Option(min=0, help="Principal components that become the context; 0 takes every feature as it is, scaled.")
-]
-Head = Annotated[int, typer.Option(min=2, help="Rows at the beginning that the encoding of contexts is fitted on.")]
-Rate = Annotated[float | None, typer.Option(help="Learning rate; by default none is needed.")]
-Low = Annotated[float, typer.Option(help="The lowest reward there can be.")]
-High = Annotated[float, typer.Option(help="The highest reward there can be.")]
-Seed = Annotated[int, typer.Option(min=0, help="What every random number follows from.")]
-PolicyFile = Annotated[Path, typer.Option(help="A policy's file, made by hsb train or policy.save.")]
+from .. import evaluate as evaluation
+from .. import logs, storage
+from ..errors import InputError
+from ..play import learn_from
+from ..play import replay as replay_log
+from ..plot import explanation_png
+from ..policies import HSB
+from . import show
+from .log_options import Fresh, Json, SomeRows, Source
+from .options import flat
+from .policy_files import beside, load, save
 
 
 def replay(
-    log: LogPath,
-    format: Format = None,
+    source: SomeRows,
+    fresh: Fresh,
     policy: Annotated[
         Path | None, typer.Option(help="A policy's file to go on from; by default a fresh HSB on a binary tree.")
     ] = None,
-    depth: Depth = 10,
-    components: Components = 1,
-    head: Head = 10_000,
-    learning_rate: Rate = None,
-    low: Low = 0.0,
-    high: High = 1.0,
-    seed: Seed = 0,
     checkpoint: Annotated[
         Path | None, typer.Option(help="File to keep the state in; a replay that was stopped goes on from it.")
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="Rows between checkpoints.")] = 1_000_000,
-    skip: Skip = 0,
-    rows: Rows = None,
-    context: Context = None,
-    arm: Arm = None,
-    propensity: Propensity = None,
-    reward: Reward = None,
-    categories: Categories = None,
-    available: Available = None,
-    strict: Strict = False,
-    json: Json = False,
+    as_json: Json = False,
 ) -> None:
     """Replay a log: what would a policy that learns have earned?
 
@@ -70,34 +42,34 @@ def replay(
 
     Example: hsb replay ydata-fp-td-clicks-v2_0.20111002.gz --format yahoo-r6b --depth 10 --json
     """
-    from . import log_work as work
-
-    source = work.Source(log, format, context, arm, propensity, reward, categories, available, strict, skip, rows)
-    fresh = work.Fresh(depth, components, head, learning_rate, low, high, seed)
-    work.replay(source, policy, fresh, checkpoint=checkpoint, every=every, seed=seed, as_json=json)
+    log = source.open()
+    player, encoder = fresh.make(log) if policy is None else load(policy)
+    started = time.monotonic()
+    keep: dict[str, Any] = {"checkpoint": checkpoint, "every": every}
+    with show.rows("replay", quiet=as_json) as progress:
+        replayed = replay_log(player, log, context=encoder, seed=fresh.seed, progress=progress, **keep)
+    seconds = time.monotonic() - started
+    if not replayed.rounds:
+        raise InputError(f"The log has no row that can be used: {log.problems}.")
+    low, high = replayed.interval
+    logged = replayed.logged / replayed.rounds
+    if as_json:
+        counts = {name: getattr(replayed, name) for name in ("rounds", "matched", "method", "rejected", "skipped")}
+        average = replayed.average_reward if replayed.matched else None
+        _print_json(**counts, average_reward=average, interval=[low, high], logged=logged, seconds=seconds)
+        return
+    passed = f"{replayed.rejected:,} passed over to make the log fair"
+    typer.echo(f"{replayed.rounds:,} events, {replayed.matched:,} matched, {passed}")
+    interval = f"95%: {low:.4f} to {high:.4f}, {replayed.method}"
+    typer.echo(f"average reward {replayed.average_reward:.4f} ({interval}); the log {logged:.4f}")
+    _tell_problems(log)
 
 
 def train(
-    log: LogPath,
+    source: SomeRows,
+    fresh: Fresh,
     out: Annotated[Path, typer.Option(help="File for the policy; the encoding of contexts goes beside it.")],
-    format: Format = None,
-    depth: Depth = 10,
-    components: Components = 1,
-    head: Head = 10_000,
-    learning_rate: Rate = None,
-    low: Low = 0.0,
-    high: High = 1.0,
-    seed: Seed = 0,
-    skip: Skip = 0,
-    rows: Rows = None,
-    context: Context = None,
-    arm: Arm = None,
-    propensity: Propensity = None,
-    reward: Reward = None,
-    categories: Categories = None,
-    available: Available = None,
-    strict: Strict = False,
-    json: Json = False,
+    as_json: Json = False,
 ) -> None:
     """Make a policy from a log.
 
@@ -106,28 +78,30 @@ def train(
 
     Example: hsb train clicks.parquet --rows 1000000 --out policy.hsb
     """
-    from . import log_work as work
-
-    source = work.Source(log, format, context, arm, propensity, reward, categories, available, strict, skip, rows)
-    work.train(source, work.Fresh(depth, components, head, learning_rate, low, high, seed), out, as_json=json)
+    if not out.parent.is_dir():
+        raise InputError(f"There is no folder {out.parent} for the policy. Make it first.")
+    log = source.open()
+    policy, encoder = fresh.make(log)
+    started = time.monotonic()
+    with show.rows("train", quiet=as_json) as progress:
+        learned = learn_from(policy, log, context=encoder, progress=progress)
+    save(policy, encoder, out)
+    if as_json:
+        files = {"policy": str(out), "encoder": str(beside(out))}
+        counts = {"learned": learned, "arms": len(policy.arms), "skipped": len(log.problems)}
+        _print_json(**counts, **files, seconds=time.monotonic() - started)
+        return
+    typer.echo(f"{learned:,} decisions learned, {len(policy.arms)} arms; the policy and its encoding of contexts:")
+    typer.echo(f"{out}\n{beside(out)}")
+    _tell_problems(log)
 
 
 def evaluate(
-    log: LogPath,
-    policy: PolicyFile,
-    format: Format = None,
+    source: SomeRows,
+    policy: Annotated[Path, typer.Option(help="A policy's file, made by hsb train or policy.save.")],
     clip: Annotated[float | None, typer.Option(help="Largest weight of clipped and switch; by default sqrt(rows).")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap.")] = 0,
-    skip: Skip = 0,
-    rows: Rows = None,
-    context: Context = None,
-    arm: Arm = None,
-    propensity: Propensity = None,
-    reward: Reward = None,
-    categories: Categories = None,
-    available: Available = None,
-    strict: Strict = False,
-    json: Json = False,
+    as_json: Json = False,
 ) -> None:
     """Evaluate a policy, as it is, on a log: what would it earn?
 
@@ -136,16 +110,21 @@ def evaluate(
 
     Example: hsb evaluate clicks.parquet --policy policy.hsb --skip 1000000
     """
-    from . import log_work as work
-
-    source = work.Source(log, format, context, arm, propensity, reward, categories, available, strict, skip, rows)
-    work.evaluate(source, policy, clip=clip, seed=seed, as_json=json)
+    player, encoder = load(policy)
+    log = source.open()
+    with show.rows("evaluate", quiet=as_json) as progress:
+        result = evaluation.off_policy(player, log, clip=clip, context=encoder, seed=seed, progress=progress)
+    if as_json:
+        _print_json(**result.to_dict(), skipped=len(log.problems))
+        return
+    typer.echo(str(result))
+    _tell_problems(log)
 
 
 def explain(
     file: Annotated[Path, typer.Argument(help="A policy's file.", metavar="FILE")],
     png: Annotated[Path | None, typer.Option(help="File for a picture: of one or two features.")] = None,
-    json: Json = False,
+    as_json: Json = False,
 ) -> None:
     """Print what a policy has learned, as rules.
 
@@ -153,23 +132,24 @@ def explain(
 
     Example: hsb explain policy.hsb --png policy.png
     """
-    from . import log_work as work
-
-    work.explain(file, png, as_json=json)
+    policy, encoder = load(file)
+    if not isinstance(policy, HSB):
+        raise InputError(f"{file} holds a {type(policy).__name__}, which has no rules to print. hsb explain needs an HSB.")
+    explanation = policy.explain()
+    if png is not None:
+        storage.write_atomically(png, explanation_png(explanation))
+    if as_json:
+        _print_json(**explanation.to_dict(), rounds=policy.rounds, png=None if png is None else str(png))
+        return
+    kind = "" if encoder is None else ", contexts encoded as in " + str(beside(file))
+    typer.echo(f"{policy.rounds:,} rounds learned, {len(policy.arms)} arms{kind}")
+    typer.echo(str(explanation))
 
 
 def convert(
-    log: LogPath,
+    source: Source,
     out: Annotated[Path, typer.Argument(help="The file to write: its ending is its format.", metavar="OUT")],
-    format: Format = None,
-    context: Context = None,
-    arm: Arm = None,
-    propensity: Propensity = None,
-    reward: Reward = None,
-    categories: Categories = None,
-    available: Available = None,
-    strict: Strict = False,
-    json: Json = False,
+    as_json: Json = False,
 ) -> None:
     """Write a log in another format.
 
@@ -177,13 +157,25 @@ def convert(
 
     Example: hsb convert ydata-fp-td-clicks-v2_0.20111002.gz clicks.parquet --format yahoo-r6b
     """
-    from . import log_work as work
-
-    source = work.Source(log, format, context, arm, propensity, reward, categories, available, strict, 0, None)
-    work.convert(source, out, as_json=json)
+    started = time.monotonic()
+    with show.rows("convert", quiet=as_json) as progress:
+        done = logs.convert(source.path, out, source.format, progress=lambda rows: progress(rows, None), **source.options())
+    if as_json:
+        _print_json(rows=done.rows, skipped=done.problems.count, out=str(out), seconds=time.monotonic() - started)
+        return
+    typer.echo(f"{done.rows:,} rows written to {out}; {done.problems}")
 
 
 def add_to(app: typer.Typer) -> None:
-    """Make them commands."""
+    """Make them commands of the application."""
     for command in (replay, train, evaluate, explain, convert):
-        app.command()(command)
+        app.command()(flat(command))
+
+
+def _print_json(**values: Any) -> None:
+    typer.echo(json.dumps(values, default=str))
+
+
+def _tell_problems(log: logs.Log) -> None:
+    if len(log.problems):
+        Console(stderr=True).print(str(log.problems), markup=False, highlight=False, soft_wrap=True)

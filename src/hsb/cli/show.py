@@ -21,9 +21,9 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from ..evaluate.parallel import Progress as Told
 from ..experiments.base import Claim
 from ..experiments.page import count, number
-from ..experiments.runner import Progress as Told
 
 STYLES = {True: ("holds", "green"), False: ("does not hold", "red"), None: ("tie", "yellow")}
 
@@ -32,7 +32,7 @@ class Speed(ProgressColumn):
     """Rounds a second since the start; parts that were kept do not count."""
 
     def render(self, task: Task) -> Text:
-        """As text."""
+        """What stands in the column now."""
         done = task.completed - task.fields["kept"]
         return Text(f"{done / task.elapsed:,.0f} rounds/s" if task.elapsed and done > 0 else "")
 
@@ -71,7 +71,7 @@ class RowSpeed(ProgressColumn):
     """Rows so far, of how many if known, and rows a second."""
 
     def render(self, task: Task) -> Text:
-        """As text."""
+        """What stands in the column now."""
         of = f" of {task.total:,.0f}" if task.total else ""
         seconds = task.fields["at"] - task.fields["began"]
         speed = f"{task.completed / seconds:,.0f} rows/s" if seconds > 0.0 else ""
@@ -105,23 +105,23 @@ def rows(title: str, *, quiet: bool) -> Iterator[Callable[[int, int | None], Non
             progress.stop()
 
 
-def claims(found: Sequence[Claim], console: Console) -> None:
+def claims(weighed: Sequence[Claim], console: Console) -> None:
     """A table of claims for each experiment, with the numbers behind each."""
-    if not found:
+    if not weighed:
         return
-    for experiment in dict.fromkeys(claim.experiment for claim in found):
+    for experiment in dict.fromkeys(claim.experiment for claim in weighed):
         table = Table(title=experiment, title_justify="left", title_style="bold", expand=True)
         table.add_column("verdict", no_wrap=True)
         table.add_column("claim, and the numbers behind it", ratio=1, overflow="fold")
         table.add_column("difference, 95% interval", overflow="fold", width=20)
-        for claim in (claim for claim in found if claim.experiment == experiment):
+        for claim in (claim for claim in weighed if claim.experiment == experiment):
             words, style = STYLES[claim.holds]
             numbers = "; ".join(f"{name}: {number(value)}" for name, value in claim.numbers.items())
             said = Text(claim.claim) + Text(f"\n{numbers}" if numbers else "", style="dim")
             interval = f"{number(claim.difference)}\n{number(claim.low)} to {number(claim.high)}"
             table.add_row(Text(words, style=style), said, interval)
         console.print(table)
-    console.print(count(found))
+    console.print(count(weighed))
 
 
 def where(report: Path, seconds: float, console: Console) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 from ..arguments import whole
 from ..errors import InputError
 from ..problems import Problem
+from ..types import Floats
 from .comparison import Comparison, joined
+from .parallel import Progress, Teller, spread
 from .play import Entrant, enter, marked_rounds, play_run
 
 
@@ -23,7 +27,7 @@ def compare(
     jobs: int = 1,
     seed: int = 0,
     marks: Iterable[int] = (),
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Let every policy play the same `runs` data sets of the problem, each presented to it `presentations` times.
 
@@ -35,8 +39,8 @@ def compare(
     >>> from hsb.problems import Stationary
     >>> tree = hsb.BinaryTree(depth=3)
     >>> entrants = {"HSB": lambda seed: hsb.HSB(tree, arms=3, horizon=2000, seed=seed), "uniform": hsb.Uniform(arms=3)}
-    >>> found = compare(entrants, Stationary(), rounds=2000, runs=3)
-    >>> found.difference("uniform", "HSB").low > 0.1
+    >>> compared = compare(entrants, Stationary(), rounds=2000, runs=3)
+    >>> compared.difference("uniform", "HSB").low > 0.1
     True
     """
     rounds, runs, presentations = (
@@ -44,8 +48,7 @@ def compare(
     )
     if jobs != -1:
         whole("jobs (-1 for all cores)", jobs, 1)
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0; given {seed!r}.")
+    seed = whole("seed", seed, 0)
     if not isinstance(problem, Problem):
         raise InputError(f"compare needs a problem, e.g. hsb.problems.Stationary(); given {problem!r}.")
     if not isinstance(policies, Mapping) or not policies:
@@ -60,53 +63,31 @@ def compare(
         problem.check(enter(entrant, 0))
     points = marked_rounds(rounds, marks)
     settings: dict[str, Any] = {"rounds": rounds, "presentations": presentations, "seed": seed, "marks": points}
-    total = rounds * presentations * len(policies)
+    in_a_run = rounds * presentations * len(policies)
+    teller = Teller(progress, runs * in_a_run)
     if jobs == 1:
-        found = []
-        for run in range(runs):
-            tell = None if progress is None else _Teller(progress, run * total, runs * total)
-            found.append(play_run(policies, problem, run=run, progress=tell, **settings))
+        played = [play_run(policies, problem, run=run, progress=teller, **settings) for run in range(runs)]
     else:
-        found = _in_parallel(dict(policies), problem, runs, jobs, settings, progress, total)
-    best = None if problem.reacts else problem.best_loss(rounds)
-    return joined(found, points, title=repr(problem), synthetic=problem.synthetic, best=best)
+        played = _in_parallel(partial(_play, dict(policies), problem, settings), runs, jobs, partial(teller, in_a_run))
+    best = None if problem.reacts or not problem.synthetic else problem.best_loss(rounds)
+    return joined(played, points, title=repr(problem), synthetic=problem.synthetic, best=best)
 
 
-class _Teller:
-    """Adds up what was done."""
-
-    def __init__(self, progress: Callable[[int, int], None], done: int, total: int) -> None:
-        self.progress, self.done, self.total = progress, done, total
-
-    def __call__(self, more: int) -> None:
-        self.done += more
-        self.progress(self.done, self.total)
+def _play(policies: dict[str, Entrant], problem: Problem, settings: dict[str, Any], run: int) -> tuple[int, dict[str, Floats]]:
+    return run, play_run(policies, problem, run=run, **settings)
 
 
-def _in_parallel(
-    policies: dict[str, Entrant],
-    problem: Problem,
-    runs: int,
-    jobs: int,
-    settings: dict[str, Any],
-    progress: Callable[[int, int], None] | None,
-    total: int,
-) -> list[Any]:
+def _in_parallel(play: Callable[[int], Any], runs: int, jobs: int, tell: Callable[[], None]) -> list[Any]:
+    if find_spec("joblib") is None:
+        raise InputError(f"jobs={jobs} needs joblib: pip install 'hsb[cli]'. Or use jobs=1.")
+    played: list[Any] = [None] * runs
     try:
-        from joblib import Parallel, delayed
-    except ImportError as error:
-        raise InputError(f"jobs={jobs} needs joblib: pip install 'hsb[cli]'. Or use jobs=1.") from error
-    calls = (delayed(play_run)(policies, problem, run=run, **settings) for run in range(runs))
-    found: list[Any] = []
-    try:
-        if progress is None:
-            return list(Parallel(n_jobs=jobs)(calls))
-        for result in Parallel(n_jobs=jobs, return_as="generator")(calls):
-            found.append(result)
-            progress(len(found) * total, runs * total)
+        for run, losses in spread(jobs, play, [(run,) for run in range(runs)]):
+            played[run] = losses
+            tell()
     except pickle.PicklingError as error:
         raise InputError(
             f"jobs={jobs} sends policies and problem to other processes, but they cannot be pickled ({error}). Let a function make "
             "what cannot be sent, as lambda seed: ..., or use jobs=1."
         ) from error
-    return found
+    return played

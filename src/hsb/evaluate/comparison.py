@@ -1,4 +1,4 @@
-"""What a comparison found, as tidy data, a table, differences with intervals, curves and a picture."""
+"""The results of a comparison, as tidy data, a table, differences with intervals, curves and a picture."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class Comparison:
     `losses[name]` has shape (runs, presentations, marks): the average loss over the first `marks[i]` rounds.
 
     >>> losses = {"good": np.array([[[0.5, 0.1]], [[0.4, 0.2]]]), "bad": np.array([[[0.5, 0.6]], [[0.6, 0.7]]])}
-    >>> found = Comparison(marks=np.array([10, 100]), losses=losses)
-    >>> print(found.difference("bad", "good"))
+    >>> compared = Comparison(marks=np.array([10, 100]), losses=losses)
+    >>> print(compared.difference("bad", "good"))
     0.5000 (0.5000 to 0.5000)
-    >>> print(found)
+    >>> print(compared)
     policy  average loss  95% interval
     good          0.1500  -0.4853 to 0.7853
     bad           0.6500  0.0147 to 1.2853
@@ -68,7 +68,7 @@ class Comparison:
 
     @property
     def policies(self) -> list[str]:
-        """Their names."""
+        """The policies' names, in the order given."""
         return list(self.losses)
 
     @property
@@ -104,11 +104,10 @@ class Comparison:
 
     def curves(self) -> dict[str, Curve]:
         """Average loss so far, with its band, at the marked rounds."""
-        found = {}
-        for name, table in self.losses.items():
-            ends = np.array([mean_interval(column) for column in table.mean(axis=1).T])
-            found[name] = Curve(self.marks, *ends.T)
-        return found
+        means = {name: table.mean(axis=1) for name, table in self.losses.items()}
+        return {
+            name: Curve(self.marks, *np.array([mean_interval(column) for column in each.T]).T) for name, each in means.items()
+        }
 
     def plot(self, ax: Any = None, *, styles: Mapping[str, Mapping[str, Any]] | None = None, log: bool = True) -> Any:
         """Draw the curves with their bands, and the best loss as a line; return the axes. `styles` adds to a policy's line style."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plot import _require_matplotlib
+from ..plot import require_matplotlib
 
 if TYPE_CHECKING:
     from .comparison import Comparison
@@ -20,7 +20,7 @@ FIRST = 0.002  # the share of rounds before which averages are too few to be dra
 def plot_comparison(comparison: Comparison, ax: Any, *, styles: Mapping[str, Mapping[str, Any]], log: bool) -> Any:
     """Curves with bands, a legend beside them, and the best loss as a line."""
     if ax is None:
-        _require_matplotlib()
+        require_matplotlib()
         from matplotlib import pyplot
 
         _, ax = pyplot.subplots(figsize=(8.5, 4.8), layout="constrained")

@@ -51,22 +51,22 @@ def terms(
     """Every column of terms that can be computed: d, q and clip may be None.
 
     >>> one = np.ones(1)
-    >>> found = terms(4 * one, one, 0.5 * one, 0.25 * one, clip=2.0, low=0.0, high=1.0)
-    >>> {name: float(values[0]) for name, values in found.items() if name in ("w r", "dr", "switch", "clipped", "clipped high")}
+    >>> columns = terms(4 * one, one, 0.5 * one, 0.25 * one, clip=2.0, low=0.0, high=1.0)
+    >>> {name: float(values[0]) for name, values in columns.items() if name in ("w r", "dr", "switch", "clipped", "clipped high")}
     {'w r': 4.0, 'dr': 3.5, 'switch': 0.5, 'clipped': 2.0, 'clipped high': 4.0}
     """
-    found = {"1": np.ones(len(w)), "w": w, "w r": w * r}
+    columns = {"1": np.ones(len(w)), "w": w, "w r": w * r}
     if d is not None and q is not None:
-        found |= {"d": d, "dr": d + w * (r - q)}
+        columns |= {"d": d, "dr": d + w * (r - q)}
         if clip is not None:
             kept = np.where(w <= clip, w, 0.0)
             term, left = d + kept * (r - q), w - kept
-            found |= {"switch": term, "switch low": term + left * (low - q), "switch high": term + left * (high - q)}
+            columns |= {"switch": term, "switch low": term + left * (low - q), "switch high": term + left * (high - q)}
     if clip is not None:
         kept = np.minimum(w, clip)
         term, left = kept * r, w - kept
-        found |= {"clipped": term, "clipped low": term + left * low, "clipped high": term + left * high}
-    return found
+        columns |= {"clipped": term, "clipped low": term + left * low, "clipped high": term + left * high}
+    return columns
 
 
 def widths(estimator: str, most: float, clip: float, low: float, high: float) -> tuple[float, float]:

@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arguments import whole
 from ..errors import InputError
 from ..spaces import numbers
 
-SUMMED = 300  # up to so many degrees of freedom the distribution is summed exactly; beyond, expanded in their inverse
+SUMMED = 300  # degrees of freedom up to which the distribution is summed exactly; beyond, expanded in their inverse
 
 
 class Interval(NamedTuple):
@@ -56,15 +57,14 @@ def paired_interval(differences: ArrayLike, *, confidence: float = 0.95) -> Inte
 
 @lru_cache(maxsize=256)
 def student_quantile(p: float, freedom: int) -> float:
-    """The number below which a Student t variable with so many degrees of freedom lies with probability p.
+    """The number below which a Student t variable with `freedom` degrees of freedom lies with probability p.
 
     >>> round(student_quantile(0.975, 9), 6)
     2.262157
     """
     if not 0.0 < p < 1.0:
         raise InputError(f"p must lie between 0 and 1; given {p!r}.")
-    if isinstance(freedom, bool) or not isinstance(freedom, int) or freedom < 1:
-        raise InputError(f"freedom must be a whole number of at least 1; given {freedom!r}.")
+    whole("freedom", freedom, 1)
     if p < 0.5:
         return -student_quantile(1.0 - p, freedom)
     if freedom > SUMMED:

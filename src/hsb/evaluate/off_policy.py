@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import is_number, shown
+from ..arguments import is_number, shown, whole
 from ..errors import InputError
 from ..logs import Batch, Log
 from ..policies import Policy
@@ -65,8 +65,9 @@ def off_policy(
     wanted = set(chosen) | ({"dr"} if "direct" in chosen else set())
     fitted = reward_model(model) if wanted & set(WITH_MODEL) else None
     needs_clip = bool(wanted & set(WITH_CLIP))
-    if (fitted is not None and fitted.fits) or (needs_clip and clip is None):
-        rows = _first_reading(log, context, fitted)
+    to_fit = fitted if fitted is not None and fitted.fits else None
+    if to_fit is not None or (needs_clip and clip is None):
+        rows = _first_reading(log, context, to_fit)
         clip = math.sqrt(max(rows, 1)) if clip is None else clip
     reading = _Reading(policy, fitted, clip if needs_clip else None)
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
@@ -87,8 +88,7 @@ def _checked(policy: Any, log: Any, estimators: Any, clip: Any, seed: Any) -> tu
         raise InputError(f"estimators must be some of {', '.join(ESTIMATORS)}; given {estimators!r}.")
     if clip is not None and not (is_number(clip) and clip > 0.0):
         raise InputError(f"clip must be a weight above 0, or None for the square root of the number of events; given {clip!r}.")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0; given {seed!r}.")
+    whole("seed", seed, 0)
     if hasattr(log, "__next__"):
         raise InputError("An iterator can be read only once. Give a log or a list of batches.")
     return chosen
@@ -129,7 +129,7 @@ class _Reading:
         self.mass, self.counts = np.zeros(0), np.zeros(0)  # by arm: how much the policy plays it, how often it was shown
 
     def add(self, batch: Batch, contexts: Any) -> None:
-        """Take in a batch."""
+        """Add a batch to the sums; `contexts` are the policy's."""
         low, high = self.low, self.high
         if not (batch.reward.min() >= low and batch.reward.max() <= high):
             row = int(np.argmin((batch.reward >= low) & (batch.reward <= high)))
@@ -157,11 +157,11 @@ class _Reading:
         self.largest = max(self.largest, float(w.max(initial=0.0)))
         self.most = max(self.most, float((1.0 / batch.propensity[used]).max(initial=0.0)))
         parts = (None, None) if d is None or q is None else (d[used], q[used])
-        found = terms(w, batch.reward[used], *parts, clip=self.clip, low=low, high=high)
+        columns = terms(w, batch.reward[used], *parts, clip=self.clip, low=low, high=high)
         if not self.columns:
-            self.columns = list(found)
-            self.tally = Tally(len(found))
-        self.tally.add(np.column_stack(list(found.values())))
+            self.columns = list(columns)
+            self.tally = Tally(len(columns))
+        self.tally.add(np.column_stack(list(columns.values())))
 
     def result(self, chosen: Sequence[str], seed: int) -> OffPolicy:
         """Values, intervals, and what speaks against them."""
@@ -176,12 +176,12 @@ class _Reading:
         share = (products[0, 2] / sum_w - self.low) / (self.high - self.low) if sum_w > 0.0 else 0.0
         paid = ess * float(min(share, 1.0 - share))  # how many rewards (or their absence) the events are worth
         names = dict.fromkeys((*chosen, *["dr"] * ("direct" in chosen)))
-        found = {name: self._estimate(name, ends, few=paid < RARE) for name, ends in self._bootstrap(names, seed).items()}
+        made = {name: self._estimate(name, ends, few=paid < RARE) for name, ends in self._bootstrap(names, seed).items()}
         if "direct" in chosen:
-            found["direct"] = found["direct"].reaching(found["dr"])
+            made["direct"] = made["direct"].reaching(made["dr"])
         return OffPolicy(
             rows=n,
-            estimates={name: found[name] for name in chosen},
+            estimates={name: made[name] for name in chosen},
             effective_rows=ess,
             largest_weight=self.largest,
             average_weight=float(sum_w / n),
@@ -195,14 +195,14 @@ class _Reading:
         groups = self.tally.used
         drawn = draws(len(groups), int(seed))
         low, high = studentised(groups[:, :1], groups, drawn)
-        found = {}
+        intervals = {}
         for name in names:
             _, lower, upper = (self.columns.index(column) for column in COLUMNS[name])
-            found[name] = (float(low[lower]), float(high[upper]))
+            intervals[name] = (float(low[lower]), float(high[upper]))
             if name == "snips":
                 ends = studentised(groups[:, 1:2], groups[:, 2:3], drawn)
-                found[name] = (float(ends[0][0]), float(ends[1][0]))
-        return found
+                intervals[name] = (float(ends[0][0]), float(ends[1][0]))
+        return intervals
 
     def _estimate(self, name: str, ends: tuple[float, float], *, few: bool) -> Estimate:
         low, high, n = self.low, self.high, self.tally.rows

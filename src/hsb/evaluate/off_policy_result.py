@@ -36,14 +36,13 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """(low, high)"""
+        """(low, high), by the bootstrap."""
         return self.low, self.high
 
     def reaching(self, other: Estimate) -> Estimate:
         """The same with intervals that reach to those of the other: how a model's bias, which its spread does not show, comes in."""
-        ends = zip(self.bernstein, other.bernstein, strict=True)
-        (a, b), (c, d) = ends
-        return replace(self, low=min(self.low, other.low), high=max(self.high, other.high), bernstein=(min(a, b), max(c, d)))
+        (a, b), (c, d) = self.bernstein, other.bernstein
+        return replace(self, low=min(self.low, other.low), high=max(self.high, other.high), bernstein=(min(a, c), max(b, d)))
 
     def __repr__(self) -> str:
         a, b = self.bernstein
@@ -62,7 +61,7 @@ class OffPolicy:
     """Events used."""
     estimates: dict[str, Estimate]
     effective_rows: float
-    """Effective sample size, (sum of weights)^2 / sum of their squares: so many events of the policy's own would say as much."""
+    """Effective sample size, (sum of weights)^2 / sum of their squares: as many events of the policy's own would say as much."""
     largest_weight: float
     average_weight: float
     """Near 1 where propensities are right and every arm that the policy plays was shown."""
@@ -85,12 +84,12 @@ class OffPolicy:
 
     @property
     def value(self) -> float:
-        """The policy's average reward."""
+        """The policy's average reward, by the estimator `best`."""
         return self.estimates[self.best].value
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95% interval."""
+        """The 95% interval of `value`, by the bootstrap."""
         return self.estimates[self.best].interval
 
     def to_dict(self) -> dict[str, Any]:
@@ -101,8 +100,8 @@ class OffPolicy:
             "interval": list(self.interval),
             "best": self.best,
             "estimates": {
-                name: {"value": _plain(found.value), "interval": list(found.interval), "bernstein": list(found.bernstein)}
-                for name, found in self.estimates.items()
+                name: {"value": _plain(each.value), "interval": list(each.interval), "bernstein": list(each.bernstein)}
+                for name, each in self.estimates.items()
             },
             "effective_rows": self.effective_rows,
             "largest_weight": self.largest_weight,
@@ -113,7 +112,7 @@ class OffPolicy:
         }
 
     def __str__(self) -> str:
-        lines = [f"{NAMES[name]:<21} {found!r}" for name, found in self.estimates.items()]
+        lines = [f"{NAMES[name]:<21} {each!r}" for name, each in self.estimates.items()]
         lines.append(f"{'the log itself':<21} {self.logged:.4f}")
         lines.append(f"{self.rows} events, worth {self.effective_rows:.0f}; largest weight {self.largest_weight:.4g}")
         return "\n".join([*lines, *(f"Warning: {warning}" for warning in self.warnings)])

@@ -17,7 +17,7 @@ from ..types import Floats, Ints
 Entrant = Callable[[int], Policy] | Policy
 """A function that makes a policy from a seed; or a policy, which is copied and given random numbers of its own."""
 
-POINTS = 120  # of a curve: so many spaced evenly, so many by ratio
+POINTS = 120  # of a curve that are spaced evenly; as many more are spaced by ratio
 
 
 def marked_rounds(rounds: int, also: Iterable[int] = ()) -> Ints:
@@ -28,10 +28,10 @@ def marked_rounds(rounds: int, also: Iterable[int] = ()) -> Ints:
     """
     even = np.linspace(1, rounds, min(rounds, POINTS))
     ratio = np.geomspace(1, rounds, min(rounds, POINTS))
-    found = np.unique(np.concatenate([np.rint(even), np.rint(ratio), list(also)]).astype(np.int64))
-    if found[0] < 1 or found[-1] > rounds:
+    marks = np.unique(np.concatenate([np.rint(even), np.rint(ratio), list(also)]).astype(np.int64))
+    if marks[0] < 1 or marks[-1] > rounds:
         raise InputError(f"marks must be rounds from 1 to {rounds}; given {sorted(also)}.")
-    return found
+    return marks
 
 
 def play_run(
@@ -50,7 +50,7 @@ def play_run(
     A policy's numbers do not depend on which others play, nor on how many presentations follow.
     """
     sample = None if problem.reacts else problem.sample(rounds, data_seed(seed, run))
-    found = {}
+    averages = {}
     for name, entrant in entrants.items():
         curves = np.empty((presentations, len(marks)))
         for k in range(presentations):
@@ -62,8 +62,8 @@ def play_run(
             curves[k] = np.cumsum(losses)[marks - 1] / marks
             if progress is not None:
                 progress(rounds)
-        found[name] = curves
-    return found
+        averages[name] = curves
+    return averages
 
 
 def enter(entrant: Entrant, seed: int) -> Policy:

@@ -25,15 +25,15 @@ class RewardModel(ABC):
     """
 
     fits = True
-    """Must it see the log first?"""
+    """Must it see the log first? Otherwise `add` and `finish` are not called."""
 
-    @abstractmethod
     def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
-        """Take in rows."""
+        """Take in rows, one entry each: what was played, what came of it, and the row's fold."""
+        raise NotImplementedError
 
-    @abstractmethod
     def finish(self) -> None:
-        """After the last row."""
+        """Fit, after the last row."""
+        raise NotImplementedError
 
     @abstractmethod
     def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
@@ -97,12 +97,12 @@ class Ridge(RewardModel):
     def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
         """The average reward of all, and what the arm's fit adds."""
         X, m = self._scaled(features), min(len(arms), len(self.weights))
-        found = np.tile(self.means[fold][:, None], (1, len(arms)))
+        rewards = np.tile(self.means[fold][:, None], (1, len(arms)))
         weights = np.array(self.weights[:m])
         for k in range(FOLDS):
             rows = fold == k
-            found[rows, :m] += X[rows] @ weights[:, k].T
-        return found
+            rewards[rows, :m] += X[rows] @ weights[:, k].T
+        return rewards
 
 
 class CellMeans(RewardModel):
@@ -136,11 +136,11 @@ class CellMeans(RewardModel):
         self.table = (sums + PENALTY * of_arm[:, :, None]) / (rows + PENALTY)
 
     def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
-        """What was found in the row's cell."""
+        """The averages of the cell that the row lies in; of all rewards, for an arm that was never shown."""
         m = min(len(arms), self.table.shape[1])
-        found = np.tile(self.means[fold][:, None], (1, len(arms)))
-        found[:, :m] = self.table[fold, :m, self._cells(contexts)]
-        return found
+        rewards = np.tile(self.means[fold][:, None], (1, len(arms)))
+        rewards[:, :m] = self.table[fold, :m, self._cells(contexts)]
+        return rewards
 
 
 class GivenModel(RewardModel):
@@ -151,20 +151,13 @@ class GivenModel(RewardModel):
     def __init__(self, function: Given) -> None:
         self.function = function
 
-    def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
-        """Nothing to do."""
-
-    def finish(self) -> None:
-        """Nothing to do."""
-
     def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
-        """What the function says, checked."""
-        found = np.asarray(self.function(features, arms), dtype=np.float64)
-        if found.shape != (len(features), len(arms)) or not np.isfinite(found).all():
-            raise InputError(
-                f"model(features, arms) must give finite rewards of shape ({len(features)}, {len(arms)}); it gave {found.shape}."
-            )
-        return found
+        """What the function says; InputError unless it is a finite number for every row and arm."""
+        rewards = np.asarray(self.function(features, arms), dtype=np.float64)
+        if rewards.shape != (len(features), len(arms)) or not np.isfinite(rewards).all():
+            needed = f"finite rewards of shape ({len(features)}, {len(arms)})"
+            raise InputError(f"model(features, arms) must give {needed}; it gave {rewards.shape}.")
+        return rewards
 
 
 def reward_model(model: Structure | Given | None) -> RewardModel:

@@ -1,4 +1,4 @@
-"""The experiments of Section VI, each a file of its own, and what runs and reports them.
+"""What runs and reports experiments; those of Section VI are in `paper/`, a file each.
 
 An experiment is found by its name: the subclass of `Experiment` in the module of that name. Nothing is imported before it is asked for.
 """
@@ -29,7 +29,7 @@ def named(name: str) -> list[Experiment]:
 
 
 def _load(name: str) -> Experiment:
-    module = importlib.import_module(f".{name}", __name__)
+    module = importlib.import_module(f".paper.{name}", __name__)
     kinds = [
         kind
         for _, kind in inspect.getmembers(module, inspect.isclass)

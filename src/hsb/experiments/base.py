@@ -81,7 +81,7 @@ class Analysis:
 
 
 class Experiment(ABC):
-    """One subsection of Section VI."""
+    """What can be run and reported: a subsection of Section VI, the paper's illustrations, a comparison of the user's own."""
 
     name: ClassVar[str]
     title: ClassVar[str]

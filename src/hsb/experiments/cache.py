@@ -65,7 +65,7 @@ def key(part: Part) -> str:
         raise InputError(
             f"Part {part.name!r}: its arguments must be plain data (numbers, text, lists, dicts): {error}."
         ) from None
-    said = json.dumps([part.function, arguments, _source(part.function.partition(":")[0]), _library()])
+    said = json.dumps([part.function, arguments, source_of(part.function.partition(":")[0]), _library()])
     return hashlib.sha256(said.encode()).hexdigest()
 
 
@@ -79,7 +79,7 @@ def plain(value: Any) -> Any:
 
 
 @cache
-def _source(module: str) -> str:
+def source_of(module: str) -> str:
     """A hash of the source of a module and of those beside it that it imports, and so on."""
     sources, to_read = dict[str, bytes](), [module]
     while to_read:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import InputError
+from ..evaluate.parallel import Progress
 from .base import Analysis, Experiment, Options, Part
 from .cache import Finished
-from .runner import Progress, compile_first, run
+from .runner import compile_first, run
 
 
 class Study(NamedTuple):

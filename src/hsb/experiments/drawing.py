@@ -14,7 +14,7 @@ LOOK: dict[Any, Any] = {"svg.fonttype": "path", "savefig.facecolor": "white", "a
 
 
 class Drawn(NamedTuple):
-    """A figure's two files."""
+    """A figure, and what its SVG and its PNG file hold."""
 
     name: str
     figure: Figure

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import InputError
+from ..evaluate import parallel
 
 ENGINES = ("local", "dask", "ray")
 NEEDS = {
@@ -22,7 +23,7 @@ NEEDS = {
     "dask": ("distributed", "dask"),
     "ray": ("ray", "ray"),
 }  # the package, and the extra that brings it
-BATCH = 4  # joblib's Ray back end hands results over in batches only: so many parts a worker
+BATCH = 4  # parts a worker: joblib's Ray back end hands results over in batches only
 
 
 def check_engine(engine: str) -> None:
@@ -53,35 +54,17 @@ def spread(
     engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
 ) -> Generator[Any, None, None]:
     """function(*task) for every task, each as soon as it is finished, in any order."""
-    import joblib
-
-    calls = [joblib.delayed(function)(*task) for task in tasks]
-    if engine == "local" and (jobs == 1 or len(calls) == 1):
+    if engine == "local" and (jobs == 1 or len(tasks) == 1):
         for task in tasks:
             yield function(*task)
-        return
-    with _cluster(engine, jobs):
-        if engine != "ray":
-            yield from joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")(calls)
-            return
-        with joblib.Parallel(n_jobs=jobs, batch_size=1) as pool:
-            for begin in range(0, len(calls), BATCH * jobs):
-                yield from pool(calls[begin : begin + BATCH * jobs])
-
-
-@contextmanager
-def _cluster(engine: str, jobs: int) -> Iterator[None]:
-    import joblib
-
-    if engine == "local":
-        with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
-            yield
+    elif engine == "local":
+        yield from parallel.spread(jobs, function, tasks)
     elif engine == "dask":
-        with _dask(jobs), joblib.parallel_config(backend="dask"):
-            yield
+        with _dask(jobs):
+            yield from parallel.spread(jobs, function, tasks, backend="dask")
     else:
-        with _ray(jobs), joblib.parallel_config(backend="ray"):
-            yield
+        with _ray(jobs):
+            yield from parallel.spread(jobs, function, tasks, backend="ray", batch=BATCH * jobs)
 
 
 @contextmanager

@@ -5,27 +5,27 @@ from __future__ import annotations
 import csv
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..errors import InputError
 from ..policies import Policy
-from ..problems import Sample
+from ..problems import Problem, Sample
 from ..spaces import Box
+from ..types import Floats, Ints
 
 
-class Losses:
-    """The rounds of a file, played as they are: it stands where a problem does. What each arm would have lost is all known.
+class Losses(Problem, listed=False):
+    """The rounds of a file, played as they are. What each arm would have lost is all known; what was to be expected is not.
 
     `about` has path, contexts and losses (names of columns), and may have low and high, the contexts' range (by default what the file spans).
     """
 
-    reacts = False
     synthetic = False
 
     def __init__(self, about: dict[str, Any]) -> None:
-        features = len(about["contexts"])
+        self.about, features = about, len(about["contexts"])
         table = _columns(Path(about["path"]), [*about["contexts"], *about["losses"]])
         self.contexts, self.losses = table[:, :features], table[:, features:]
         self.arms = len(about["losses"])
@@ -34,7 +34,8 @@ class Losses:
         self.space.check(self.contexts)
 
     def check(self, policy: Policy) -> None:
-        """InputError unless all losses lie in the policy's range."""
+        """InputError unless the policy has as many arms as the file, and all losses lie in its range."""
+        super().check(policy)
         low, high = policy.loss_range
         outside = np.argwhere((self.losses < low) | (self.losses > high))
         if len(outside):
@@ -44,12 +45,16 @@ class Losses:
                 f"Write loss_range = [{self.losses.min():g}, {self.losses.max():g}] or wider."
             )
 
-    def sample(self, rounds: int, seed: int) -> Sample:
-        """The first rounds, whatever the seed."""
+    def sample(self, rounds: int, seed: int, *, new_model: bool = False) -> Sample:
+        """The first `rounds` rows, whatever the seed. What was to be expected is taken to be what was lost."""
         return Sample(self.contexts[:rounds], self.losses[:rounds], self.losses[:rounds])
 
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> NoReturn:
+        """Not possible: a file has no model."""
+        raise InputError("A file says what was lost, not what was to be expected: there is no model and no best loss.")
 
-def _columns(path: Path, names: list[str]) -> np.ndarray:
+
+def _columns(path: Path, names: list[str]) -> Floats:
     with path.open(newline="", encoding="utf-8-sig") as file:
         rows = csv.reader(file)
         head = [name.strip() for name in next(rows, [])]
@@ -57,18 +62,18 @@ def _columns(path: Path, names: list[str]) -> np.ndarray:
             if head.count(name) != 1:
                 raise InputError(f"{path.name} must have one column {name!r}; its columns are {', '.join(head) or 'none'}.")
         places = [head.index(name) for name in names]
-        found = []
+        values = []
         for row in rows:
             if not row:
                 continue
             if len(row) != len(head):
                 raise InputError(f"{path.name}, line {rows.line_num}: {len(row)} values, and {len(head)} columns.")
             try:
-                found.append([float(row[place]) for place in places])
+                values.append([float(row[place]) for place in places])
             except ValueError as error:
                 raise InputError(f"{path.name}, line {rows.line_num}: {error}.") from None
-            if not all(map(math.isfinite, found[-1])):
+            if not all(map(math.isfinite, values[-1])):
                 raise InputError(f"{path.name}, line {rows.line_num}: values must be finite numbers.")
-    if not found:
+    if not values:
         raise InputError(f"{path.name} has no rows below its head.")
-    return np.array(found)
+    return np.array(values)

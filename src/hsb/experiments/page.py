@@ -34,7 +34,7 @@ VERDICTS = {True: ("holds", "✓ holds"), False: ("fails", "✗ does not hold"),
 
 
 def page(title: str, studies: Sequence[tuple[Study, Sequence[Drawn]]], about: dict[str, str]) -> str:
-    """The whole report."""
+    """The report as one HTML document: claims first, then each study, then what was run and with what settings."""
     claims = [claim for study, _ in studies for claim in study.analysis.claims]
     links = " · ".join(f'<a href="#{study.experiment.name}">{escape(study.experiment.title)}</a>' for study, _ in studies)
     inside = [

@@ -1,4 +1,4 @@
-"""What was found, in files: one page with everything, the figures, the claims and the parts' results.
+"""A report in files: one page with everything, the figures, the claims and the parts' results.
 
 All of it is written beside its place first and then moved there, file by file, the page last.
 """
@@ -11,6 +11,7 @@ import os
 import platform
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,23 +48,13 @@ def as_dict(claim: Claim) -> dict[str, Any]:
     >>> as_dict(Claim("toy", "a beats b", True, 0.2, 0.1, 0.3, {"a": 0.5, "b": 0.7}))["holds"]
     True
     """
-    interval = {"difference": claim.difference, "low": claim.low, "high": claim.high, "confidence": 0.95}
-    found = {
-        "experiment": claim.experiment,
-        "claim": claim.claim,
-        "holds": claim.holds,
-        "verdict": verdict(claim),
-        **interval,
-        "numbers": claim.numbers,
-        "source": claim.source,
-        "explanation": claim.explanation,
-    }
-    clean: dict[str, Any] = _finite(json.loads(json.dumps(found, default=plain)))
+    data = asdict(claim) | {"verdict": verdict(claim), "confidence": 0.95}
+    clean: dict[str, Any] = _finite(json.loads(json.dumps(data, default=plain)))
     return clean
 
 
 def verdict(claim: Claim) -> str:
-    """In words."""
+    """What `holds` says, in words."""
     return {True: "holds", False: "does not hold", None: "tie"}[claim.holds]
 
 
@@ -89,11 +80,8 @@ def _version(name: str) -> str:
 
 
 def _drawn(study: Study) -> list[Drawn]:
-    found = []
-    for figure in study.analysis.figures:
-        prefix = study.experiment.name
-        found.append(draw(figure.name if prefix in figure.name else f"{prefix}-{figure.name}", figure))
-    return found
+    prefix = study.experiment.name
+    return [draw(each.name if prefix in each.name else f"{prefix}-{each.name}", each) for each in study.analysis.figures]
 
 
 def _results(study: Study) -> list[dict[str, Any]]:

@@ -12,13 +12,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..arguments import whole
 from ..errors import InputError
+from ..evaluate.parallel import Progress, Teller
 from .base import Part
 from .cache import Cache, Finished, plain
 from .engines import check_engine, cores, spread
 
 FEW = 2  # workers that had better compile different kernels at the same time than wait for one process to compile all
-Progress = Callable[[int, int], None]  # rounds done, rounds in all
 
 
 class PartFailed(RuntimeError):
@@ -55,19 +56,14 @@ def run(
     [16.65, 25.67]
     """
     check_engine(engine)
-    jobs = cores() if jobs is None else jobs
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise InputError(f"jobs must be a whole number of at least 1; given {jobs!r}.")
+    jobs = whole("jobs", cores() if jobs is None else jobs, 1)
     if len({part.name for part in parts}) < len(parts):
         raise InputError("Parts must have different names; some are given twice.")
     cache = Cache(folder)
-    found = [cache.get(part) for part in parts]
-    missing = [i for i, finished in enumerate(found) if finished is None]
-    missing = in_turn(parts, missing)
-    total = sum(part.rounds for part in parts)
-    done = total - sum(parts[i].rounds for i in missing)
-    if progress is not None:
-        progress(done, total)
+    ready = [cache.get(part) for part in parts]
+    missing = in_turn(parts, [i for i, finished in enumerate(ready) if finished is None])
+    tell = Teller(progress, sum(part.rounds for part in parts))
+    tell(tell.total - sum(parts[i].rounds for i in missing))
     if missing:
         if prepare is not None and engine == "local" and min(jobs, len(missing)) > FEW:
             prepare()
@@ -78,11 +74,9 @@ def run(
                     raise PartFailed(f"Part {part.name!r} failed: {outcome.text}")
                 finished = Finished(json.loads(outcome.text), outcome.seconds)
                 cache.put(part, finished)
-                found[outcome.number] = finished
-                done += part.rounds
-                if progress is not None:
-                    progress(done, total)
-    return [finished for finished in found if finished is not None]
+                ready[outcome.number] = finished
+                tell(part.rounds)
+    return [finished for finished in ready if finished is not None]
 
 
 def in_turn(parts: Sequence[Part], which: Sequence[int]) -> list[int]:

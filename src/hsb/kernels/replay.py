@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import hard, rounds
+from . import hard, members, rounds
 from .header import BASES, DONE, HARD, MEMBERS, REST, WEIGHT, P
 from .jit import free_kernel, inner
 

@@ -10,14 +10,16 @@ from .adversary import Adversary, Fight
 from .base import Problem, Sample
 from .changing import Changes, HiddenImprovement, LocalChange
 from .paper import SortedContexts, Stationary, SuddenChange
-from .waves import Piecewise, RareClicks, RealLosses, SlowDrift, Smooth, TwoFeatures
+from .waves import Articles, Noise, Piecewise, RareClicks, RealLosses, SlowDrift, Smooth, TwoFeatures
 
 __all__ = [
     "Adversary",
+    "Articles",
     "Changes",
     "Fight",
     "HiddenImprovement",
     "LocalChange",
+    "Noise",
     "Piecewise",
     "Problem",
     "RareClicks",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from ..types import Floats, Ints
 from .base import Problem, data_generator, flips
 from .paper import waves_and_line
 
-Chances = Callable[[Floats, int], Floats]
+KINDS = ("spite", "contradict", "contradict-but-one", "lure")
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,12 +62,16 @@ class Adversary(Problem):
         for t in range(rounds):
             context = float(contexts[t, 0])
             target = int(np.argmax(policy.probabilities(context)))
-            table[t] = flips(rng, KINDS[self.kind](models[t] if self.arms == 3 else np.zeros(self.arms), target))
+            table[t] = self.losses(rng, models[t] if self.arms == 3 else np.zeros(self.arms), target)
             decision = policy.decide(context)
             arms[t], propensities[t] = index[decision.arm], decision.propensity
             policy.learn(decision, loss=float(table[t, arms[t]]))
         losses = table[np.arange(rounds), arms]
         return Fight(arms=arms, losses=losses, propensities=propensities, contexts=contexts, table=table)
+
+    def losses(self, rng: np.random.Generator, model: Floats, target: int) -> Floats:
+        """The losses of one round, against the arm `target`; `model` are VI-A's expected losses in its context."""
+        return flips(rng, chances(self.kind, model, target))
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> NoReturn:
         """Nothing can be said before the policy has spoken."""
@@ -77,43 +80,19 @@ class Adversary(Problem):
             "Use adversary.play(policy, rounds, seed), or hsb.evaluate.compare."
         )
 
-    def sample(self, rounds: int, seed: int) -> NoReturn:
-        """Not possible: the losses depend on the policy."""
-        self.expected(np.zeros((0, 1)), np.zeros(0, dtype=np.int64), rounds)
 
-    def best_loss(self, rounds: int) -> NoReturn:
-        """Not possible: the losses depend on the policy."""
-        self.expected(np.zeros((0, 1)), np.zeros(0, dtype=np.int64), rounds)
+def chances(kind: str, model: Floats, target: int) -> Floats:
+    """What an adversary of that kind sets against the arm `target`: the probabilities with which the arms lose.
 
-    def parameters(self) -> dict[str, Any]:
-        """How it answers."""
-        return {"kind": self.kind, "arms": self.arms}
-
-
-def _spite(model: Floats, target: int) -> Floats:
-    return np.asarray(np.arange(len(model)) == target, dtype=np.float64)
-
-
-def _contradict(model: Floats, target: int) -> Floats:
-    chance = model.copy()
+    >>> chances("lure", np.zeros(3), 1)
+    array([0.45, 0.9 , 0.1 ])
+    """
+    if kind == "spite":
+        return np.asarray(np.arange(len(model)) == target, dtype=np.float64)
+    chance = np.full(len(model), 0.1) if kind == "lure" else model.copy()
     chance[target] = 0.9
+    if kind == "lure":
+        chance[0] = 0.45
+    elif kind == "contradict-but-one":
+        chance[0] = model[0]
     return chance
-
-
-def _contradict_but_one(model: Floats, target: int) -> Floats:
-    return _contradict(model, target) if target > 0 else model
-
-
-def _lure(model: Floats, target: int) -> Floats:
-    chance = np.full(len(model), 0.1)
-    chance[target] = 0.9
-    chance[0] = 0.45
-    return chance
-
-
-KINDS: dict[str, Chances] = {
-    "spite": _spite,
-    "contradict": _contradict,
-    "contradict-but-one": _contradict_but_one,
-    "lure": _lure,
-}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ from ..structures import BinaryTree
 from ..types import Floats, Ints
 
 GRID = {1: 1 << 14, 2: 1 << 10}  # points a feature, by the number of features: `best_loss` is then right to 1e-6 or better
+SCATTERED = 1 << 18  # points where there are more features: right to 1e-3
 
 
 class Sample(NamedTuple):
@@ -31,8 +34,8 @@ class Sample(NamedTuple):
 class Problem(ABC):
     """A world to play in. Synthetic: contexts are drawn from the unit box, losses from the expected ones, all from the seed alone.
 
-    A new one says what each arm is expected to lose (`expected`) and, if it is made with settings, what they are (`parameters`). Contexts are
-    uniform and losses 0 or 1 unless it says otherwise (`_contexts`, `_losses`).
+    A new one says what each arm is expected to lose (`expected`) and keeps its constructor's arguments, plain data, under their names. What
+    of its model is random it draws in `_draw`. Contexts are uniform and losses 0 or 1 unless it says otherwise (`_contexts`, `_losses`).
     """
 
     kinds: ClassVar[dict[str, type[Problem]]] = {}  # filled as classes are defined; `named` looks here
@@ -41,10 +44,11 @@ class Problem(ABC):
     reacts: ClassVar[bool] = False
     """Do its losses depend on the policy? Then there is nothing to `sample`, only to `play`."""
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
         cls.name = re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
-        Problem.kinds[cls.name] = cls
+        if listed and Problem.kinds.get(cls.name, cls).__module__ == cls.__module__:  # a user's Stationary is not VI-A's
+            Problem.kinds[cls.name] = cls
 
     def __init__(self, *, arms: int = 3, features: int = 1) -> None:
         self.arms = whole("arms", arms, 2)
@@ -56,9 +60,9 @@ class Problem(ABC):
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """The expected loss of every arm, shape (T, M), at contexts of shape (T, features) in the rounds `when`, 0-based, out of `rounds`."""
 
-    def parameters(self) -> dict[str, Any]:
-        """The constructor's arguments, as plain data."""
-        return {}
+    def _draw(self, rng: np.random.Generator) -> None:
+        """Draw what is random of the model: phases, cuts, permutations."""
+        return
 
     def _contexts(self, rng: np.random.Generator, rounds: int) -> Floats:
         return rng.random((rounds, self.space.features))
@@ -72,8 +76,10 @@ class Problem(ABC):
 
     # -- what follows ------------------------------------------------------------------------------------------------
 
-    def sample(self, rounds: int, seed: int) -> Sample:
-        """Contexts and losses of so many rounds. Same seed, same sample.
+    def sample(self, rounds: int, seed: int, *, new_model: bool = False) -> Sample:
+        """Contexts and losses of `rounds` rounds. Same seed, same sample.
+
+        `new_model` draws the model from the seed too, after the contexts, in place of the problem's own.
 
         >>> import hsb.problems
         >>> contexts, losses, expected = hsb.problems.Stationary().sample(1000, seed=0)
@@ -83,17 +89,20 @@ class Problem(ABC):
         rounds = whole("rounds", rounds, 1)
         rng = data_generator(seed)
         contexts = self._contexts(rng, rounds)
-        expected = self.expected(contexts, np.arange(rounds), rounds)
-        return Sample(contexts, self._losses(rng, expected), expected)
+        problem = copy.copy(self) if new_model else self
+        if new_model:
+            problem._draw(rng)
+        expected = problem.expected(contexts, np.arange(rounds), rounds)
+        return Sample(contexts, problem._losses(rng, expected), expected)
 
     def play(self, policy: Policy, rounds: int, seed: int) -> Run:
-        """Let a policy play so many rounds; it goes on from its present state and is changed."""
+        """Let a policy play `rounds` rounds; it goes on from its present state and is changed."""
         self.check(policy)
         contexts, losses, _ = self.sample(rounds, seed)
         return simulate(policy, contexts, losses)
 
     def best_loss(self, rounds: int) -> float:
-        """The expected average loss of who knows the model and plays the best arm in each round, by quadrature.
+        """The expected average loss of who knows the model and plays the best arm in each round, by quadrature over uniform contexts.
 
         >>> import hsb.problems
         >>> round(hsb.problems.Stationary().best_loss(100_000), 4)
@@ -101,15 +110,18 @@ class Problem(ABC):
         """
         rounds = whole("rounds", rounds, 1)
         features = self.space.features
-        axis = (np.arange(GRID[features]) + 0.5) / GRID[features]
-        points = np.stack(np.meshgrid(*[axis] * features), axis=-1).reshape(-1, features)
+        if features in GRID:
+            axis = (np.arange(GRID[features]) + 0.5) / GRID[features]
+            points = np.stack(np.meshgrid(*[axis] * features), axis=-1).reshape(-1, features)
+        else:
+            points = np.random.default_rng(0).random((SCATTERED, features))
         total = 0.0
         for when, share in self._stretches(rounds):
             total += share * float(self.expected(points, np.full(len(points), when), rounds).min(axis=1).mean())
         return total
 
     def structure(self, depth: int = 10) -> BinaryTree:
-        """A tree over its contexts."""
+        """A binary tree of that depth over its contexts."""
         return BinaryTree(depth=depth, space=self.space)
 
     def check(self, policy: Policy) -> None:
@@ -118,6 +130,10 @@ class Problem(ABC):
             raise InputError(f"A problem is played by a policy, e.g. hsb.HSB(problem.structure(10), arms=3); given {policy!r}.")
         if len(policy.arms) != self.arms:
             raise InputError(f"{self!r} has {self.arms} arms and the policy {len(policy.arms)}. Make it with arms={self.arms}.")
+
+    def parameters(self) -> dict[str, Any]:
+        """The constructor's arguments, as plain data."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def to_dict(self) -> dict[str, Any]:
         """Name and settings as plain data: `named(**problem.to_dict())` makes an equal one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -31,10 +30,6 @@ class LocalChange(SuddenChange):
         """VI-A's, and permuted from the change on, on the left."""
         return shifted(waves_and_line(contexts), (when >= self.change(rounds)) & (contexts[:, 0] < self.below))
 
-    def parameters(self) -> dict[str, Any]:
-        """When and where it changes."""
-        return {"at": self.at, "below": self.below}
-
 
 class Changes(Problem):
     """VI-A in `count` + 1 stretches of equal length, each with the arms permuted at random, never as in the stretch before.
@@ -48,7 +43,9 @@ class Changes(Problem):
     def __init__(self, *, count: int = 10, model: int = 0) -> None:
         super().__init__(arms=3)
         self.count, self.model = whole("count", count, 0), whole("model", model, 0)
-        rng = model_generator(self.model)
+        self._draw(model_generator(self.model))
+
+    def _draw(self, rng: np.random.Generator) -> None:
         orders = [rng.permutation(3)]
         while len(orders) <= self.count:
             order = rng.permutation(3)
@@ -61,10 +58,6 @@ class Changes(Problem):
         starts = np.arange(self.count + 1) * rounds // (self.count + 1)
         stretch = np.searchsorted(starts, when, side="right") - 1
         return np.take_along_axis(waves_and_line(contexts), self._orders[stretch], axis=1)
-
-    def parameters(self) -> dict[str, Any]:
-        """How often it changes, and how."""
-        return {"count": self.count, "model": self.model}
 
 
 class HiddenImprovement(Problem):
@@ -80,10 +73,10 @@ class HiddenImprovement(Problem):
         super().__init__(arms=3)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The three numbers."""
-        found = np.tile([0.3, 0.5, 0.6], (len(contexts), 1))
-        found[when >= rounds // 2, 1] = 0.1
-        return found
+        """The three numbers, with the second as of the round."""
+        losses = np.tile([0.3, 0.5, 0.6], (len(contexts), 1))
+        losses[when >= rounds // 2, 1] = 0.1
+        return losses
 
     def _stretches(self, rounds: int) -> Iterator[tuple[int, float]]:
         half = rounds // 2

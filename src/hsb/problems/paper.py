@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arguments import is_number
 from ..errors import InputError
@@ -26,7 +26,7 @@ class Stationary(Problem):
         super().__init__(arms=3)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The three models."""
+        """The three models at the contexts, the same in every round."""
         return waves_and_line(contexts)
 
 
@@ -51,10 +51,6 @@ class SuddenChange(Problem):
         """VI-A's, and permuted from the change on."""
         return shifted(waves_and_line(contexts), when >= self.change(rounds))
 
-    def parameters(self) -> dict[str, Any]:
-        """When it changes."""
-        return {"at": self.at}
-
 
 class SortedContexts(Stationary):
     """VI-A, but the contexts come in increasing order: what was learned on the left never helps again.
@@ -69,12 +65,12 @@ class SortedContexts(Stationary):
 
 
 def waves_and_line(contexts: Floats) -> Floats:
-    """VI-A's three models."""
+    """VI-A's three models at contexts of shape (T, 1): the expected losses, shape (T, 3)."""
     s = contexts[:, 0]
     return np.column_stack([0.5 + 0.5 * np.sin(2 * np.pi * s), np.sin(np.pi * s), s])
 
 
-def shifted(expected: Floats, where: np.ndarray[Any, np.dtype[np.bool_]]) -> Floats:
+def shifted(expected: Floats, where: NDArray[np.bool_]) -> Floats:
     """The arms' models changed over, in some of the rows."""
     expected[where] = expected[where][:, SHIFT]
     return expected

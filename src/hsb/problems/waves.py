@@ -1,9 +1,9 @@
-"""Problems whose arms are waves or steps drawn at random. `model` says which: the problem is the same for every sample's seed."""
+"""Problems whose arms are waves, steps or noise, drawn at random. `model` says which: the problem is the same for every sample's seed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,26 +14,33 @@ from .base import Problem, model_generator
 TIMES = 256  # where something drifts: rounds that stand for all
 
 
-class Smooth(Problem):
+class Drawn(Problem, listed=False):
+    """A problem whose model is drawn at random: `model` says which."""
+
+    FEATURES: ClassVar[int] = 1
+
+    def __init__(self, *, arms: int = 3, model: int = 0) -> None:
+        super().__init__(arms=arms, features=self.FEATURES)
+        self.model = whole("model", model, 0)
+        self._draw(model_generator(self.model))
+
+
+class Smooth(Drawn):
     """Arm m is expected to lose 0.5 + 0.4 sin(2 pi (f s + phi)), f one of 1/2, 1, 3/2, 2 and phi uniform, both drawn per arm.
 
     >>> Smooth(arms=10).sample(100, seed=0).losses.shape
     (100, 10)
     """
 
-    def __init__(self, *, arms: int = 3, model: int = 0) -> None:
-        super().__init__(arms=arms)
-        self.model = whole("model", model, 0)
-        rng = model_generator(self.model)
+    def _draw(self, rng: np.random.Generator) -> None:
         self._frequencies, self._phases = rng.choice([0.5, 1.0, 1.5, 2.0], self.arms), rng.random(self.arms)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The waves."""
-        return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts * self._frequencies + self._phases)))
+        """The waves at the contexts, the same in every round."""
+        return self._waves(contexts)
 
-    def parameters(self) -> dict[str, Any]:
-        """How many waves, and which."""
-        return {"arms": self.arms, "model": self.model}
+    def _waves(self, contexts: Floats, turn: Floats | float = 0.0) -> Floats:
+        return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts * self._frequencies + self._phases + turn)))
 
 
 class RealLosses(Smooth):
@@ -44,8 +51,8 @@ class RealLosses(Smooth):
     """
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The waves, scaled."""
-        return 0.2 + 0.75 * (super().expected(contexts, when, rounds) - 0.1)
+        """The waves, scaled to [0.2, 0.8]."""
+        return 0.2 + 0.75 * (self._waves(contexts) - 0.1)
 
     def _losses(self, rng: np.random.Generator, expected: Floats) -> Floats:
         return np.clip(expected + rng.uniform(-0.2, 0.2, expected.shape), 0.0, 1.0)
@@ -62,8 +69,48 @@ class RareClicks(Smooth):
         super().__init__(arms=arms, model=model)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The waves, upside down and scaled."""
-        return 0.98 - 0.075 * (super().expected(contexts, when, rounds) - 0.1)
+        """The waves, upside down and scaled to [0.92, 0.98]."""
+        return 0.98 - 0.075 * (self._waves(contexts) - 0.1)
+
+
+class Articles(Drawn):
+    """Arm m gets a click, no loss, with probability min(0.5, 0.04 exp(a + 0.35 sin(2 pi (f s + phi)))); all drawn per arm: a normal with
+    deviation 0.35, f one of 1/2, 1, 3/2, and phi uniform. Some arms are better everywhere, as articles are.
+
+    >>> bool(Articles().sample(1000, seed=0).losses.mean() > 0.9)
+    True
+    """
+
+    def __init__(self, *, arms: int = 25, model: int = 0) -> None:
+        super().__init__(arms=arms, model=model)
+
+    def _draw(self, rng: np.random.Generator) -> None:
+        self._levels = rng.normal(0.0, 0.35, self.arms)
+        self._frequencies, self._phases = rng.choice([0.5, 1.0, 1.5], self.arms), rng.random(self.arms)
+
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
+        """One less the probability of a click."""
+        waves = np.sin(2 * np.pi * (contexts * self._frequencies + self._phases))
+        return np.asarray(1.0 - np.minimum(0.5, 0.04 * np.exp(self._levels + 0.35 * waves)))
+
+
+class Noise(Problem):
+    """Losses uniform on (0, 1] whatever is played: nothing to be learned, and every round teaches. The dearest case for a policy.
+
+    >>> Noise(arms=2, features=3).sample(100, seed=0).contexts.shape
+    (100, 3)
+    """
+
+    def __init__(self, *, arms: int = 3, features: int = 1) -> None:
+        super().__init__(arms=arms, features=features)
+        self.features = self.space.features
+
+    def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
+        """A half, for every arm."""
+        return np.broadcast_to(0.5, (len(contexts), self.arms))
+
+    def _losses(self, rng: np.random.Generator, expected: Floats) -> Floats:
+        return 1.0 - rng.random(expected.shape)
 
 
 class SlowDrift(Smooth):
@@ -74,9 +121,8 @@ class SlowDrift(Smooth):
     """
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The waves, turned."""
-        turn = np.outer(when / rounds, np.where(np.arange(self.arms) % 2, -1.0, 1.0))
-        return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts * self._frequencies + self._phases + turn)))
+        """The waves, as far as they have turned in the rounds `when`."""
+        return self._waves(contexts, np.outer(when / rounds, np.where(np.arange(self.arms) % 2, -1.0, 1.0)))
 
     def _stretches(self, rounds: int) -> Iterator[tuple[int, float]]:
         few = min(rounds, TIMES)
@@ -84,7 +130,7 @@ class SlowDrift(Smooth):
             yield (start + end - 1) // 2, (end - start) / rounds
 
 
-class Piecewise(Problem):
+class Piecewise(Drawn):
     """`pieces` - 1 cuts, uniform on [0, 1), make intervals; in each, every arm has an expected loss uniform on [0.1, 0.9).
 
     >>> Piecewise(arms=5).sample(100, seed=0).losses.shape
@@ -92,42 +138,34 @@ class Piecewise(Problem):
     """
 
     def __init__(self, *, arms: int = 3, pieces: int = 8, model: int = 0) -> None:
-        super().__init__(arms=arms)
-        self.pieces, self.model = whole("pieces", pieces, 1), whole("model", model, 0)
-        rng = model_generator(self.model)
+        self.pieces = whole("pieces", pieces, 1)
+        super().__init__(arms=arms, model=model)
+
+    def _draw(self, rng: np.random.Generator) -> None:
         self._cuts = np.sort(rng.random(self.pieces - 1))
         self._means = rng.uniform(0.1, 0.9, (self.pieces, self.arms))
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """Those of the interval."""
+        """Those of the interval that a context lies in."""
         return np.asarray(self._means[np.searchsorted(self._cuts, contexts[:, 0], side="right")])
 
     def best_loss(self, rounds: int) -> float:
         """Exact: the least expected loss of each interval, by its length."""
         return float(np.diff(self._cuts, prepend=0.0, append=1.0) @ self._means.min(axis=1))
 
-    def parameters(self) -> dict[str, Any]:
-        """How many steps, and which."""
-        return {"arms": self.arms, "pieces": self.pieces, "model": self.model}
 
-
-class TwoFeatures(Problem):
+class TwoFeatures(Drawn):
     """Contexts (x, y) in the unit square; three waves 0.5 + 0.4 sin(2 pi (f x + g y + phi)), f and g one of -1, -1/2, 1/2, 1.
 
     >>> TwoFeatures().structure(depth=4).space
     Box([0.0, 0.0], [1.0, 1.0])
     """
 
-    def __init__(self, *, arms: int = 3, model: int = 0) -> None:
-        super().__init__(arms=arms, features=2)
-        self.model = whole("model", model, 0)
-        rng = model_generator(self.model)
-        self._waves, self._phases = rng.choice([-1.0, -0.5, 0.5, 1.0], (2, self.arms)), rng.random(self.arms)
+    FEATURES = 2
+
+    def _draw(self, rng: np.random.Generator) -> None:
+        self._directions, self._phases = rng.choice([-1.0, -0.5, 0.5, 1.0], (2, self.arms)), rng.random(self.arms)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The waves."""
-        return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts @ self._waves + self._phases)))
-
-    def parameters(self) -> dict[str, Any]:
-        """How many waves, and which."""
-        return {"arms": self.arms, "model": self.model}
+        """The waves over the square, the same in every round."""
+        return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts @ self._directions + self._phases)))

@@ -9,34 +9,34 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .. import logs, theory
-from ..encode import PCA, Chain, MinMax
-from ..errors import InputError
-from ..evaluate.intervals import mean_interval
-from ..play import replay_all
-from ..policies import HSB, Exp3, Policy, SExp3
-from ..structures import BinaryTree, Lexicographic
-from .base import Analysis, Claim, Experiment, Figure, Options, Part, Table
-from .claims import claim
-from .today_figure import bars
+from ... import logs, theory
+from ...encode import PCA, Chain, MinMax
+from ...errors import InputError
+from ...evaluate.intervals import mean_interval
+from ...play import replay_all
+from ...policies import HSB, Exp3, Policy, SExp3
+from ...structures import BinaryTree, Lexicographic
+from ...types import Floats
+from ..base import Analysis, Claim, Figure, Options, Part, Table
+from ..claims import claim
+from . import Paper
+from .today_figures import bars
 
-Rates = dict[str, NDArray[np.float64]]
+Rates = dict[str, Floats]
 
-MODULE = "hsb.experiments.today"
 DEFAULT = "HSB default, depth 4"
 UNIFORM = "uniform play"
 PAPER_VISITS = 28_041_015
 
 
-class Today(Experiment):
+class Today(Paper):
     """Which article to show to whom: pools that change, some 4% clicks, a context of one principal component."""
 
     name = "today"
     title = "Section VI-C: Yahoo! Today Module"
     SETTINGS: ClassVar[dict[str, Any]] = {
-        "logs": 10,  # synthetic, independent; of real files there is one, read with so many independent policies
+        "logs": 10,  # synthetic, independent; of real files there is one, read as often by independent policies
         "visits": 400_000,  # of a synthetic log
         "articles": 50,  # in all; 20 to 50 at a time
         "presentations": 2,  # of a log to each policy
@@ -51,8 +51,7 @@ class Today(Experiment):
 
     def settings(self, options: Options) -> dict[str, Any]:
         """The literal above, and where the log comes from."""
-        settings = {name: value for name, value in self.SETTINGS.items() if name != "quick"}
-        settings |= self.SETTINGS["quick"] if options.quick else {}
+        settings = super().settings(options)
         if options.data is None:
             return settings | {"log": "synthetic"}
         del settings["visits"], settings["articles"]
@@ -68,14 +67,14 @@ class Today(Experiment):
         else:
             files = _files(options.data)
             common |= {"files": [[str(path), path.stat().st_size] for path in files]}
-            rounds = sum(path.stat().st_size for path in files) // 300  # about so many lines
+            rounds = sum(path.stat().st_size for path in files) // 300  # a line has about 300 bytes
         return [
-            Part(f"log {k + 1}", f"{MODULE}:play", common | {"seed": options.seed, "number": k}, rounds)
+            Part(f"log {k + 1}", f"{__name__}:play", common | {"seed": options.seed, "number": k}, rounds)
             for k in range(settings["logs"])
         ]
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """The paper's finding at each depth; the figure; the numbers."""
+        """The paper's claim at each depth; the figure; the numbers."""
         settings = self.settings(options)
         synthetic = options.data is None
         parts = [results[f"log {k + 1}"] for k in range(settings["logs"])]
@@ -88,15 +87,11 @@ class Today(Experiment):
             "the same cells and the same rate."
         )
         title = f"Today Module, {'SYNTHETIC log' if synthetic else 'real log'}: percentage of clicks"
-        figure = Figure(
-            "figure-7-today",
-            caption,
-            lambda pyplot: bars(pyplot, rates, settings["depths"], title, DEFAULT, UNIFORM),
-            synthetic,
-        )
+        depths = settings["depths"]
+        draw = partial(bars, rates=rates, depths=depths, title=title, default=DEFAULT, uniform=UNIFORM)
         return Analysis(
-            claims=claims(self.name, rates, settings["depths"], word),
-            figures=[figure],
+            claims=claims(self.name, rates, depths, word),
+            figures=[Figure("figure-7-today", caption, draw, synthetic)],
             tables=[_rates_table(rates, parts, word), _logs_table(parts, word)],
             notes=_notes(parts, synthetic),
         )
@@ -114,33 +109,28 @@ def play(
     files: list[list[Any]] | None = None,
 ) -> dict[str, Any]:
     """One log: written (where it is made up), read, and played by every policy."""
-    if files is not None:
-        log = logs.open([path for path, _ in files])
-        return _played(log, log.count(), seed, number, head, depths, presentations)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "synthetic-r6b.txt"
-        own = int(np.random.SeedSequence([seed, 0x70, number]).generate_state(1)[0])
-        logs.write(path, logs.SyntheticToday(visits, seed=own, articles=articles), "yahoo-r6b")
-        return _played(logs.open(path, "yahoo-r6b"), visits, seed, number, head, depths, presentations)
-
-
-def _played(
-    log: logs.Log, visits: int, seed: int, number: int, head: float, depths: dict[str, list[int]], presentations: int
-) -> dict[str, Any]:
-    start = log.head(max(2, int(head * visits)))
-    encoder = Chain(PCA(1), MinMax()).fit(start)
-    pool = float(np.mean([(1.0 / batch.propensity).mean() for batch in start]))
-    arms = list(log.arms)
-    policies: dict[str, Policy] = {}
-    for k in range(presentations):
-        made = entrants(arms, depths, pool, visits / pool, default=k == 0)
-        for i, (name, make) in enumerate(made.items()):
-            policies[f"{name} #{k}"] = make(seed=np.random.default_rng([seed, 0x71, number, k, i]))
-    found = replay_all(policies, log, context=encoder)
+        if files is not None:
+            log = logs.open([path for path, _ in files])
+            visits = log.count()
+        else:
+            path = Path(folder) / "synthetic-r6b.txt"
+            own = int(np.random.SeedSequence([seed, 0x70, number]).generate_state(1)[0])
+            logs.write(path, logs.SyntheticToday(visits, seed=own, articles=articles), "yahoo-r6b")
+            log = logs.open(path, "yahoo-r6b")
+        start = log.head(max(2, int(head * visits)))
+        encoder = Chain(PCA(1), MinMax()).fit(start)
+        pool = float(np.mean([(1.0 / batch.propensity).mean() for batch in start]))
+        policies: dict[str, Policy] = {}
+        for k in range(presentations):
+            made = entrants(list(log.arms), depths, pool, visits / pool, default=k == 0)
+            for i, (name, make) in enumerate(made.items()):
+                policies[f"{name} #{k}"] = make(seed=np.random.default_rng([seed, 0x71, number, k, i]))
+        replays = replay_all(policies, log, context=encoder)
     clicks: dict[str, list[list[float]]] = {}
-    for name, result in found.items():
+    for name, result in replays.items():
         clicks.setdefault(name.rsplit(" #", 1)[0], []).append([result.clicks, result.matched])
-    some = next(iter(found.values()))
+    some = next(iter(replays.values()))
     return {
         "visits": some.rounds,
         "skipped": some.skipped,
@@ -167,16 +157,15 @@ def entrants(
         "HSB-BT": lambda depth, **more: HSB(BinaryTree(depth=depth), **more),
         "HSB-LG": lambda depth, **more: HSB(Lexicographic(leaves=1 << depth), **more),
     }
-    found: dict[str, Callable[..., Policy]] = {
-        "EXP3": partial(Exp3, arms=arms, learning_rate=theory.exp3_rate(arms=offered, horizon=rounds))
-    }
+    rate = theory.exp3_rate(arms=offered, horizon=rounds)
+    made: dict[str, Callable[..., Policy]] = {"EXP3": partial(Exp3, arms=arms, learning_rate=rate)}
     for kind, make in makers.items():
         for depth in depths[kind]:
             rate = theory.s_exp3_rate(leaves=1 << depth, arms=offered, horizon=rounds)
-            found[f"{kind}, depth {depth}"] = partial(make, depth, arms=arms, learning_rate=rate)
+            made[f"{kind}, depth {depth}"] = partial(make, depth, arms=arms, learning_rate=rate)
     if default:
-        found[DEFAULT] = partial(HSB, BinaryTree(depth=4), arms=arms)
-    return found
+        made[DEFAULT] = partial(HSB, BinaryTree(depth=4), arms=arms)
+    return made
 
 
 def click_rates(parts: list[dict[str, Any]]) -> Rates:
@@ -195,9 +184,11 @@ def claims(experiment: str, rates: Rates, depths: dict[str, list[int]], word: st
         for depth in depths[ours]
         for rival, said in ((f"S-EXP3, depth {depth}", "S-EXP3 of the same depth and rate"), ("EXP3", "EXP3"))
     ]
-    found = [_beats(experiment, rates, *pair) for pair in pairs]
     text = f"HSB without knobs gets more clicks than uniform play ({word})"
-    return [*found, _beats(experiment, rates, DEFAULT, UNIFORM, text, source="hsb")]
+    return [
+        *(_beats(experiment, rates, *pair) for pair in pairs),
+        _beats(experiment, rates, DEFAULT, UNIFORM, text, source="hsb"),
+    ]
 
 
 def _beats(experiment: str, rates: Rates, ours: str, rival: str, text: str, source: str = "paper") -> Claim:
@@ -230,15 +221,8 @@ def _rates_table(rates: Rates, parts: list[dict[str, Any]], word: str) -> Table:
         mean, low, high = (100 * number for number in mean_interval(values))
         matched = [n for part in parts for _, n in part["policies"].get(name, [])]
         lift = mean_interval(values / rates[UNIFORM])
-        rows.append(
-            [
-                name,
-                f"{mean:.3f}",
-                f"{low:.3f} to {high:.3f}",
-                f"{lift.mean:.3f}",
-                f"{np.mean(matched):,.0f}" if matched else "every visit",
-            ]
-        )
+        visits = f"{np.mean(matched):,.0f}" if matched else "every visit"
+        rows.append([name, f"{mean:.3f}", f"{low:.3f} to {high:.3f}", f"{lift.mean:.3f}", visits])
     head = ["policy", "clicks, %", "95% interval", "times uniform play", "visits matched"]
     return Table(f"Clicks per matched visit ({word})", head, rows)
 
@@ -262,31 +246,27 @@ def _logs_table(parts: list[dict[str, Any]], word: str) -> Table:
 
 
 def _notes(parts: list[dict[str, Any]], synthetic: bool) -> list[str]:
-    notes = [
+    source = (
+        "The log is SYNTHETIC: Yahoo!'s may not be passed on. It has the format and the rough statistics of R6B and is written to a file "
+        "and read back through the reader for the real one; --data DIR reads the real files. The intervals are over independent logs."
+        if synthetic
+        else "There is one real log: the intervals are over independent policies that read it. They do not speak of other logs that might "
+        "have been."
+    )
+    skipped = sum(part["skipped"] for part in parts)
+    return [
         "Algorithm 2: the policy decides on every visit among the articles on offer; where its article is the one that was shown, it learns "
         "from the click and the visit counts. Articles that appear later are added as they come.",
         "Rates: the theory's optimum for S-EXP3 at the depth, for as many arms as a pool has on average and visits / pool rounds; HSB-BT "
         "and HSB-LG get the same rate, which is not tuned to them. The default is told nothing.",
         _size_note(parts),
+        source,
+        *([f"{skipped} malformed lines were skipped."] if skipped else []),
     ]
-    if synthetic:
-        notes.append(
-            "The log is SYNTHETIC: Yahoo!'s may not be passed on. It has the format and the rough statistics of R6B and is written to a file "
-            "and read back through the reader for the real one; --data DIR reads the real files. The intervals are over independent logs."
-        )
-    else:
-        notes.append(
-            "There is one real log: the intervals are over independent policies that read it. They do not speak of other logs that might "
-            "have been."
-        )
-    skipped = sum(part["skipped"] for part in parts)
-    if skipped:
-        notes.append(f"{skipped} malformed lines were skipped.")
-    return notes
 
 
 def _size_note(parts: list[dict[str, Any]]) -> str:
-    """How much exponential weights can learn from so few rounds: the signal that EXP3 sums up against the noise of its estimates."""
+    """How much exponential weights can learn from these rounds: the signal that EXP3 sums up against the noise of its estimates."""
     pool = float(np.mean([part["pool"] for part in parts]))
     rounds = float(np.mean([part["visits"] for part in parts])) / pool
     rate = theory.exp3_rate(arms=max(2, round(pool)), horizon=rounds)

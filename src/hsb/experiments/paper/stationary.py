@@ -6,23 +6,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import problems, theory
-from ..evaluate.comparison import Comparison
-from .base import Analysis, Claim, Figure, Options, Table
-from .claims import claim
-from .race import Race, losses_table, styles
+from ... import problems, theory
+from ...evaluate.comparison import Comparison
+from ..base import Analysis, Claim, Figure, Options, Table
+from ..claims import claim
+from ..race import Race, losses_table
+from . import Paper
+from .curves import draw
 
 POINTS = 1 << 14  # of the quadrature
 DEPTHS = (2, 5, 10)
+TREES = {depth: {"kind": "BinaryTree", "depth": depth} for depth in DEPTHS}
 PAPER: dict[str, dict[str, Any]] = {
-    **{f"HSB-BT, depth {depth}": {"policy": "HSB", "depth": depth, "horizon": True} for depth in DEPTHS},
-    **{f"S-EXP3, depth {depth}": {"policy": "SExp3", "depth": depth, "horizon": True} for depth in DEPTHS},
+    **{f"HSB-BT, depth {depth}": {"policy": "HSB", "structure": TREES[depth], "horizon": True} for depth in DEPTHS},
+    **{f"S-EXP3, depth {depth}": {"policy": "SExp3", "structure": TREES[depth], "horizon": True} for depth in DEPTHS},
     "EXP3": {"policy": "Exp3", "horizon": True},
 }
 DEFAULT = "HSB default, depth 10"
+OURS: dict[str, dict[str, Any]] = {DEFAULT: {"policy": "HSB", "structure": TREES[10]}}
 
 
-class Stationary(Race):
+class Stationary(Paper, Race):
     """Three arms whose expected losses depend on one feature and do not change."""
 
     name = "stationary"
@@ -32,27 +36,23 @@ class Stationary(Race):
         "data_sets": 10,
         "presentations": 10,
         "rounds": 100_000,
-        "policies": {"the paper's policies": PAPER, "the default": {DEFAULT: {"policy": "HSB", "depth": 10}}},
+        "policies": {"the paper's policies": PAPER, "the default": OURS},
         "quick": {"data_sets": 4, "presentations": 2, "rounds": 10_000},
     }
 
-    def marks(self, settings: dict[str, Any]) -> list[int]:
-        """The claims speak of all rounds."""
-        return []
-
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """The paper's two findings, and how our default compares."""
-        found = self.comparison(options, results)
+        """The paper's two results, and how our default compares."""
+        compared = self.comparison(options, results)
         rounds = self.settings(options)["rounds"]
         caption = (
             "Average loss so far against the round (Figure 6): mean over the data sets, each presented several times; bands are 95% intervals "
             "over data sets. Rates as in the paper, tuned to the horizon; the default is told neither horizon nor rate."
         )
-        gain = found.difference("S-EXP3, depth 2", "S-EXP3, depth 5")
+        gain = compared.difference("S-EXP3, depth 2", "S-EXP3, depth 5")
         return Analysis(
-            claims=[*self.rivals(found), *self.depths(found, rounds), self.default(found)],
-            figures=[Figure("figure-6-stationary", caption, lambda pyplot: draw(pyplot, found), synthetic=True)],
-            tables=[losses_table(found, "Average loss after all rounds (synthetic data)"), depths_table(rounds)],
+            claims=[*self.rivals(compared), *self.depths(compared, rounds), self.default(compared)],
+            figures=[Figure("figure-6-stationary", caption, lambda pyplot: draw(pyplot, compared), synthetic=True)],
+            tables=[losses_table(compared, "Average loss after all rounds (synthetic data)"), depths_table(rounds)],
             notes=[
                 "The rates of HSB-BT, S-EXP3 and EXP3 are the theory's for the rounds played (Corollary 1, for as many regions as arms).",
                 "The paper says that depth can hurt S-EXP3, not that it always does: from depth 2 to depth 5 the average loss falls by "
@@ -60,16 +60,16 @@ class Stationary(Race):
             ],
         )
 
-    def rivals(self, found: Comparison) -> list[Claim]:
+    def rivals(self, compared: Comparison) -> list[Claim]:
         """HSB-BT against each rival at each depth."""
         claims = []
         for depth in DEPTHS:
             ours, rival = f"HSB-BT, depth {depth}", f"S-EXP3, depth {depth}"
-            claims.append(self.beats(found, ours, rival, f"HSB-BT of depth {depth} beats S-EXP3 of the same depth"))
-            claims.append(self.beats(found, ours, "EXP3", f"HSB-BT of depth {depth} beats EXP3"))
+            claims.append(self.beats(compared, ours, rival, f"HSB-BT of depth {depth} beats S-EXP3 of the same depth"))
+            claims.append(self.beats(compared, ours, "EXP3", f"HSB-BT of depth {depth} beats EXP3"))
         return claims
 
-    def depths(self, found: Comparison, rounds: int) -> list[Claim]:
+    def depths(self, compared: Comparison, rounds: int) -> list[Claim]:
         """What depth does to HSB-BT, as the paper puts it and beyond noise, and what it does to S-EXP3."""
         claims = []
         for shallow, deep in ((2, 5), (5, 10)):
@@ -80,14 +80,14 @@ class Stationary(Race):
                 f"{bound(deep, rounds) - bound(shallow, rounds):.4f} a round."
             )
             text = f"Depth {deep} improves on depth {shallow} for HSB-BT"
-            claims.append(self.beats(found, better, worse, text, tie=why, fails=why))
-            noise = float(found.averages(worse).std(ddof=1))
-            numbers = {name: found.interval(name)._asdict() for name in (better, worse)} | {"noise": noise}
+            claims.append(self.beats(compared, better, worse, text, tie=why, fails=why))
+            noise = float(compared.averages(worse).std(ddof=1))
+            numbers = {name: compared.interval(name)._asdict() for name in (better, worse)} | {"noise": noise}
             claims.append(
                 claim(
                     self.name,
                     f"Depth {deep} does not hurt HSB-BT beyond noise, compared with depth {shallow}",
-                    found.averages(worse) - found.averages(better) + noise,
+                    compared.averages(worse) - compared.averages(better) + noise,
                     numbers=numbers,
                     source="hsb",
                     explanation=f"Noise: the standard deviation of the average loss from one data set to another, {noise:.4f}, is allowed for.",
@@ -95,13 +95,13 @@ class Stationary(Race):
             )
         for shallow in (2, 5):
             text = f"Too much depth hurts S-EXP3: depth 10 is worse than depth {shallow}"
-            claims.append(self.beats(found, f"S-EXP3, depth {shallow}", "S-EXP3, depth 10", text))
+            claims.append(self.beats(compared, f"S-EXP3, depth {shallow}", "S-EXP3, depth 10", text))
         return claims
 
-    def default(self, found: Comparison) -> Claim:
+    def default(self, compared: Comparison) -> Claim:
         """Ours against the paper's rate."""
         text = "HSB that knows neither horizon nor rate (the default, depth 10) beats HSB-BT of depth 10 at the paper's rate"
-        return self.beats(found, DEFAULT, "HSB-BT, depth 10", text, source="hsb")
+        return self.beats(compared, DEFAULT, "HSB-BT, depth 10", text, source="hsb")
 
 
 def best_of_depth(depth: int) -> float:
@@ -125,10 +125,3 @@ def depths_table(rounds: int) -> Table:
     rows = [[str(depth), str(2**depth), f"{best_of_depth(depth):.4f}", f"{bound(depth, rounds):.4f}"] for depth in DEPTHS]
     head = ["depth", "cells", "best mapping's expected loss", "bound on HSB-BT's regret a round"]
     return Table("What depth can gain and may cost (synthetic data)", head, rows)
-
-
-def draw(pyplot: Any, found: Comparison) -> Any:
-    """Figure 6."""
-    figure, ax = pyplot.subplots(figsize=(9.0, 4.8), layout="constrained")
-    found.plot(ax, styles=styles(found))
-    return figure

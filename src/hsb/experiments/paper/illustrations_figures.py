@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..structures import Structure
-from ..structures.base import tree_box
-from ..types import Ints
+from ...structures import Structure
+from ...structures.base import tree_box
+from ...types import Floats, Ints
 
 Node = tuple[int, int, int]  # level, number, arm
 
@@ -18,21 +17,16 @@ SHADES = ("0.25", "0.93")  # of the two arms
 FINE = 400  # pixels a side of a mapping that is no union of cells
 
 
-def approximations(
-    pyplot: Any,
-    mapping: Callable[[NDArray[np.float64]], Ints],
-    quantised: dict[int, tuple[Structure, Ints]],
-    disagreement: dict[int, float],
-) -> Any:
-    """A mapping, and beside it its closest mappings on coarser and finer cells."""
+def approximations(pyplot: Any, mapping: Callable[[Floats], Ints], quantised: Sequence[tuple[Structure, Ints, float]]) -> Any:
+    """A mapping, and beside it its closest mappings on coarser and finer cells: structure, arms, and the share on which they differ."""
     figure, axes = pyplot.subplots(1, 1 + len(quantised), figsize=(3.4 * (1 + len(quantised)), 4.1), layout="constrained")
     side = (np.arange(FINE) + 0.5) / FINE
     points = np.column_stack([part.ravel() for part in np.meshgrid(side, side)])
     axes[0].imshow(mapping(points).reshape(FINE, FINE), cmap=_shades(), vmin=0, vmax=1, origin="lower", extent=(0, 1, 0, 1))
     axes[0].set_title("the mapping")
-    for ax, (depth, (tree, arms)) in zip(axes[1:], quantised.items(), strict=True):
+    for ax, (tree, arms, differ) in zip(axes[1:], quantised, strict=True):
         cells(ax, tree, arms, linewidth=0.5)
-        ax.set_title(f"closest of {tree.leaves} cells: {disagreement[depth]:.1%} differ")
+        ax.set_title(f"closest of {tree.leaves} cells: {differ:.1%} differ")
     for ax in axes:
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="$s_1$", xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
     axes[0].set_ylabel("$s_2$")
@@ -45,12 +39,10 @@ def experts(pyplot: Any, tree: Structure, mappings: Ints, priors: Sequence[float
     columns = 8
     rows = -(-len(mappings) // columns)
     figure, axes = pyplot.subplots(rows, columns, figsize=(1.35 * columns, 1.75 * rows + 0.5), layout="constrained")
-    for ax in np.ravel(axes):
+    for ax in np.ravel(axes)[len(mappings) :]:
         ax.axis("off")
     for number, (ax, mapping) in enumerate(zip(np.ravel(axes), mappings, strict=False)):
-        cells(ax, tree, mapping)
-        ax.set_title(f"$E_{{{number + 1}}}$: {priors[number]:.4f}", fontsize=10)
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+        _expert(ax, tree, mapping, f"$E_{{{number + 1}}}$: {priors[number]:.4f}")
     figure.suptitle(f"All {len(mappings)} experts and their prior weights, which add to {sum(priors):.6f}")
     _legend(figure)
     return figure
@@ -60,16 +52,20 @@ def tree_regions(pyplot: Any, depth: int) -> Any:
     """The tree, a small square for each node with the node's region filled."""
     figure, ax = pyplot.subplots(figsize=(7.0, 4.4), layout="constrained")
     size = 0.62 / 2**depth
-    for level in range(depth + 1):
-        for number in range(2**level):
-            x, y = _place(level, number)
-            _edge(ax, level, number, size)
-            _square(ax, x, y, size, "white")
-            _part(ax, x, y, size, level, number, "black")
-            if level < depth:  # beside the node, where no line runs
-                ax.text(x + size / 2 + 0.015, y, f"node ({level}, {number})", ha="left", va="center", fontsize=9)
-            else:
-                ax.text(x, y - size / 2 - 0.02, f"node ({level}, {number})", ha="center", va="top", fontsize=9)
+    for level, number in _nodes(depth):
+        x, y = _place(level, number)
+        left, low = x - size / 2, y - size / 2
+        _edge(ax, level, number, size)
+        _box(ax, ((left, left + size), (low, low + size)), facecolor="white", edgecolor="black", linewidth=1, zorder=2)
+        region = [
+            (corner + size * a, corner + size * b)
+            for corner, (a, b) in zip((left, low), tree_box(number, level, 2, 2), strict=True)
+        ]
+        _box(ax, region, facecolor="black", edgecolor="black", zorder=3)
+        if level < depth:  # beside the node, where no line runs
+            ax.text(x + size / 2 + 0.015, y, f"node ({level}, {number})", ha="left", va="center", fontsize=9)
+        else:
+            ax.text(x, y - size / 2 - 0.02, f"node ({level}, {number})", ha="center", va="top", fontsize=9)
     ax.set_title(f"A binary tree of depth {depth} over $[0, 1]^2$: features are halved in turn, $s_1$ first")
     _bare(ax, depth, size)
     return figure
@@ -80,28 +76,17 @@ def experts_on_tree(pyplot: Any, tree: Structure, shown: Sequence[tuple[int, Int
     figure, axes = pyplot.subplots(2, len(shown), figsize=(3.1 * len(shown), 4.4), layout="constrained", height_ratios=(1, 1.7))
     depth = tree.leaves.bit_length() - 1
     for (top, ax), (number, mapping, nodes, prior) in zip(axes.T, shown, strict=True):
-        cells(top, tree, mapping)
-        top.set_title(f"$E_{{{number + 1}}}$, prior weight {prior:.4f}", fontsize=10)
-        top.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-        top.axis("off")
+        _expert(top, tree, mapping, f"$E_{{{number + 1}}}$, prior weight {prior:.4f}")
         used = {(level, k): arm for level, k, arm in nodes}
-        for level in range(depth + 1):
-            for k in range(2**level):
-                _edge(ax, level, k, 0.0)
-                x, y = _place(level, k)
-                arm = used.get((level, k))
-                face = "white" if arm is None else SHADES[arm]
-                ax.plot(
-                    x,
-                    y,
-                    "o",
-                    markersize=7 if arm is None else 19,
-                    color=face,
-                    markeredgecolor="0.6" if arm is None else "black",
-                    zorder=2,
-                )
-                if arm is not None:
-                    ax.text(x, y, str(arm + 1), ha="center", va="center", color="white" if arm == 0 else "black", zorder=3)
+        for level, k in _nodes(depth):
+            _edge(ax, level, k, 0.0)
+            x, y = _place(level, k)
+            arm = used.get((level, k))
+            if arm is None:
+                ax.plot(x, y, "o", markersize=7, color="white", markeredgecolor="0.6", zorder=2)
+            else:
+                ax.plot(x, y, "o", markersize=19, color=SHADES[arm], markeredgecolor="black", zorder=2)
+                ax.text(x, y, str(arm + 1), ha="center", va="center", color="white" if arm == 0 else "black", zorder=3)
         _bare(ax, depth, 0.12)
     figure.suptitle("Four experts on the tree: large nodes make up the partition, each with its arm")
     _legend(figure)
@@ -113,12 +98,22 @@ def experts_on_tree(pyplot: Any, tree: Structure, shown: Sequence[tuple[int, Int
 
 def cells(ax: Any, structure: Structure, arms: Ints, *, linewidth: float = 1.0) -> None:
     """A mapping of the cells of a structure over the unit square."""
+    for leaf, arm in enumerate(np.asarray(arms).tolist()):
+        _box(ax, structure.region(leaf), facecolor=SHADES[arm], edgecolor="0.5", linewidth=linewidth)
+
+
+def _expert(ax: Any, tree: Structure, mapping: Ints, title: str) -> None:
+    cells(ax, tree, mapping)
+    ax.set_title(title, fontsize=10)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    ax.axis("off")
+
+
+def _box(ax: Any, box: Sequence[tuple[float, float]], **style: Any) -> None:
     from matplotlib.patches import Rectangle
 
-    for leaf, arm in enumerate(np.asarray(arms).tolist()):
-        (left, right), (low, high) = structure.region(leaf)
-        style: dict[str, Any] = {"facecolor": SHADES[arm], "edgecolor": "0.5", "linewidth": linewidth}
-        ax.add_patch(Rectangle((left, low), right - left, high - low, **style))
+    (left, right), (low, high) = box
+    ax.add_patch(Rectangle((left, low), right - left, high - low, **style))
 
 
 def _shades() -> Any:
@@ -134,6 +129,10 @@ def _legend(figure: Any) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=len(SHADES), frameon=False)
 
 
+def _nodes(depth: int) -> list[tuple[int, int]]:
+    return [(level, number) for level in range(depth + 1) for number in range(2**level)]
+
+
 def _place(level: int, number: int) -> tuple[float, float]:
     """Where a node is drawn: leaves are evenly spread, a level is 0.4 high."""
     return (number + 0.5) / 2**level, -0.4 * level
@@ -144,21 +143,6 @@ def _edge(ax: Any, level: int, number: int, size: float) -> None:
     if level:
         (x0, y0), (x1, y1) = _place(level - 1, number // 2), _place(level, number)
         ax.plot([x0, x1], [y0 - size / 2, y1 + size / 2], color="0.4", linewidth=1, zorder=1)
-
-
-def _square(ax: Any, x: float, y: float, size: float, face: str) -> None:
-    from matplotlib.patches import Rectangle
-
-    ax.add_patch(Rectangle((x - size / 2, y - size / 2), size, size, facecolor=face, edgecolor="black", linewidth=1, zorder=2))
-
-
-def _part(ax: Any, x: float, y: float, size: float, level: int, number: int, face: str) -> None:
-    """A node's region inside its small square."""
-    from matplotlib.patches import Rectangle
-
-    (left, right), (low, high) = tree_box(number, level, 2, 2)
-    corner = (x + (left - 0.5) * size, y + (low - 0.5) * size)
-    ax.add_patch(Rectangle(corner, (right - left) * size, (high - low) * size, facecolor=face, edgecolor="black", zorder=3))
 
 
 def _bare(ax: Any, depth: int, size: float) -> None:

@@ -1,13 +1,13 @@
-"""The bar chart of Fig. 7."""
+"""The bar chart of Fig. 7: the percentage of clicks, a group of policies for each depth."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..evaluate.intervals import mean_interval
+from ...evaluate.intervals import mean_interval
+from ...types import Floats
 
 STYLES = {  # face and hatch: told apart in grey too
     "EXP3": ("#d0d0d0", ""),
@@ -18,9 +18,7 @@ STYLES = {  # face and hatch: told apart in grey too
 }
 
 
-def bars(
-    pyplot: Any, rates: dict[str, NDArray[np.float64]], depths: dict[str, list[int]], title: str, default: str, uniform: str
-) -> Any:
+def bars(pyplot: Any, rates: dict[str, Floats], depths: dict[str, list[int]], title: str, default: str, uniform: str) -> Any:
     """A group of bars for each depth, EXP3 and the default beside them, with 95% intervals; uniform play as a line."""
     figure, ax = pyplot.subplots(figsize=(9.0, 4.8), layout="constrained")
     levels = sorted({depth for some in depths.values() for depth in some})
@@ -38,16 +36,8 @@ def bars(
             mean, low, high = (100 * number for number in mean_interval(rates[name]))
             face, hatch = STYLES[kind]
             spread = (high - low) / 2 if np.isfinite(high) else 0.0  # a single log has no interval
-            ax.bar(
-                at,
-                mean,
-                0.9,
-                color=face,
-                hatch=hatch,
-                edgecolor="black",
-                linewidth=0.7,
-                label=None if kind in labelled else kind,
-            )
+            label = None if kind in labelled else kind
+            ax.bar(at, mean, 0.9, color=face, hatch=hatch, edgecolor="black", linewidth=0.7, label=label)
             ax.errorbar(at, mean, yerr=spread, color="black", elinewidth=1.1, capsize=3)
             ax.annotate(f"{mean:.2f}", (at, mean + spread), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=8)
             labelled.add(kind)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..evaluate.intervals import mean_interval
+from ...evaluate.intervals import mean_interval
+from ...types import Floats
 
 STYLES = (  # face and hatch: told apart in grey too
     ("0.15", ""),
@@ -17,34 +17,24 @@ STYLES = (  # face and hatch: told apart in grey too
     ("white", "\\\\"),
     ("#4f8f5f", ""),
 )
+LINES = (("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"))
 
 
-def bars(pyplot: Any, errors: dict[str, NDArray[np.float64]], length: int) -> Any:
+def bars(pyplot: Any, errors: dict[str, Floats], length: int) -> Any:
     """A group of bars for each epoch, a bar for each policy, with 95% intervals."""
     figure, ax = pyplot.subplots(figsize=(10.0, 4.6), layout="constrained")
     width = 0.86 / len(errors)
-    epochs = next(iter(errors.values())).shape[1]
     for k, (name, rows) in enumerate(errors.items()):
         face, hatch = STYLES[k % len(STYLES)]
-        intervals = [mean_interval(column) for column in rows.T]
-        heights = np.array([100 * interval.mean for interval in intervals])
-        spreads = np.array([50 * (interval.high - interval.low) for interval in intervals])
-        spreads[~np.isfinite(spreads)] = 0.0  # a single repetition has no interval
-        at = np.arange(1, epochs + 1) + (k - (len(errors) - 1) / 2) * width
+        means, spreads = _percent(rows)
+        at = np.arange(1, len(means) + 1) + (k - (len(errors) - 1) / 2) * width
         style = {"color": face, "hatch": hatch, "edgecolor": "black", "linewidth": 0.6}
-        ax.bar(
-            at,
-            heights,
-            width,
-            yerr=spreads,
-            label=name,
-            error_kw={"elinewidth": 0.9, "ecolor": "black", "capsize": 1.5},
-            **style,
-        )
-    ax.set_xticks(range(1, epochs + 1))
+        whiskers = {"elinewidth": 0.9, "ecolor": "black", "capsize": 1.5}
+        ax.bar(at, means, width, yerr=spreads, label=name, error_kw=whiskers, **style)
+    ax.set_xticks(range(1, len(means) + 1))
     ax.set_xlabel(f"epoch ({length} rows each)")
     ax.set_ylabel("misclassified rows (%)")
-    ax.set_xlim(0.5, epochs + 0.5)
+    ax.set_xlim(0.5, len(means) + 0.5)
     ax.set_title("LandSat in its original order: error by epoch")
     ax.grid(axis="y", linewidth=0.4, alpha=0.6)
     ax.set_axisbelow(True)
@@ -52,20 +42,14 @@ def bars(pyplot: Any, errors: dict[str, NDArray[np.float64]], length: int) -> An
     return figure
 
 
-LINES = (("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"))
-
-
-def gaps(pyplot: Any, gap: dict[str, NDArray[np.float64]], last: int) -> Any:
+def gaps(pyplot: Any, gap: dict[str, Floats], last: int) -> Any:
     """Error less that of Hamming decoding, epoch by epoch, and the last few epochs by themselves; 95% intervals."""
     figure, axes = pyplot.subplots(1, 2, figsize=(10.0, 4.2), layout="constrained", width_ratios=(1.6, 1))
     epochs = next(iter(gap.values())).shape[1]
     for ax, first in zip(axes, (0, epochs - last), strict=True):
         at = np.arange(first, epochs) + 1
         for k, (name, rows) in enumerate(gap.items()):
-            intervals = [mean_interval(column) for column in rows.T[first:]]
-            means = 100 * np.array([interval.mean for interval in intervals])
-            spreads = 50 * np.array([interval.high - interval.low for interval in intervals])
-            spreads[~np.isfinite(spreads)] = 0.0
+            means, spreads = _percent(rows[:, first:])
             line, marker = LINES[k % len(LINES)]
             beside = at + 0.04 * (k - (len(gap) - 1) / 2)  # so that intervals do not hide each other
             ax.errorbar(beside, means, yerr=spreads, linestyle=line, marker=marker, markersize=4, capsize=2, label=name)
@@ -79,3 +63,10 @@ def gaps(pyplot: Any, gap: dict[str, NDArray[np.float64]], last: int) -> Any:
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(gap), frameon=False)
     return figure
+
+
+def _percent(rows: Floats) -> tuple[Floats, Floats]:
+    """Each column's mean, and half the width of its interval; 0 where a single repetition has none."""
+    ends = 100 * np.array([mean_interval(column) for column in rows.T])
+    spreads = (ends[:, 2] - ends[:, 1]) / 2
+    return ends[:, 0], np.where(np.isfinite(spreads), spreads, 0.0)

@@ -4,82 +4,68 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decision import Decision
-from ..mappings import every_mapping
-from ..policies import HSB
-from ..spaces import Box
-from ..structures import BinaryTree
-from ..theory import prior_cost
-from ..types import Floats, Ints
-from .base import Analysis, Claim, Experiment, Figure, Options, Part, Table
-from .claims import claim
+from ...decision import Decision
+from ...mappings import every_mapping
+from ...policies import HSB
+from ...spaces import Box
+from ...structures import BinaryTree
+from ...theory import prior_cost
+from ...types import Floats, Ints
+from ..base import Analysis, Claim, Figure, Options, Part, Table
+from ..claims import claim
+from . import Paper
 from .illustrations_figures import approximations, experts, experts_on_tree, tree_regions
 
-SETTINGS: dict[str, Any] = {
-    "depths": [4, 6],  # of the trees drawn: 16 and 64 cells
-    "more depths": [2, 8, 10],
-    "points": 1024,  # a side of the grid on which mappings are compared
-    "arms": 2,
-    "tree depth": 2,
-    "rounds": 500,  # in which the tree is compared with the list of experts
-    "shown": [0, 3, 14, 9],  # the experts drawn on the tree, by their number
-}
-QUICK = {"points": 64, "rounds": 50}
 EXACT = 1e-12
 
 
-class Illustrations(Experiment):
+class Illustrations(Paper):
     """Small pictures of the paper's notions."""
 
     name = "illustrations"
     title = "Mappings, experts and trees (Figs. 1-5)"
-
-    def settings(self, options: Options) -> dict[str, Any]:
-        """All that it is run with."""
-        return SETTINGS | (QUICK if options.quick else {})
+    SETTINGS: ClassVar[dict[str, Any]] = {
+        "depths": [4, 6],  # of the trees drawn: 16 and 64 cells
+        "more depths": [2, 8, 10],
+        "points": 1024,  # a side of the grid on which mappings are compared
+        "arms": 2,
+        "tree depth": 2,
+        "rounds": 500,  # in which the tree is compared with the list of experts
+        "shown": [0, 3, 14, 9],  # the experts drawn on the tree, by their number
+        "quick": {"points": 64, "rounds": 50},
+    }
 
     def parts(self, options: Options) -> list[Part]:
-        """Two, and quick ones."""
+        """One for what the cells of a tree can approximate, one for the experts; both are quick."""
         settings = self.settings(options)
         depths = sorted([*settings["depths"], *settings["more depths"]])
+        listed = {"arms": settings["arms"], "depth": settings["tree depth"], "rounds": settings["rounds"]}
         return [
             Part("approximations", f"{__name__}:approximate", {"depths": depths, "points": settings["points"]}),
-            Part(
-                "experts",
-                f"{__name__}:list_experts",
-                {
-                    "arms": settings["arms"],
-                    "depth": settings["tree depth"],
-                    "rounds": settings["rounds"],
-                    "seed": [options.seed, 4],
-                },
-            ),
+            Part("experts", f"{__name__}:list_experts", listed | {"seed": [options.seed, 4]}),
         ]
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
         """Pictures, and what can be checked about them."""
         settings = self.settings(options)
-        found, listed = results["approximations"], results["experts"]
-        tree = square_tree(settings["tree depth"])
-        mappings, priors = np.array(listed["mappings"]), listed["priors"]
-        drawn = {depth: np.array(found["mappings"][str(depth)]) for depth in settings["depths"]}
-        disagree = {depth: found["disagreement"][str(depth)] for depth in settings["depths"]}
-        shown = settings["shown"]
-        nodes = [tree_nodes(mappings[number], settings["tree depth"]) for number in shown]
+        closest, listed = results["approximations"], results["experts"]
+        shares = closest["disagreement"]
+        depth = settings["tree depth"]
+        tree, mappings, priors = square_tree(depth), np.array(listed["mappings"]), listed["priors"]
+        drawn = [(square_tree(d), np.array(closest["mappings"][str(d)]), shares[str(d)]) for d in settings["depths"]]
+        shown = [(n, mappings[n], tree_nodes(mappings[n], depth), priors[n]) for n in settings["shown"]]
         return Analysis(
-            claims=claims(found["disagreement"], priors, listed["apart"]),
+            claims=claims(shares, priors, listed["apart"]),
             figures=[
                 Figure(
                     "approximations",
                     "A mapping of the unit square to two arms, and the closest mappings of 16 and of 64 cells.",
-                    lambda pyplot: approximations(
-                        pyplot, example_mapping, {d: (square_tree(d), drawn[d]) for d in drawn}, disagree
-                    ),
+                    lambda pyplot: approximations(pyplot, example_mapping, drawn),
                 ),
                 Figure(
                     "experts",
@@ -89,21 +75,19 @@ class Illustrations(Experiment):
                 Figure(
                     "tree",
                     "The binary tree of depth 2 over the unit square; each node's region is filled.",
-                    lambda pyplot: tree_regions(pyplot, settings["tree depth"]),
+                    lambda pyplot: tree_regions(pyplot, depth),
                 ),
                 Figure(
                     "experts-on-tree",
                     "Four of the experts on the tree: the nodes that make up the coarsest partition of each, and their arms.",
-                    lambda pyplot: experts_on_tree(
-                        pyplot, tree, [(n, mappings[n], at, priors[n]) for n, at in zip(shown, nodes, strict=True)]
-                    ),
+                    lambda pyplot: experts_on_tree(pyplot, tree, shown),
                 ),
             ],
             tables=[
                 Table(
                     "How far the closest mapping of N cells is from the example",
                     ["cells", "share of the square where they disagree"],
-                    [[str(2 ** int(depth)), f"{share:.2%}"] for depth, share in found["disagreement"].items()],
+                    [[str(2 ** int(depth)), f"{share:.2%}"] for depth, share in shares.items()],
                 ),
                 Table(
                     "The experts and their prior weights (binary tree of depth 2)",
@@ -193,19 +177,15 @@ def tree_nodes(mapping: Ints, depth: int) -> list[tuple[int, int, int]]:
     >>> tree_nodes(np.array([0, 0, 0, 1]), 2)
     [(1, 0, 0), (2, 2, 0), (2, 3, 1)]
     """
-    found: list[tuple[int, int, int]] = []
 
-    def visit(level: int, number: int) -> None:
+    def below(level: int, number: int) -> list[tuple[int, int, int]]:
         width = 2 ** (depth - level)
         part = mapping[number * width : (number + 1) * width]
         if (part == part[0]).all():
-            found.append((level, number, int(part[0])))
-        else:
-            visit(level + 1, 2 * number)
-            visit(level + 1, 2 * number + 1)
+            return [(level, number, int(part[0]))]
+        return below(level + 1, 2 * number) + below(level + 1, 2 * number + 1)
 
-    visit(0, 0)
-    return found
+    return below(0, 0)
 
 
 # -- what it shows -------------------------------------------------------------------------------------------------------
@@ -218,31 +198,16 @@ def claims(disagreement: dict[str, float], priors: list[float], apart: float) ->
     ordered = [shares[depth] for depth in sorted(shares)]
     fall = min(a - b for a, b in pairwise(ordered))
     total = abs(sum(priors) - 1.0)
-    constant, finest = max(priors), min(priors)
+    most, least = max(priors), min(priors)
+    off = {"off by at most": apart, "allowed": EXACT}
     return [
-        _certain("The closest mapping gets closer with every finer quantisation", fall, cells, "paper"),
-        _certain("The prior weights of all experts add to 1", EXACT - total, {"off by": total, "allowed": EXACT}, "paper"),
-        _certain(
-            "Simple experts start with more weight than complicated ones",
-            constant - finest,
-            {"most": constant, "least": finest},
-            "paper",
-        ),
-        _certain(
-            "The tree's two passes give the mixture of all experts",
-            EXACT - apart,
-            {"off by at most": apart, "allowed": EXACT},
-            "paper",
-        ),
+        _certain("The closest mapping gets closer with every finer quantisation", fall, **cells),
+        _certain("The prior weights of all experts add to 1", EXACT - total, **{"off by": total, "allowed": EXACT}),
+        _certain("Simple experts start with more weight than complicated ones", most - least, most=most, least=least),
+        _certain("The tree's two passes give the mixture of all experts", EXACT - apart, **off),
     ]
 
 
-def _certain(text: str, difference: float, numbers: dict[str, Any], source: str) -> Claim:
-    return claim(
-        "illustrations",
-        text,
-        [difference, difference],
-        numbers=numbers,
-        source=source,
-        explanation="Computed, not averaged: the interval is a point.",
-    )
+def _certain(text: str, difference: float, **numbers: float) -> Claim:
+    why = "Computed, not averaged: the interval is a point."
+    return claim("illustrations", text, [difference, difference], numbers=numbers, explanation=why)

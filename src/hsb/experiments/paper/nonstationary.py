@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .. import problems
-from ..evaluate.comparison import Comparison
-from .base import Analysis, Claim, Figure, Options
-from .race import Race, losses_table, styles
-from .stationary import DEFAULT, DEPTHS, PAPER
+from ... import problems
+from ...evaluate.comparison import Comparison
+from ..base import Analysis, Claim, Figure, Options
+from ..race import Race, losses_table
+from . import Paper
+from .curves import draw
+from .stationary import DEFAULT, DEPTHS, OURS, PAPER, TREES
 
 DRIFT = "HSB drift, depth 10"
 
 
-class Nonstationary(Race):
+class Nonstationary(Paper, Race):
     """The arms of VI-A change places, all at once."""
 
     name = "nonstationary"
@@ -26,8 +28,8 @@ class Nonstationary(Race):
         "policies": {
             "the paper's policies": PAPER,
             "drift and the default": {
-                DRIFT: {"policy": "HSB", "depth": 10, "horizon": True, "drift": 1e-5},
-                DEFAULT: {"policy": "HSB", "depth": 10},
+                DRIFT: {"policy": "HSB", "structure": TREES[10], "horizon": True, "drift": 1e-5},
+                **OURS,
             },
         },
         "quick": {"data_sets": 4, "presentations": 2, "rounds": 10_000},
@@ -40,20 +42,20 @@ class Nonstationary(Race):
         return [problem.change(settings["rounds"])]
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """The paper's finding before and after the change, and how the default and drift compare."""
-        found = self.comparison(options, results)
+        """The paper's result before and after the change, and how the default and drift compare."""
+        compared = self.comparison(options, results)
         [change] = self.marks(self.settings(options))
         caption = (
             f"Average loss so far against the round (Figure 8); the models change after round {change:,} (vertical line). Mean over the "
             "data sets, each presented several times; bands are 95% intervals over data sets."
         )
         return Analysis(
-            claims=[*self.rivals(found, change), *self.ours(found, change)],
-            figures=[Figure("figure-8-nonstationary", caption, lambda pyplot: draw(pyplot, found, change), synthetic=True)],
+            claims=[*self.rivals(compared, change), *self.ours(compared, change)],
+            figures=[Figure("figure-8-nonstationary", caption, lambda pyplot: draw(pyplot, compared, change), synthetic=True)],
             tables=[
-                losses_table(found, "Average loss before the change (synthetic data)", until=change),
-                losses_table(found, "Average loss after the change (synthetic data)", since=change),
-                losses_table(found, "Average loss over all rounds (synthetic data)"),
+                losses_table(compared, "Average loss before the change (synthetic data)", until=change),
+                losses_table(compared, "Average loss after the change (synthetic data)", since=change),
+                losses_table(compared, "Average loss over all rounds (synthetic data)"),
             ],
             notes=[
                 "The best policy that knows the model loses the same before and after the change: the arms change places.",
@@ -61,7 +63,7 @@ class Nonstationary(Race):
             ],
         )
 
-    def rivals(self, found: Comparison, change: int) -> list[Claim]:
+    def rivals(self, compared: Comparison, change: int) -> list[Claim]:
         """HSB-BT against each rival at each depth, before and after."""
         claims = []
         for depth in DEPTHS:
@@ -69,33 +71,17 @@ class Nonstationary(Race):
             for rival, words in ((f"S-EXP3, depth {depth}", "S-EXP3 of the same depth"), ("EXP3", "EXP3")):
                 before = f"Before the change, HSB-BT of depth {depth} beats {words}"
                 after = f"HSB-BT of depth {depth} adapts better than {words}: it loses less in the rounds after the change"
-                claims.append(self.beats(found, ours, rival, before, until=change))
-                claims.append(self.beats(found, ours, rival, after, since=change))
+                claims.append(self.beats(compared, ours, rival, before, until=change))
+                claims.append(self.beats(compared, ours, rival, after, since=change))
         return claims
 
-    def ours(self, found: Comparison, change: int) -> list[Claim]:
+    def ours(self, compared: Comparison, change: int) -> list[Claim]:
         """The default and drift against the paper's HSB-BT."""
         paper = "HSB-BT, depth 10"
         better = "than HSB-BT without drift, depth 10: it loses less in the rounds after the change"
         return [
-            self.beats(found, DRIFT, paper, f"HSB-BT with drift adapts better {better}", since=change, source="hsb"),
-            self.beats(found, DEFAULT, paper, f"HSB's default adapts better {better}", since=change, source="hsb"),
-            self.beats(found, DEFAULT, paper, "HSB's default beats HSB-BT of depth 10 over all rounds", source="hsb"),
-            self.beats(found, DEFAULT, DRIFT, "HSB's default beats HSB-BT with drift over all rounds", source="hsb"),
+            self.beats(compared, DRIFT, paper, f"HSB-BT with drift adapts better {better}", since=change, source="hsb"),
+            self.beats(compared, DEFAULT, paper, f"HSB's default adapts better {better}", since=change, source="hsb"),
+            self.beats(compared, DEFAULT, paper, "HSB's default beats HSB-BT of depth 10 over all rounds", source="hsb"),
+            self.beats(compared, DEFAULT, DRIFT, "HSB's default beats HSB-BT with drift over all rounds", source="hsb"),
         ]
-
-
-def draw(pyplot: Any, found: Comparison, change: int) -> Any:
-    """Figure 8."""
-    figure, ax = pyplot.subplots(figsize=(9.0, 4.8), layout="constrained")
-    ax.axvline(change, color="0.5", linewidth=1.0)
-    found.plot(ax, styles=styles(found), log=False)
-    ax.annotate(
-        " the arms change places",
-        (change, 1.0),
-        xycoords=("data", "axes fraction"),
-        va="top",
-        xytext=(2, -4),
-        textcoords="offset points",
-    )
-    return figure

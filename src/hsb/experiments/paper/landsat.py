@@ -2,71 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import ecoc
-from ..data import LABELS, landsat
-from ..evaluate.intervals import mean_interval
-from ..play import simulate
-from ..policies import HSB, Exp3, Policy, SExp3
-from ..spaces import Box
-from ..structures import BinaryTree, PositionSplits
-from ..types import Floats
-from .base import Analysis, Claim, Experiment, Figure, Options, Part, Table
-from .claims import claim
-from .landsat_figure import bars, gaps
+from ... import ecoc
+from ...data import LABELS, landsat
+from ...evaluate.intervals import mean_interval
+from ...play import simulate
+from ...policies import HSB, Exp3, Policy, SExp3
+from ...spaces import Box
+from ...structures import BinaryTree, PositionSplits
+from ...types import Floats
+from ..base import Analysis, Claim, Figure, Options, Part, Table
+from ..claims import claim
+from . import Paper
+from .landsat_figures import bars, gaps
 
 EPOCHS = 9
 HAMMING = "Hamming decoding"
 APS, BT, S_EXP3, EXP3, OURS = "HSB-APS", "HSB-BT", "S-EXP3", "EXP3", "HSB without knobs"
 BT_SHUFFLED = "HSB-BT, bits in a random order"
 LEARNERS = (APS, BT, S_EXP3, EXP3)  # the paper's
-SETTINGS: dict[str, Any] = {
-    "code": "one-versus-all",
-    "perceptrons": "online, features standardised with the rows seen so far",
-    "epochs": EPOCHS,
-    "policies": [HAMMING, *LEARNERS, OURS, BT_SHUFFLED],
-    "rates": "Corollary 1's for HSB with as many regions as classes, sqrt(2 N ln M / (T M)) for S-EXP3 and EXP3; T is the number of rows",
-    "repetitions": 80,  # of the original order, in blocks
-    "blocks": 4,
-    "orders": 12,  # shuffled, each one part
-    "presentations": 3,  # of each shuffled order
-}
-QUICK = {"repetitions": 8, "blocks": 2, "orders": 3, "presentations": 1, "every": 5}
 
 
-class LandSat(Experiment):
+class LandSat(Paper):
     """Six online perceptrons give each row a codeword of six bits; policies that see only the codeword learn which class it means."""
 
     name = "landsat"
     title = "LandSat: online classification with output codes (Section VI-D, Fig. 9)"
-
-    def settings(self, options: Options) -> dict[str, Any]:
-        """All that it is run with."""
-        return SETTINGS | {"every": 1} | (QUICK if options.quick else {}) | {"seed": options.seed}
+    SETTINGS: ClassVar[dict[str, Any]] = {
+        "code": "one-versus-all",
+        "perceptrons": "online, features standardised with the rows seen so far",
+        "epochs": EPOCHS,
+        "policies": [HAMMING, *LEARNERS, OURS, BT_SHUFFLED],
+        "rates": "Corollary 1's for HSB with as many regions as classes, sqrt(2 N ln M / (T M)) for S-EXP3 and EXP3; T is the number of rows",
+        "repetitions": 80,  # of the original order, in blocks
+        "blocks": 4,
+        "orders": 12,  # shuffled, each one part
+        "presentations": 3,  # of each shuffled order
+        "every": 1,  # 5: every fifth row
+        "quick": {"repetitions": 8, "blocks": 2, "orders": 3, "presentations": 1, "every": 5},
+    }
 
     def parts(self, options: Options) -> list[Part]:
-        """Blocks of repetitions in the original order; two variants of what is around them."""
-        settings = self.settings(options)
+        """Blocks of repetitions in the original order; the same with features standardised beforehand; and shuffled orders."""
+        settings, seed = self.settings(options), options.seed
         each, every = settings["repetitions"] // settings["blocks"], settings["every"]
         rounds = len(range(0, 6435, every)) // EPOCHS * EPOCHS * len(settings["policies"])
-        common = {"policies": settings["policies"], "every": every}
-        parts = []
-        for block in range(settings["blocks"]):
-            seeds = [[options.seed, 0, block * each + k] for k in range(each)]
-            arguments = common | {"order": None, "scaling": "online", "seeds": seeds}
-            parts.append(Part(f"original {block}", f"{__name__}:classify", arguments, rounds * each))
-        seeds = [[options.seed, 1, k] for k in range(each)]
-        arguments = common | {"order": None, "scaling": "whole", "seeds": seeds}
-        parts.append(Part("standardised with all rows", f"{__name__}:classify", arguments, rounds * each))
-        for order in range(settings["orders"]):
-            seeds = [[options.seed, 2, order, k] for k in range(settings["presentations"])]
-            arguments = common | {"order": [options.seed, 3, order], "scaling": "online", "seeds": seeds}
-            parts.append(Part(f"shuffled {order}", f"{__name__}:classify", arguments, rounds * settings["presentations"]))
-        return parts
+
+        def part(name: str, seeds: list[list[int]], scaling: str = "online", order: list[int] | None = None) -> Part:
+            arguments = {"policies": settings["policies"], "every": every, "order": order, "scaling": scaling, "seeds": seeds}
+            return Part(name, f"{__name__}:classify", arguments, rounds * len(seeds))
+
+        blocks = range(settings["blocks"])
+        presentations = range(settings["presentations"])
+        return [
+            *(part(f"original {block}", [[seed, 0, block * each + k] for k in range(each)]) for block in blocks),
+            part("standardised with all rows", [[seed, 1, k] for k in range(each)], "whole"),
+            *(
+                part(f"shuffled {order}", [[seed, 2, order, k] for k in presentations], order=[seed, 3, order])
+                for order in range(settings["orders"])
+            ),
+        ]
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
         """The errors of each epoch, and the paper's claims about them."""
@@ -75,13 +74,10 @@ class LandSat(Experiment):
         blocks = [results[f"original {block}"] for block in range(settings["blocks"])]
         errors = {name: np.array([row for block in blocks for row in block["errors"][name]]) for name in names}
         whole = {name: np.array(rows) for name, rows in results["standardised with all rows"]["errors"].items()}
-        shuffled = {
-            name: np.array(
-                [np.mean(results[f"shuffled {order}"]["errors"][name], axis=0) for order in range(settings["orders"])]
-            )
-            for name in names
-        }
+        orders = [results[f"shuffled {order}"]["errors"] for order in range(settings["orders"])]
+        shuffled = {name: np.array([np.mean(order[name], axis=0) for order in orders]) for name in names}
         length = blocks[0]["rows"] // EPOCHS
+        rates = [[name, f"{rate:.4f}" if rate else "none to set"] for name, rate in blocks[0]["rates"].items()]
         return Analysis(
             claims=claims(errors),
             figures=[
@@ -100,7 +96,7 @@ class LandSat(Experiment):
             tables=[
                 _by_epoch(f"Misclassification (%) by epoch, original order, {len(errors[APS])} repetitions", errors),
                 _around({"original order": errors, "standardised with all rows": whole, "shuffled orders": shuffled}),
-                Table("Learning rates", ["policy", "rate"], [[name, _rate(blocks[0]["rates"][name])] for name in names[1:]]),
+                Table("Learning rates", ["policy", "rate"], rates),
             ],
             notes=notes(errors, shuffled, np.array(blocks[0]["counts"])),
         )
@@ -147,27 +143,19 @@ def _positions(classes: int) -> PositionSplits:
     return PositionSplits(bits=[1] * classes)
 
 
-def _aps(classes: int, rows: int, rng: np.random.Generator) -> Policy:
-    return HSB(_positions(classes), arms=classes, horizon=rows, seed=rng)
+def _bt(n: int, rows: int, rng: np.random.Generator) -> Policy:
+    return HSB(BinaryTree(depth=n, space=Box.unit(n)), arms=n, horizon=rows, seed=rng)
 
 
-def _bt(classes: int, rows: int, rng: np.random.Generator) -> Policy:
-    return HSB(BinaryTree(depth=classes, space=Box.unit(classes)), arms=classes, horizon=rows, seed=rng)
-
-
-def _s_exp3(classes: int, rows: int, rng: np.random.Generator) -> Policy:
-    return SExp3(_positions(classes), arms=classes, horizon=rows, seed=rng)
-
-
-def _exp3(classes: int, rows: int, rng: np.random.Generator) -> Policy:
-    return Exp3(arms=classes, horizon=rows, seed=rng)
-
-
-def _ours(classes: int, rows: int, rng: np.random.Generator) -> Policy:
-    return HSB(_positions(classes), arms=classes, seed=rng)
-
-
-MAKERS: dict[str, Any] = {HAMMING: None, APS: _aps, BT: _bt, S_EXP3: _s_exp3, EXP3: _exp3, OURS: _ours, BT_SHUFFLED: _bt}
+MAKERS: dict[str, Any] = {  # of (classes, rows, generator)
+    HAMMING: None,
+    APS: lambda n, rows, rng: HSB(_positions(n), arms=n, horizon=rows, seed=rng),
+    BT: _bt,
+    S_EXP3: lambda n, rows, rng: SExp3(_positions(n), arms=n, horizon=rows, seed=rng),
+    EXP3: lambda n, rows, rng: Exp3(arms=n, horizon=rows, seed=rng),
+    OURS: lambda n, rows, rng: HSB(_positions(n), arms=n, seed=rng),
+    BT_SHUFFLED: _bt,
+}
 
 
 # -- what it shows -------------------------------------------------------------------------------------------------------
@@ -175,40 +163,35 @@ MAKERS: dict[str, Any] = {HAMMING: None, APS: _aps, BT: _bt, S_EXP3: _s_exp3, EX
 
 def claims(errors: dict[str, Floats]) -> list[Claim]:
     """The paper's claims, and ours: `errors` has a row for each repetition and a column for each epoch."""
-    gap = {name: rows - errors[HAMMING] for name, rows in errors.items()}
     late = {name: rows[:, -3:].mean(axis=1) for name, rows in errors.items()}
-    found = []
+    weighed = []
     for name in (APS, BT, S_EXP3):
+        gap = errors[name] - errors[HAMMING]
+        first, last = gap[:, 0], gap[:, -3:].mean(axis=1)
         numbers = {
-            "first epoch": _numbers(gap[name][:, 0]),
-            "last three epochs": _numbers(gap[name][:, -3:].mean(axis=1)),
+            "first epoch": _numbers(first),
+            "last three epochs": _numbers(last),
             "unit": "error of the learner less that of Hamming decoding",
         }
         text = f"{name} catches up with Hamming decoding: it is further behind in the first epoch than in the last three"
-        found.append(claim("landsat", text, gap[name][:, 0] - gap[name][:, -3:].mean(axis=1), numbers=numbers))
+        weighed.append(claim("landsat", text, first - last, numbers=numbers))
     for name in (BT, S_EXP3, EXP3):
-        found.append(
-            claim(
-                "landsat",
-                f"{APS} errs less than {name} in the last three epochs",
-                late[name] - late[APS],
-                numbers={APS: _numbers(late[APS]), name: _numbers(late[name])},
-                fails=WHY_NOT_BEST if name == BT else "",
-                tie=WHY_NOT_BEST if name == BT else "",
-            )
-        )
+        why = WHY_NOT_BEST if name == BT else ""
+        weighed.append(_less(late, APS, name, f"{APS} errs less than {name} in the last three epochs", why))
     for epoch in range(EPOCHS - 3, EPOCHS):
-        both = {name: _numbers(errors[name][:, epoch]) for name in (APS, HAMMING)}
-        text = f"{APS} errs less than {HAMMING} in epoch {epoch + 1}"
-        found.append(claim("landsat", text, -gap[APS][:, epoch], numbers=both, tie=WHY_TIE, fails=WHY_TIE))
+        column = {name: rows[:, epoch] for name, rows in errors.items()}
+        weighed.append(_less(column, APS, HAMMING, f"{APS} errs less than {HAMMING} in epoch {epoch + 1}", WHY_TIE))
     text = f"{APS} errs less than {BT} with the bits in a random order, in the last three epochs"
-    both = {name: _numbers(late[name]) for name in (APS, BT_SHUFFLED)}
-    found.append(claim("landsat", text, late[BT_SHUFFLED] - late[APS], numbers=both, source="hsb"))
+    weighed.append(_less(late, APS, BT_SHUFFLED, text, source="hsb"))
     for name in (APS, BT, OURS):
-        both = {other: _numbers(late[other]) for other in (name, HAMMING)}
         text = f"{name} errs less than {HAMMING} over the last three epochs together"
-        found.append(claim("landsat", text, late[HAMMING] - late[name], numbers=both, source="hsb"))
-    return found
+        weighed.append(_less(late, name, HAMMING, text, source="hsb"))
+    return weighed
+
+
+def _less(errors: dict[str, Floats], ours: str, rival: str, text: str, why: str = "", source: str = "paper") -> Claim:
+    numbers = {name: _numbers(errors[name]) for name in (ours, rival)}
+    return claim("landsat", text, errors[rival] - errors[ours], numbers=numbers, tie=why, fails=why, source=source)
 
 
 WHY_NOT_BEST = (
@@ -227,7 +210,7 @@ def notes(errors: dict[str, Floats], shuffled: dict[str, Floats], counts: NDArra
     best = min(LEARNERS, key=lambda name: float(errors[name].mean()))
     behind = (errors[OURS] - errors[best]).mean(axis=0)
     worst = int(behind.argmax())
-    found = [
+    remarks = [
         "One data set in one order: intervals are over what is drawn at random (arms, ties, the order of the bits), not over other data.",
         "Rows are neighbours in a picture, so the mix of classes changes from epoch to epoch and so does everybody's error. In shuffled "
         f"orders, without neighbours, {HAMMING} errs {late[HAMMING]:.1%} in the last three epochs, {APS} {late[APS]:.1%}, "
@@ -239,19 +222,15 @@ def notes(errors: dict[str, Floats], shuffled: dict[str, Floats], counts: NDArra
         before = counts[:worst].sum(axis=0)
         new = int((counts[worst] - before).argmax())
         label, ground = list(LABELS.items())[new]
-        found.append(
+        remarks.append(
             f"{OURS} is furthest behind {best} in epoch {worst + 1}, by {behind[worst]:.1%}. Class {label} ({ground}) has {before[new]} rows "
             f"before that epoch and {counts[worst, new]} in it; its codewords are new, and their class has to be found by trial."
         )
-    return found
+    return remarks
 
 
 def _numbers(values: Floats) -> dict[str, float]:
     return mean_interval(values)._asdict()
-
-
-def _rate(rate: float | None) -> str:
-    return "none to set" if rate is None else f"{rate:.4f}"
 
 
 def _cell(values: Floats) -> str:

@@ -1,0 +1,126 @@
+"""Problems, structures and policies made from plain data, as settings and TOML files hold it. Errors name the key.
+
+Where a name stands for a class of hsb, "module:Class" stands for one of the user's own; other keys are its keyword arguments.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import InputError
+from ..policies import Policy
+from ..problems import Problem, named
+from ..structures import OneOf, Structure
+from .imported import imported
+from .losses import Losses
+
+Plain = dict[str, Any]
+NEEDED = {"structure", "features", "arms"}  # arguments of a policy that need not be given: they follow from the problem
+
+
+def world(given: Plain) -> Problem:
+    """The problem of that `name`, with the other keys as its settings; or, where there is a `path`, a file of losses.
+
+    >>> world({"name": "smooth", "arms": 4})
+    Smooth(arms=4, model=0)
+    """
+    if "path" in given:
+        return Losses(given)
+    settings = dict(given)
+    if "name" not in settings:
+        raise InputError("name: is missing. See hsb.problems for the names.")
+    name = str(settings.pop("name"))
+    if ":" not in name:
+        return named(name, **settings)
+    made: Problem = _made(imported(name, Problem), settings)
+    return made
+
+
+def structure(given: Plain, problem: Problem) -> Structure:
+    """A structure from {"kind": ..., its arguments}, over the contexts of the problem.
+
+    >>> structure({"kind": "BinaryTree", "depth": 3}, world({"name": "two-features"})).space
+    Box([0.0, 0.0], [1.0, 1.0])
+    """
+    settings = dict(given)
+    kind = _kind("kind", settings.pop("kind", None), Structure, list(Structure.kinds))
+    if kind is OneOf:
+        known_keys(settings, {"structures"})
+        return OneOf(*(structure(table(each), problem) for each in settings.get("structures", [])))
+    made: Structure = _made(kind, settings, space=problem.space)
+    return made
+
+
+def entrant(given: Plain, problem: Problem, rounds: int) -> Callable[[int], Policy]:
+    """Makes the policy {"policy": ..., "structure": ..., its settings} from a seed. `horizon` may be true: the rounds to be played.
+
+    >>> tree = {"kind": "BinaryTree", "depth": 2}
+    >>> entrant({"policy": "SExp3", "structure": tree, "horizon": True}, world({"name": "stationary"}), 1000)(0).horizon
+    1000.0
+    """
+    settings = dict(given)
+    plain = [name for name, kind in Policy.kinds.items() if _needed(kind) <= NEEDED]
+    kind = _kind("policy", settings.pop("policy", None), Policy, plain)
+    where = settings.pop("structure", None)
+    if settings.get("horizon") is True:
+        settings["horizon"] = rounds
+    if isinstance(settings.get("loss_range"), list):
+        settings["loss_range"] = tuple(settings["loss_range"])
+    takes_structure = next(iter(inspect.signature(kind).parameters), "") in ("structure", "features")
+    if takes_structure and where is None:
+        raise InputError("structure: is missing.")
+    first = [structure(where, problem)] if takes_structure else []
+
+    def make(seed: int) -> Policy:
+        made: Policy = _made(kind, settings, *first, arms=problem.arms, seed=seed)
+        return made
+
+    return make
+
+
+def table(value: Any, key: str | None = None) -> Plain:
+    """A table as it is; text alone is a table with that text under `key`."""
+    if isinstance(value, str) and key is not None:
+        return {key: value}
+    if not isinstance(value, dict):
+        raise InputError(f"must be a table; given {value!r}.")
+    return value
+
+
+def _kind(key: str, name: Any, base: Any, listed: list[str]) -> Any:
+    if isinstance(name, str) and ":" in name:
+        try:
+            return imported(name, base)
+        except InputError as error:
+            raise InputError(f"{key}: {error}") from None
+    if name not in listed:
+        raise InputError(f"{key}: must be one of {', '.join(sorted(listed))}, or 'module:Class'; given {name!r}.")
+    return base.kinds[name]
+
+
+def _made(kind: Any, given: Plain, *first: Any, **provided: Any) -> Any:
+    """The object; InputError that names a key which is unknown or missing."""
+    signature = inspect.signature(kind)
+    free = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in signature.parameters.values())
+    if not free:
+        provided = {name: value for name, value in provided.items() if name in signature.parameters}
+        known_keys(given, set(list(signature.parameters)[len(first) :]) - set(provided))
+    try:
+        signature.bind(*first, **given, **provided)
+    except TypeError as error:
+        raise InputError(f"{kind.__name__}: {error}.") from None
+    return kind(*first, **given, **provided)
+
+
+def _needed(kind: Any) -> set[str]:
+    parameters = inspect.signature(kind).parameters
+    return {name for name, each in parameters.items() if each.default is inspect.Parameter.empty}
+
+
+def known_keys(given: Plain, known: set[str]) -> None:
+    """InputError that names a key which is not one of those known."""
+    for name in given:
+        if name not in known:
+            raise InputError(f"{name}: unknown key. The keys are {', '.join(sorted(known))}.")
