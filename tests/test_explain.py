@@ -34,7 +34,7 @@ def as_hierarchy(shape: naive.Hierarchy) -> hsb.Hierarchy:
         name[i]: {"leaves": sorted(shape.regions[i]), "groups": [[name[j] for j in group] for group in shape.groups[i]]}
         for i in reversed(shape.children_first)
     }
-    return hsb.Hierarchy(nodes, root=name[shape.root])
+    return hsb.Hierarchy(nodes, root=name[shape.root], space=hsb.Box.unit())
 
 
 RANDOM = [naive.random_hierarchy(np.random.default_rng(seed), 6) for seed in range(4)]

@@ -52,8 +52,8 @@ EXAMPLES: dict[str, hsb.Structure] = {
     "position, cells": hsb.PositionSplits(bits=[3], space=hsb.Cells(8)),
     "arbitrary": hsb.ArbitrarySplits(leaves=5),
     "arbitrary, plane": hsb.ArbitrarySplits(leaves=8, space=PLANE),
-    "own": hsb.Hierarchy(OWN),
-    "own, other root": hsb.Hierarchy(dict(reversed(OWN.items())), root="all", space=hsb.Cells(4)),
+    "own": hsb.Hierarchy(OWN, space=hsb.Box.unit()),
+    "own, other root": hsb.Hierarchy(dict(reversed(OWN.items())), root="all"),
     "one of": hsb.OneOf(hsb.Lexicographic(leaves=8), hsb.BinaryTree(depth=3)),
     "one of, features": hsb.OneOf(
         hsb.OneOf(hsb.BinaryTree(depth=4, space=PLANE, features=[0]), hsb.BinaryTree(depth=4, space=PLANE)),
@@ -177,6 +177,20 @@ def test_constants_of_the_users_own_and_of_one_of():
     assert both.cost.nodes == 1 + 4 + 20
 
 
+def test_leaves_that_are_only_numbered_are_the_contexts():
+    """Without a space context k is leaf k; a space, or a description that names one, is taken as it is."""
+    own = hsb.Hierarchy(OWN)
+    assert own.space == hsb.Cells(4)
+    assert [own.leaf_of(k) for k in range(4)] == [0, 1, 2, 3]
+    with pytest.raises(hsb.InputError, match=r"cell numbers 0 \.\. 3"):
+        own.leaf_of(4)
+    for given in ({"space": hsb.Box.unit()}, {"features": [0]}):
+        unit = hsb.Hierarchy(OWN, **given)
+        assert unit.space == hsb.Box.unit() and unit.leaf_of(1) == 3
+        assert from_dict(unit.to_dict()).space == hsb.Box.unit()
+        assert "Box" in repr(unit) and unit != own
+
+
 @countable
 @pytest.mark.parametrize("dense", [True, False])
 def test_cost_is_what_the_kernels_visit(structure, dense, monkeypatch):
@@ -202,17 +216,12 @@ def _parts(structure: hsb.Structure) -> list[hsb.Structure]:
 # -- cells -----------------------------------------------------------------------------------------------------------
 
 
-def finest(structure: hsb.Structure) -> hsb.Structure:
-    """The structure whose leaves `OneOf` numbers."""
-    return finest(structure._finest) if isinstance(structure, hsb.OneOf) else structure
-
-
 @countable
 def test_a_point_inside_a_region_has_that_leaf(structure):
     rng = np.random.default_rng(1)
     for leaf in range(structure.leaves):
         bounds = structure.region(leaf)
-        looked_at = finest(structure).features
+        looked_at = structure.finest.features
         assert len(bounds) == len(looked_at)
         for share in (0.5, *rng.uniform(0.01, 0.99, 3)):
             unit = rng.random(structure.space.features)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..structures import Structure
-from ..structures.base import tree_box
+from ..structures.boxes import tree_box
 from ..types import Ints
 
 Node = tuple[int, int, int]  # level, number, arm

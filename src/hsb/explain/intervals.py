@@ -16,7 +16,6 @@ from ..kernels import header as h
 from ..members import Member, blocks
 from ..structures import Structure
 from ..types import Floats
-from .boxes import cover
 from .pieces import Best, Piece, unseen
 from .weights import best_arms, first_best, log_of
 
@@ -39,10 +38,10 @@ def solve(structure: Structure, member: Member) -> Best:
         block = i * N - i * (i - 1) // 2 + j - i
         parts = _split(tables, i, j, K) if j > i else []
         if not best.seen[block]:
-            pieces.append(unseen(cover(structure, range(i, j + 1)), arms))
+            pieces.append(unseen(structure.boxes((i, j + 1)), arms))
         elif not parts or first_best([stay[i, j], sum(tables[0][part] for part in parts)]) == 0:
             share = math.exp(best.log_share[block])
-            pieces.append(Piece(cover(structure, range(i, j + 1)), int(best.arm[block]), share, True))
+            pieces.append(Piece(structure.boxes((i, j + 1)), int(best.arm[block]), share, True))
         else:
             todo += parts
     return Best(float(tables[0][0, N - 1] - math.log(F[I[h.TABLE] + N - 1])), pieces, structure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..structures import Structure
-from .boxes import Boxes
+from ..structures.boxes import Boxes
 
 
 class Piece(NamedTuple):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import theory
-from ..structures import GroupedLexicographic, KaryTree, OneOf, Structure
+from ..structures import GroupedLexicographic, KaryTree, Structure
 from .result import Explanation
 
 MOST_LEAVES = 1 << 16  # beyond, a tree's mapping is not written out leaf by leaf
@@ -27,12 +27,12 @@ def price(found: Explanation, *, stop: float | None) -> float:
     True
     """
     arms, chosen = len(found.arms), found.chosen
-    ahead = _chosen_among(found.structure, chosen)
-    if isinstance(chosen, OneOf):  # one arm everywhere
+    ahead = _ahead(found.structure, chosen) or 0.0
+    if chosen.structures:  # one arm everywhere
         return ahead + math.log(len(chosen.structures) + 1) + math.log(arms)
     stop = stop if chosen.takes_stop else None
     if isinstance(chosen, KaryTree) and chosen.leaves > MOST_LEAVES:
-        return ahead + _deep(found, chosen, 0.5 if stop is None else stop)
+        return ahead + _deep(found, chosen, stop)
     mapping = _leaves(found, chosen)
     if isinstance(chosen, GroupedLexicographic) and chosen.leaves > MOST_INTERVALS:
         runs = 1 + int(np.count_nonzero(np.diff(mapping)))
@@ -40,41 +40,23 @@ def price(found: Explanation, *, stop: float | None) -> float:
     return ahead + theory.prior_cost(chosen, mapping, arms=arms, stop=stop)
 
 
-def _chosen_among(structure: Structure, chosen: Structure) -> float:
-    """ln(1/prior) of going down to the chosen structure."""
-    if structure is chosen or not isinstance(structure, OneOf):
-        return 0.0
-    below = [_chosen_among(part, chosen) for part in structure.structures if _holds(part, chosen)]
-    return math.log(len(structure.structures) + 1) + below[0]
-
-
-def _holds(structure: Structure, chosen: Structure) -> bool:
+def _ahead(structure: Structure, chosen: Structure) -> float | None:
+    """ln(1/prior) of going down to the chosen structure; None where that is not below."""
     if structure is chosen:
-        return True
-    return isinstance(structure, OneOf) and any(_holds(part, chosen) for part in structure.structures)
+        return 0.0
+    below = (_ahead(part, chosen) for part in structure.structures)
+    return next((math.log(len(structure.structures) + 1) + cost for cost in below if cost is not None), None)
 
 
-def _deep(found: Explanation, tree: KaryTree, q: float) -> float:
+def _deep(found: Explanation, tree: KaryTree, stop: float | None) -> float:
     """A tree with too many leaves to write out: only down to the smallest region. What lies below it has one arm."""
+    arms = len(found.arms)
     smallest = min(math.prod(_fractions(tree, region.bounds)) for region in found.regions)
     depth = min(tree.depth, math.ceil(-math.log(smallest) / math.log(tree.k) - 1e-6))
     if tree.k**depth > MOST_LEAVES:
-        return theory.prior_bound(tree, arms=len(found.arms), regions=len(found.regions))
-    constant = -math.log(len(found.arms))
-    log_q = math.log(q) if q > 0.0 else -math.inf
-    bottom = constant  # ln beta of one arm on a node: at a leaf, then level by level up to the smallest region
-    for _ in range(tree.depth - depth):
-        bottom = float(np.logaddexp(log_q + constant, math.log1p(-q) + tree.k * bottom))
-    arm = _leaves(found, KaryTree(k=tree.k, depth=depth, space=tree.space, features=tree.features))
-    log_beta = np.full(len(arm), bottom)
-    same = np.ones(len(arm), dtype=bool)
-    for _ in range(depth):
-        arms = arm.reshape(-1, tree.k)
-        same = same.reshape(-1, tree.k).all(axis=1) & (arms == arms[:, :1]).all(axis=1)
-        stay = np.where(same, log_q + constant, -math.inf)
-        log_beta = np.logaddexp(stay, math.log1p(-q) + log_beta.reshape(-1, tree.k).sum(axis=1))
-        arm = arms[:, 0]
-    return -float(log_beta[0])
+        return theory.prior_bound(tree, arms=arms, regions=len(found.regions))
+    mapping = _leaves(found, KaryTree(k=tree.k, depth=depth, space=tree.space, features=tree.features))
+    return -tree.log_beta(mapping, np.full(arms, -math.log(arms)), stop)
 
 
 def _fractions(structure: Structure, bounds: tuple[tuple[float, float], ...]) -> list[float]:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..members import Member
-from ..quantise import cells, leaf_numbers
+from ..kernels.header import TABLES
+from ..members import Member, make_graph
+from ..quantise import cells, halvings, leaf_numbers
 from ..spaces import Box, Cells, Space, numbers
 from ..types import Floats, Ints
+from . import walk
+from .boxes import Boxes, merge, tree_box
+from .carry import carried, parts
+from .logarithms import NEVER
+from .walk import Group, Layer, Node
 
 
 class Cost(NamedTuple):
@@ -29,6 +37,21 @@ class Structure(ABC):
 
     A structure is a description and never changes; what a policy learns over it is kept elsewhere. Leaf k of N in one dimension is
     the k-th equal cell; in several dimensions leaves are numbered by the divisions that lead to them.
+
+    A structure of your own says where it begins (`root`), how a node may split (`groups`), which leaves a node has (`leaves_of`) and what
+    it was made from (`parameters`); a node is any small value. All else follows, in time and memory O(N * nodes that contain a leaf).
+    The structures of the paper have faster answers.
+
+    >>> class Ladder(Structure, listed=False):  # without listed=False, `from_dict` and files know it too
+    ...     root = 0
+    ...     def groups(self, node):
+    ...         return [(-node - 1, node + 1)] if 0 <= node < self.leaves - 1 else []
+    ...     def leaves_of(self, node):
+    ...         return range(node, self.leaves) if node >= 0 else [-node - 1]
+    ...     def parameters(self):
+    ...         return {"leaves": self.leaves}
+    >>> Ladder(leaves=5).cost
+    Cost(nodes=5, groups=4)
     """
 
     kinds: ClassVar[dict[str, type[Structure]]] = {}  # filled as classes are defined; `from_dict` looks here
@@ -36,39 +59,159 @@ class Structure(ABC):
     space: Space
     features: tuple[int, ...]  # which features of a context this structure looks at
     leaves: int  # N
-    max_group: int  # Psi, the most children in a group
-    max_groups: int  # H_S, the most groups of a node
+    root: Node
+    structures: tuple[Structure, ...] = ()  # those to choose from, where there is a choice
 
     def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
         if listed:
             Structure.kinds[cls.__name__] = cls
 
-    @property
+    def __init__(self, *, leaves: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
+        self.space, self.features = use_space(space, features)
+        self.leaves = leaves
+        check_cells(type(self).__name__, self.leaves, self.space, self.features)
+
+    # -- what a structure must say -----------------------------------------------------------------------------------
+
+    def groups(self, node: Node) -> Sequence[Group]:
+        """The child groups of a node, none for a leaf. Where several are equally probable, `explain` takes the first."""
+        raise InputError(
+            f"{type(self).__name__} does not say how its nodes split: it needs root, groups(node) and leaves_of(node)."
+        )
+
+    def leaves_of(self, node: Node) -> Sequence[int]:
+        """The numbers of the leaves in a node's region."""
+        raise InputError(f"{type(self).__name__} does not say which leaves its nodes have: it needs leaves_of(node).")
+
     @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """The constructor's arguments as plain data, the space apart."""
+
+    # -- its nodes ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _listing(self) -> walk.Listing:
+        return walk.listing(self)
+
+    def boxes(self, node: Node) -> Boxes:
+        """A node's region as boxes of fractions of the features it looks at: in one dimension its intervals, in several few boxes."""
+        return merge(tuple(self.region(leaf)) for leaf in self.leaves_of(node))
+
+    def names(self) -> dict[Boxes, str]:
+        """What regions are called, where they have names."""
+        return {}
+
+    def options(self, node: Node) -> Sequence[Group]:
+        """The groups of a node in the order in which its state keeps them."""
+        return self.groups(node)
+
+    def number(self, node: Node) -> int:
+        """Which of the state's nodes it is."""
+        return self._listing.numbers[node]
+
+    @cached_property
+    def slots(self) -> int:
+        """How many numbers nodes have."""
+        return len(self._listing.numbers)
+
+    def layers(self) -> Iterable[Layer]:
+        """Every node once, children first."""
+        return self._listing.layers
+
+    # -- the constants of the theorems -------------------------------------------------------------------------------
+
+    @cached_property
+    def max_group(self) -> int:
+        """Psi, the most children in a group."""
+        return max(1, *(int(layer.children.shape[2]) for layer in self.layers()))
+
+    @cached_property
+    def max_groups(self) -> int:
+        """H_S, the most groups of a node."""
+        return max(int(layer.children.shape[1]) for layer in self.layers())
+
+    @cached_property
+    def resolves(self) -> bool:
+        """Can every mapping of the leaves be written? Not where a node of several leaves has no groups."""
+        return all(layer.leaves.shape[1] <= 1 for layer in self.layers())
+
+    @property
     def cost(self) -> Cost:
         """What a round costs at most."""
+        tables = self._listing.tables
+        return Cost(max(len(nodes) for nodes, _, _ in tables), max(len(edges) for _, _, edges in tables))
 
     @property
     def takes_stop(self) -> bool:
         """Can a prior probability of stopping be set?"""
         return False
 
-    @abstractmethod
     def splits(self, regions: int, arms: int) -> int:
-        """A_R: an upper bound on the splits needed for an optimal partition into that many regions."""
+        """A_R: an upper bound on the splits needed for an optimal partition into `regions`; here, the fewest that go all the way down."""
+        if regions == 1:
+            return 0
+        fewest = walk.climb(self, lambda _, below: (1.0 + below).min(axis=1) if below.shape[1] else np.zeros(len(below)))
+        return int(fewest[self.number(self.root)])
 
-    @abstractmethod
+    def log_prior(self, symbols: Ints, values: Floats, stop: float | None, source: Structure | None = None) -> float:
+        """ln beta at the root, where each leaf of `source`, or of the structure itself, has a symbol, a number in 0 .. len(values)-1.
+
+        A node all of whose leaves have symbol k may stop there, and `values[k]` is the ln of what that weighs, its stop prior apart. For a
+        mapping the symbols are arms, and each has the value -ln M; `theory/tracking.py` has others.
+        """
+        if not self.takes_stop:
+            no_stop(self, stop)
+        own = symbols if source is None or source is self else carried(symbols, source, self)
+        return NEVER if own is None else self.log_beta(own, values, stop)
+
+    def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
+        """The same for symbols of its own leaves, by the walk over all nodes; fast versions override it."""
+        return walk.log_beta(self, symbols, values)
+
+    def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
+        """Theorem 2's upper bound on ln(1/beta): Psi (A_R + 1) ln((H_S + 1) M)."""
+        no_stop(self, stop)
+        return self.max_group * (self.splits(regions, arms) + 1) * math.log((self.max_groups + 1) * arms)
+
+    def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
+        """C of the first and of the last line of its Example in the paper, and whether the step between them holds (`theory/examples.py`)."""
+        raise InputError(
+            f"The paper's examples are six structures; {type(self).__name__} is none of them. Use hierarchy_bound."
+        )
+
+    def diagonal(self) -> float:
+        """The longest line within a cell, features scaled to [0, 1]; one that it does not look at counts 1. Numbered cells have none."""
+        if isinstance(self.space, Cells):
+            return 0.0
+        if not self.resolves:  # some leaves can never be told apart
+            return math.sqrt(self.space.features)
+        return math.sqrt(sum(1.0 / count**2 for count in parts(self)))
+
+    # -- its state ---------------------------------------------------------------------------------------------------
+
     def members(self, arms: int, stop: float | None) -> list[Member]:
-        """A fresh state for so many arms; `stop` is a tree's prior for stopping at a node, None for the paper's uniform one."""
+        """A fresh state for `arms` arms; `stop` is a tree's prior for stopping at a node, None for the paper's uniform one.
 
-    @abstractmethod
-    def parameters(self) -> dict[str, Any]:
-        """The constructor's arguments as plain data, the space apart."""
+        All nodes, and for each leaf the list of those that contain it.
+        """
+        no_stop(self, stop)
+        spec: list[int] = [0] * self.leaves
+        for leaf, (nodes, starts, edges) in enumerate(self._listing.tables):
+            spec[leaf] = len(spec)
+            spec += [len(nodes), *nodes, *starts, *edges]
+        return [make_graph(TABLES, spec, self._listing.options, self.cost.nodes, self.cost.groups, arms)]
 
-    @abstractmethod
+    # -- from contexts to leaves -------------------------------------------------------------------------------------
+
+    @property
+    def finest(self) -> Structure:
+        """The structure whose leaves are numbered: itself, unless there is a choice."""
+        return self
+
     def codes(self) -> list[Ints]:
         """For each member, how a context becomes its key (`kernels/keys.py`)."""
+        return [plain_code(self.leaves, self.features)]
 
     def key_words(self) -> list[int]:
         """For each member, the words of a key."""
@@ -78,12 +221,12 @@ class Structure(ABC):
         """Keys of a batch of checked contexts, shape (T, features of the space): one array (T, words) per member."""
         from ..kernels.keys import encode
 
-        found = []
+        keys = []
         for code, words in zip(self.codes(), self.key_words(), strict=True):
             key = np.zeros((len(contexts), words), dtype=np.int64)
             encode(code, *self.space.ends(), contexts, key)
-            found.append(key)
-        return found
+            keys.append(key)
+        return keys
 
     def leaf_code(self) -> Ints:
         """How a context becomes the number of its leaf (`kernels/keys.py`)."""
@@ -110,11 +253,19 @@ class Structure(ABC):
         points, _ = self.space.check(numbers("Contexts", context).reshape(1, -1))
         return int(self.leaf(self.space.to_unit(points))[0])
 
+    def divisions(self) -> list[int]:
+        """Into how many equal parts each feature that it looks at is divided."""
+        if len(self.features) == 1:
+            return [self.leaves]
+        return [2**turns for turns in halvings(self.leaves.bit_length() - 1, len(self.features))]
+
     def region(self, leaf: int) -> list[tuple[float, float]]:
         """Bounds of a leaf as fractions of the features it looks at: [(start, end), ...]."""
         if len(self.features) == 1:
             return [(leaf / self.leaves, (leaf + 1) / self.leaves)]
         return list(tree_box(leaf, self.leaves.bit_length() - 1, 2, len(self.features)))
+
+    # -- plain data --------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that `hsb.structures.from_dict` reads back."""
@@ -124,6 +275,11 @@ class Structure(ABC):
             "space": self.space.to_dict(),
             "features": list(self.features),
         }
+
+    @classmethod
+    def from_parameters(cls, parameters: dict[str, Any], space: Space, features: Sequence[int]) -> Self:
+        """The structure of this class with these `parameters()`."""
+        return cls(**parameters, space=space, features=features)
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Structure:
@@ -136,6 +292,13 @@ class Structure(ABC):
         """`to_dict` as text."""
         return json.dumps(self.to_dict())
 
+    def _usual_space(self) -> Space:
+        """The space where none is given."""
+        return Box.unit(self.space.features)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_listing"}  # it can be listed again
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Structure) and self.to_dict() == other.to_dict()
 
@@ -144,27 +307,11 @@ class Structure(ABC):
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
-        if not (isinstance(self.space, Box) and self.space.to_dict() == Box.unit(self.space.features).to_dict()):
+        if self.space != self._usual_space():
             inside += f", space={self.space!r}"
         if self.features != tuple(range(self.space.features)):
             inside += f", features={list(self.features)}"
         return f"{type(self).__name__}({inside})"
-
-
-def tree_box(number: int, level: int, k: int, features: int) -> tuple[tuple[float, float], ...]:
-    """The box of node `number` of a level of a k-ary tree that divides its features in turn.
-
-    Fractions come from one division of whole numbers each, so that neighbours of any levels share their bounds exactly.
-
-    >>> tree_box(5, 3, 2, 1), tree_box(5, 3, 2, 2)
-    (((0.625, 0.75),), ((0.75, 1.0), (0.0, 0.5)))
-    """
-    index, parts = [0] * features, [1] * features
-    for turn in range(level):
-        j = turn % features
-        index[j] = index[j] * k + number // k ** (level - 1 - turn) % k
-        parts[j] *= k
-    return tuple((i / n, (i + 1) / n) for i, n in zip(index, parts, strict=True))
 
 
 def use_space(space: Space | None, features: Sequence[int] | None, default: int = 1) -> tuple[Space, tuple[int, ...]]:

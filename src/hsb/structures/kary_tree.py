@@ -6,13 +6,18 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..arguments import whole
 from ..errors import BudgetError, InputError
 from ..members import Member, make_tree
 from ..quantise import WORD, digit_bits, halvings, key_words, leaf_numbers
 from ..spaces import Cells, Space
 from ..types import Floats, Ints
-from .base import Cost, Structure, code, tree_box, use_space
+from .base import Cost, Structure, code, use_space
+from .boxes import Boxes, tree_box
+from .logarithms import NEVER, log
+from .walk import Group
 
 MOST_CHILDREN = 4096
 MOST_DEPTH = 4000
@@ -20,7 +25,7 @@ FEATURE_BITS = 52  # finer cells than 2^-52 cannot be told apart in a double
 
 
 class KaryTree(Structure):
-    """A tree whose nodes divide into k equal parts, `depth` times, features taken in turn (Example 3).
+    """A tree whose nodes, (level, number), divide into k equal parts, `depth` times, features taken in turn (Example 3).
 
     N = k^depth leaves, Psi = k, H_S = 1, A_R = (R-1) depth. A round costs O(depth) nodes; memory grows with the nodes visited. A
     large tree is path-compressed: a round then costs O(log rounds) nodes whatever the depth. Each feature may be divided until
@@ -29,6 +34,9 @@ class KaryTree(Structure):
     >>> KaryTree(k=3, depth=4).leaves
     81
     """
+
+    root = (0, 0)
+    resolves = True
 
     def __init__(self, *, k: int, depth: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
         self.space, self.features = use_space(space, features)
@@ -59,6 +67,20 @@ class KaryTree(Structure):
                 f"depth={self.depth}: a tree may have at most {MOST_DEPTH} levels. Look at fewer features, or less finely."
             )
 
+    def groups(self, node: tuple[int, int]) -> list[Group]:
+        """All k parts together."""
+        level, number = node
+        return [tuple((level + 1, number * self.k + part) for part in range(self.k))] if level < self.depth else []
+
+    def leaves_of(self, node: tuple[int, int]) -> range:
+        """Those in a row below it."""
+        width = self.k ** (self.depth - node[0])
+        return range(node[1] * width, (node[1] + 1) * width)
+
+    def boxes(self, node: tuple[int, int]) -> Boxes:
+        """One."""
+        return (tree_box(node[1], node[0], self.k, len(self.features)),)
+
     @property
     def takes_stop(self) -> bool:
         """Yes: every node but the leaves has one group."""
@@ -72,6 +94,35 @@ class KaryTree(Structure):
     def splits(self, regions: int, arms: int) -> int:
         """A_R = (R-1) log_k N."""
         return (regions - 1) * self.depth
+
+    def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
+        """Level by level, from the leaves up. O(symbols); fewer than leaves, k^d of them, are those of level d, constant below."""
+        q = 0.5 if stop is None else float(stop)
+        below = values  # of a node with one symbol
+        levels = round(math.log(len(symbols), self.k))
+        for _ in range(self.depth - levels):
+            below = np.logaddexp(log(q) + values, log(1.0 - q) + self.k * below)
+        one, weight = symbols, below[symbols]  # `one` is the symbol of a node where it is constant, -1 elsewhere
+        for _ in range(levels):
+            children = one.reshape(-1, self.k)
+            one = np.where((children == children[:, :1]).all(axis=1), children[:, 0], -1)
+            here = np.where(one >= 0, log(q) + values[one], NEVER)
+            weight = np.logaddexp(here, log(1.0 - q) + weight.reshape(-1, self.k).sum(axis=1))
+        return float(weight[0])
+
+    def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
+        """Theorem 2's; with a stop prior, the smaller of what few splits cost and what splitting everywhere costs."""
+        if stop is None:
+            return super().prior_bound(regions, arms, stop)
+        log_go, splits = math.log1p(-stop), self.splits(regions, arms)
+        whole_tree = self.leaves * math.log(arms) - (self.leaves - 1) // (self.k - 1) * log_go
+        few = (splits * (self.k - 1) + 1) * (math.log(arms) - log(stop)) - splits * log_go
+        return min(few, whole_tree)
+
+    def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
+        """Examples 2 and 3."""
+        K, D, options = self.k, self.depth, math.log(2 * arms)
+        return K * ((regions - 1) * D + 1) * options, K * regions * D * options, D >= 1
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
         """One tree."""
@@ -107,6 +158,10 @@ class KaryTree(Structure):
         if self.leaves > 2**62:
             raise InputError(f"{self.leaves} leaves are too many to number; use a depth of at most 62 bits for this.")
         return leaf_numbers(points[:, list(self.features)], self.k, self.depth)
+
+    def divisions(self) -> list[int]:
+        """A power of k."""
+        return [self.k**turns for turns in halvings(self.depth, len(self.features))]
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
         """Bounds of a leaf."""

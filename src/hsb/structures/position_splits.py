@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,14 @@ from ..quantise import cells
 from ..spaces import Cells, Space
 from ..types import Floats, Ints
 from .base import Cost, Structure, code, no_stop, spelled, use_space
+from .boxes import Boxes
+from .walk import Group, Layer
 
 MOST_NODES = 1 << 21
 
 
 class PositionSplits(Structure):
-    """Nodes are boxes; a box may be halved along any feature that has bits left (Example 6, HSB-APS).
+    """Nodes are boxes, one side for each feature; a box may be halved along any feature that has bits left (Example 6, HSB-APS).
 
     Feature j has 2^bits[j] equal cells. Psi = 2, H_S = number of features with bits, A_R = (R-1) log2 N. A round visits
     prod(bits_j + 1) boxes of the prod(2^(bits_j + 1) - 1) there are: on binary codes, 2^d of 3^d. Refused beyond 2^21 boxes in all.
@@ -30,6 +33,8 @@ class PositionSplits(Structure):
     >>> PositionSplits(bits=[1] * 6).cost
     Cost(nodes=64, groups=192)
     """
+
+    resolves = True
 
     def __init__(self, *, bits: Sequence[int], space: Space | None = None, features: Sequence[int] | None = None) -> None:
         self.bits = [whole(f"bits[{j}]", b, 0) for j, b in enumerate(bits)] if isinstance(bits, Iterable) else []
@@ -41,10 +46,13 @@ class PositionSplits(Structure):
                 f"bits needs one entry per feature: {len(self.features)} features, {len(self.bits)} entries. "
                 "Change bits, or give space= and features= to match."
             )
-        boxes = math.prod(2 ** (b + 1) - 1 for b in self.bits)
-        if boxes > MOST_NODES:
+        sides = [2 ** (b + 1) - 1 for b in self.bits]
+        self.root = (1,) * len(sides)  # side 1 is the whole of a feature, and s has the halves 2s and 2s + 1
+        self.slots = math.prod(sides)
+        self._scale = [math.prod(sides[j + 1 :]) for j in range(len(sides))]
+        if self.slots > MOST_NODES:
             raise BudgetError(
-                f"bits={self.bits} makes {spelled(boxes)} boxes, {spelled(math.prod(b + 1 for b in self.bits))} of them in each round; "
+                f"bits={self.bits} makes {spelled(self.slots)} boxes, {spelled(math.prod(b + 1 for b in self.bits))} of them in each round; "
                 f"the limit is {MOST_NODES:,}. Use fewer bits, or hsb.BinaryTree, which costs one node per level."
             )
         self.leaves = 2 ** sum(self.bits)
@@ -52,6 +60,46 @@ class PositionSplits(Structure):
             raise InputError(f"bits={self.bits} makes {self.leaves} leaves but space=Cells({self.space.n}).")
         self.max_group = 2 if self.leaves > 1 else 1
         self.max_groups = sum(b > 0 for b in self.bits)
+
+    def groups(self, node: tuple[int, ...]) -> list[Group]:
+        """Halved by feature, the first first."""
+        able = [(j, side) for j, side in enumerate(node) if side < 2 ** self.bits[j]]
+        return [tuple((*node[:j], half, *node[j + 1 :]) for half in (2 * side, 2 * side + 1)) for j, side in able]
+
+    def options(self, node: tuple[int, ...]) -> list[Group]:
+        """The last feature first (`kernels/locate.py`)."""
+        return self.groups(node)[::-1]
+
+    def leaves_of(self, node: tuple[int, ...]) -> list[int]:
+        """Row by row."""
+        widths = [2 ** (b + 1 - side.bit_length()) for b, side in zip(self.bits, node, strict=True)]
+        cells = [range(side * n - 2**b, (side + 1) * n - 2**b) for b, side, n in zip(self.bits, node, widths, strict=True)]
+        leaves = [0]
+        for b, own in zip(self.bits, cells, strict=True):
+            leaves = [leaf << b | cell for leaf in leaves for cell in own]
+        return leaves
+
+    def boxes(self, node: tuple[int, ...]) -> Boxes:
+        """One."""
+        levels = [2 ** (side.bit_length() - 1) for side in node]
+        return (tuple(((side - n) / n, (side - n + 1) / n) for side, n in zip(node, levels, strict=True)),)
+
+    def number(self, node: tuple[int, ...]) -> int:
+        """The mixed-radix number of the sides."""
+        return sum(scale * (side - 1) for scale, side in zip(self._scale, node, strict=True))
+
+    def layers(self) -> Iterator[Layer]:
+        """All boxes whose sides have the same levels at once."""
+        for levels in product(*(range(b, -1, -1) for b in self.bits)):
+            counts = [2**level for level in levels]
+            cells = np.indices(counts).reshape(len(counts), -1)
+            nodes = np.array(self._scale) @ (cells + np.array(counts)[:, None] - 1)
+            able = [j for j in reversed(range(len(levels))) if levels[j] < self.bits[j]]
+            children = np.empty((len(nodes), len(able), 2), dtype=np.int64)
+            for o, j in enumerate(able):  # side number 2^l - 1 + c becomes 2^(l+1) - 1 + 2c
+                half = nodes + self._scale[j] * (counts[j] + cells[j])
+                children[:, o, 0], children[:, o, 1] = half, half + self._scale[j]
+            yield Layer(nodes, children, np.arange(len(nodes))[:, None][:, : int(not able)])
 
     @property
     def cost(self) -> Cost:
@@ -62,6 +110,11 @@ class PositionSplits(Structure):
     def splits(self, regions: int, arms: int) -> int:
         """A_R = (R-1) log2 N."""
         return (regions - 1) * sum(self.bits)
+
+    def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
+        """Example 6."""
+        D, options = sum(self.bits), math.log((self.max_groups + 1) * arms)
+        return 2 * ((regions - 1) * D + 1) * options, 2 * regions * D * options, D >= 1
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
         """All boxes."""
@@ -91,6 +144,10 @@ class PositionSplits(Structure):
         for j, b in enumerate(self.bits):
             leaf = (leaf << b) | index[:, j]
         return leaf
+
+    def divisions(self) -> list[int]:
+        """2^bits."""
+        return [2**b for b in self.bits]
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
         """Bounds of a leaf."""
