@@ -184,8 +184,8 @@ def test_leaves_that_are_only_numbered_are_the_contexts():
     assert [own.leaf_of(k) for k in range(4)] == [0, 1, 2, 3]
     with pytest.raises(hsb.InputError, match=r"cell numbers 0 \.\. 3"):
         own.leaf_of(4)
-    for given in ({"space": hsb.Box.unit()}, {"features": [0]}):
-        unit = hsb.Hierarchy(OWN, **given)
+    for where in ({"space": hsb.Box.unit()}, {"features": [0]}):
+        unit = hsb.Hierarchy(OWN, **where)
         assert unit.space == hsb.Box.unit() and unit.leaf_of(1) == 3
         assert from_dict(unit.to_dict()).space == hsb.Box.unit()
         assert "Box" in repr(unit) and unit != own

@@ -16,8 +16,7 @@ from collections.abc import Hashable, Sequence
 from ..members import Member
 from ..structures import Structure
 from .advisor import solve as advisor_solve
-from .boxes import in_users_units, names
-from .pieces import Piece
+from .pieces import Piece, in_users_units, names
 from .result import Explanation, Region
 from .solve import solve
 

@@ -19,14 +19,13 @@ def solve(structure: Structure, member: Member) -> Best:
     """The most probable mapping of any structure whose nodes are listed. O(nodes + groups)."""
     F, I = member
 
-    def best_option(layer: Layer, below: Floats) -> Floats:
-        n = below.shape[1] + 1
+    def weights(layer: Layer) -> tuple[Floats, Floats]:
+        n = layer.children.shape[1] + 1
         rows = I[I[h.NODE0] + layer.nodes]
         logs = log_options(F, rows, n)
-        here = logs[:, 0] + best_arms(member, rows + 1 + 2 * n).log_share
-        return np.asarray(np.maximum(here, (logs[:, 1:] + below).max(axis=1, initial=-np.inf)))
+        return logs[:, 0] + best_arms(member, rows + 1 + 2 * n).log_share, logs[:, 1:]
 
-    value = climb(structure, best_option)
+    value = climb(structure, weights, np.maximum)
     pieces = []
     todo = [structure.root]
     while todo:

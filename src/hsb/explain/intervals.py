@@ -1,9 +1,7 @@
 """Intervals of ordered leaves: the w-form, since these structures keep w and not options (`kernels/intervals.py`).
 
-    B(i,j) = ln count + max( ln sigma(i,j) + max_m ln arm[m],  B_K(i,j) )
-    B_1 = B,   B_k(i,j) = max over c of B(i,c) + B_{k-1}(c+1,j)
-
-with count = 1 / (groups + 1) and the sum of B over the single leaves for B_K where 1 < L < K. V(root) = B(root) - ln w(root).
+`structures/intervals.py` gives B, with stay(i,j) = ln sigma(i,j) + max_m ln arm[m] and count = 1 / (groups + 1);
+V(root) = B(root) - ln w(root).
 """
 
 from __future__ import annotations
@@ -15,9 +13,11 @@ import numpy as np
 from ..kernels import header as h
 from ..members import Member, blocks
 from ..structures import Structure
+from ..structures.intervals import tables
+from ..structures.logarithms import log_of
 from ..types import Floats
 from .pieces import Best, Piece, unseen
-from .weights import best_arms, first_best, log_of
+from .weights import best_arms, first_best
 
 
 def solve(structure: Structure, member: Member) -> Best:
@@ -29,22 +29,22 @@ def solve(structure: Structure, member: Member) -> Best:
     first, last = np.triu_indices(N)  # the order of the arm blocks
     stay[first, last] += best.log_total + best.log_share
     log_count = log_of(F[I[h.COUNTS] : I[h.COUNTS] + N + 1])
-    tables = _tables(stay, log_count, K)
+    best_of = tables(stay, log_count, K, np.maximum)
 
     pieces = []
     todo = [(0, N - 1)]
     while todo:
         i, j = todo.pop()
         block = i * N - i * (i - 1) // 2 + j - i
-        parts = _split(tables, i, j, K) if j > i else []
+        parts = _split(best_of, i, j, K) if j > i else []
         if not best.seen[block]:
             pieces.append(unseen(structure.boxes((i, j + 1)), arms))
-        elif not parts or first_best([stay[i, j], sum(tables[0][part] for part in parts)]) == 0:
+        elif not parts or first_best([stay[i, j], sum(best_of[0][part] for part in parts)]) == 0:
             share = math.exp(best.log_share[block])
             pieces.append(Piece(structure.boxes((i, j + 1)), int(best.arm[block]), share, True))
         else:
             todo += parts
-    return Best(float(tables[0][0, N - 1] - math.log(F[I[h.TABLE] + N - 1])), pieces, structure)
+    return Best(float(best_of[0][0, N - 1] - math.log(F[I[h.TABLE] + N - 1])), pieces, structure)
 
 
 def _log_rates(member: Member) -> Floats:
@@ -54,28 +54,6 @@ def _log_rates(member: Member) -> Floats:
     N = int(I[h.LEAVES])
     rate, count = F[I[h.SIGMA] : I[h.SIGMA] + N * N], F[I[h.SIGMA_E] : I[h.SIGMA_E] + N * N]
     return (log_of(rate) - count * LOG_SIGMA_BASE).reshape(N, N)
-
-
-def _tables(stay: Floats, log_count: Floats, K: int) -> list[Floats]:
-    """B_1 .. B_{K-1}, each by first and last leaf, -inf where an interval is too short. All intervals of a length at once."""
-    N = len(stay)
-    most = K if K <= N else 1  # where every interval is shorter than K, there is only the division into leaves
-    B = np.full((N, N), -np.inf)
-    tables = [B] + [np.full((N, N), -np.inf) for _ in range(2, most)]
-    for L in range(1, N + 1):
-        i = np.arange(N - L + 1)
-        j = i + L - 1
-        c = i[:, None] + np.arange(L - 1)  # last leaf of the first part
-        split = np.full(len(i), -np.inf)
-        for k in range(2, min(L, most) + 1):
-            split = (B[i[:, None], c] + tables[k - 2][c + 1, j[:, None]]).max(axis=1)
-            if k < most:
-                tables[k - 1][i, j] = split
-        if 1 < L < K:
-            leaves = i[:, None] + np.arange(L)
-            split = B[leaves, leaves].sum(axis=1)
-        B[i, j] = log_count[L] + np.maximum(stay[i, j], split)
-    return tables
 
 
 def _split(tables: list[Floats], i: int, j: int, K: int) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..spaces import numbers
 from ..structures import Structure
 from ..structures.boxes import Box, Boxes
-from .boxes import names
+from .pieces import names
 from .words import rules
 
 

@@ -17,9 +17,10 @@ import numpy as np
 from ..kernels import header as h
 from ..members import Member, blocks
 from ..structures import Structure
+from ..structures.logarithms import log_of
 from ..types import Floats, Ints
 from .pieces import Best, Piece, unseen
-from .weights import TIE, Arms, best_arms, log_of
+from .weights import TIE, Arms, best_arms
 
 
 class _Chains(NamedTuple):

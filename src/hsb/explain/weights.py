@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..kernels import header as h
 from ..members import Member
+from ..structures.logarithms import log_of
 from ..types import Floats, Ints
 
 # Two values are equal if they differ by less than this, relative to the larger: more than rounding in a long run, less than
@@ -42,12 +43,6 @@ def log_options(F: Floats, rows: Ints, n: int) -> Floats:
     """ln of the n option weights of each row, -inf where the prior is 0; shape (rows, n)."""
     at = rows[:, None] + 1 + np.arange(n)
     return np.asarray(log_of(F[at]) - F[at + n] * h.LOG_BASE)
-
-
-def log_of(values: ArrayLike) -> Floats:
-    """ln, with ln 0 = -inf."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(values), dtype=np.float64)
 
 
 def first_best(values: ArrayLike) -> int:

@@ -21,7 +21,6 @@ from ..types import Floats, Ints
 from . import walk
 from .boxes import Boxes, merge, tree_box
 from .carry import carried, parts
-from .logarithms import NEVER
 from .walk import Group, Layer, Node
 
 
@@ -60,6 +59,7 @@ class Structure(ABC):
     features: tuple[int, ...]  # which features of a context this structure looks at
     leaves: int  # N
     root: Node
+    takes_stop: bool = False  # can a prior probability of stopping be set?
     structures: tuple[Structure, ...] = ()  # those to choose from, where there is a choice
 
     def __init_subclass__(cls, *, listed: bool = True) -> None:
@@ -139,20 +139,17 @@ class Structure(ABC):
     @property
     def cost(self) -> Cost:
         """What a round costs at most."""
-        tables = self._listing.tables
-        return Cost(max(len(nodes) for nodes, _, _ in tables), max(len(edges) for _, _, edges in tables))
-
-    @property
-    def takes_stop(self) -> bool:
-        """Can a prior probability of stopping be set?"""
-        return False
+        return Cost(self._listing.most_nodes, self._listing.most_groups)
 
     def splits(self, regions: int, arms: int) -> int:
         """A_R: an upper bound on the splits needed for an optimal partition into `regions`; here, the fewest that go all the way down."""
         if regions == 1:
             return 0
-        fewest = walk.climb(self, lambda _, below: (1.0 + below).min(axis=1) if below.shape[1] else np.zeros(len(below)))
-        return int(fewest[self.number(self.root)])
+
+        def going_down(layer: Layer) -> tuple[Floats, float]:
+            return np.full(len(layer.nodes), -np.inf if layer.children.shape[1] else 0.0), -1.0
+
+        return -int(walk.climb(self, going_down, np.maximum)[self.number(self.root)])
 
     def log_prior(self, symbols: Ints, values: Floats, stop: float | None, source: Structure | None = None) -> float:
         """ln beta at the root, where each leaf of `source`, or of the structure itself, has a symbol, a number in 0 .. len(values)-1.
@@ -163,7 +160,7 @@ class Structure(ABC):
         if not self.takes_stop:
             no_stop(self, stop)
         own = symbols if source is None or source is self else carried(symbols, source, self)
-        return NEVER if own is None else self.log_beta(own, values, stop)
+        return -math.inf if own is None else self.log_beta(own, values, stop)
 
     def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
         """The same for symbols of its own leaves, by the walk over all nodes; fast versions override it."""
@@ -196,11 +193,8 @@ class Structure(ABC):
         All nodes, and for each leaf the list of those that contain it.
         """
         no_stop(self, stop)
-        spec: list[int] = [0] * self.leaves
-        for leaf, (nodes, starts, edges) in enumerate(self._listing.tables):
-            spec[leaf] = len(spec)
-            spec += [len(nodes), *nodes, *starts, *edges]
-        return [make_graph(TABLES, spec, self._listing.options, self.cost.nodes, self.cost.groups, arms)]
+        listing = self._listing
+        return [make_graph(TABLES, listing.spec, listing.options, listing.most_nodes, listing.most_groups, arms)]
 
     # -- from contexts to leaves -------------------------------------------------------------------------------------
 
@@ -211,7 +205,7 @@ class Structure(ABC):
 
     def codes(self) -> list[Ints]:
         """For each member, how a context becomes its key (`kernels/keys.py`)."""
-        return [plain_code(self.leaves, self.features)]
+        return [self.leaf_code()]
 
     def key_words(self) -> list[int]:
         """For each member, the words of a key."""
@@ -230,7 +224,7 @@ class Structure(ABC):
 
     def leaf_code(self) -> Ints:
         """How a context becomes the number of its leaf (`kernels/keys.py`)."""
-        return plain_code(self.leaves, self.features)
+        return plain_code(self.leaves, self.features, *self._division())
 
     def scalar_keys(self, point: float) -> list[int] | None:
         """The keys of one point of the unit interval, quickly; None where only `keys` can tell."""
@@ -238,10 +232,12 @@ class Structure(ABC):
 
     def leaf(self, points: Floats) -> Ints:
         """Leaf numbers of a batch of points of the unit cube."""
+        if self.leaves > 2**62:
+            raise InputError(f"{self.leaves} leaves are too many to number; use a depth of at most 62 bits for this.")
         chosen = points[:, list(self.features)]
-        if len(self.features) == 1:
-            return cells(chosen, np.array([self.leaves]))[:, 0]
-        return leaf_numbers(chosen, 2, self.leaves.bit_length() - 1)
+        return (
+            cells(chosen, np.array([self.leaves]))[:, 0] if len(self.features) == 1 else leaf_numbers(chosen, *self._division())
+        )
 
     def leaf_of(self, context: ArrayLike) -> int:
         """The leaf that contains one context.
@@ -255,15 +251,19 @@ class Structure(ABC):
 
     def divisions(self) -> list[int]:
         """Into how many equal parts each feature that it looks at is divided."""
-        if len(self.features) == 1:
-            return [self.leaves]
-        return [2**turns for turns in halvings(self.leaves.bit_length() - 1, len(self.features))]
+        k, depth = self._division()
+        return [self.leaves] if len(self.features) == 1 else [k**turns for turns in halvings(depth, len(self.features))]
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
         """Bounds of a leaf as fractions of the features it looks at: [(start, end), ...]."""
         if len(self.features) == 1:
             return [(leaf / self.leaves, (leaf + 1) / self.leaves)]
-        return list(tree_box(leaf, self.leaves.bit_length() - 1, 2, len(self.features)))
+        k, depth = self._division()
+        return list(tree_box(leaf, depth, k, len(self.features)))
+
+    def _division(self) -> tuple[int, int]:
+        """Over several features: into how many parts they are divided in turn, and how often (Section V)."""
+        return 2, self.leaves.bit_length() - 1
 
     # -- plain data --------------------------------------------------------------------------------------------------
 
@@ -333,13 +333,13 @@ def code(how: int, features: Sequence[int], *rest: int) -> Ints:
     return np.array([how, len(features), *features, *rest], dtype=np.int64)
 
 
-def plain_code(leaves: int, features: Sequence[int]) -> Ints:
-    """Equal cells of one feature; over several, Section V's cells by number."""
+def plain_code(leaves: int, features: Sequence[int], k: int, depth: int) -> Ints:
+    """Equal cells of one feature; over several, the cells of `depth` divisions into k parts, by number."""
     from ..kernels import keys
 
     if len(features) == 1:
         return code(keys.CELLS, features, leaves)
-    return code(keys.NUMBER, features, 2, leaves.bit_length() - 1)
+    return code(keys.NUMBER, features, k, depth)
 
 
 def spelled(number: int) -> str:

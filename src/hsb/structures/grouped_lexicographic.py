@@ -8,7 +8,6 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arguments import whole
 from ..errors import BudgetError, InputError
@@ -16,7 +15,7 @@ from ..members import Member, make_intervals
 from ..spaces import Space
 from ..types import Floats, Ints
 from .base import Cost, Structure, no_stop, spelled
-from .logarithms import NEVER, log, log_sum
+from .intervals import tables
 from .walk import Group
 
 MOST_LEAVES = 900  # with two arms w stays within a double for any rounds up to some 970
@@ -75,31 +74,12 @@ class GroupedLexicographic(Structure):
         return math.ceil((regions - 1) / (self.k - 1))
 
     def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
-        """All intervals, shorter ones first. O(K N^3).
-
-        `begin[i, l]` is ln beta of the l leaves from leaf i on. `ways[k][e, l]` is the ln of the sum, over all divisions of the
-        l leaves before e into k parts, of the product of their betas; so a split into k parts is a first part and k-1 more.
-        An interval of fewer leaves than K splits into its single leaves.
-        """
+        """All intervals, shorter ones first. O(K N^3)."""
         n = len(symbols)
-        begin = np.full((n + 1, n + 1), NEVER)
-        ways = [np.full((n + 1, n + 1), NEVER) for _ in range(self.k - 1)]
-        own = values[symbols]
-        same = np.ones(n, dtype=np.int64)  # leaves of one symbol from here on
-        for i in range(n - 2, -1, -1):
-            same[i] = same[i + 1] + 1 if symbols[i] == symbols[i + 1] else 1
-        for length in range(1, n + 1):
-            starts, ends = slice(0, n - length + 1), slice(length, n + 1)
-            first, rest = begin[starts, 1:length], slice(length - 1, 0, -1)
-            beta = np.where(same[starts] >= length, own[starts], NEVER)
-            if length > 1:
-                few = length < self.k
-                split = sliding_window_view(own, length).sum(axis=1) if few else log_sum(first + ways[-1][ends, rest])
-                beta = np.logaddexp(beta, split) - log(self._ways(length) + 1)
-            begin[starts, length] = ways[0][ends, length] = beta
-            for fewer, more in pairwise(ways):
-                more[ends, length] = log_sum(first + fewer[ends, rest])
-        return float(begin[0, n])
+        changes = np.concatenate([[0], np.cumsum(np.diff(symbols) != 0)])  # up to a leaf
+        stay = np.where(changes[:, None] == changes, values[symbols], -np.inf)
+        log_count = np.array([0.0] + [-math.log(self._ways(length) + 1) for length in range(1, n + 1)])
+        return float(tables(stay, log_count, self.k, np.logaddexp)[0][0, -1])
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
         """Example 5."""

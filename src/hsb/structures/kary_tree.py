@@ -11,12 +11,12 @@ import numpy as np
 from ..arguments import whole
 from ..errors import BudgetError, InputError
 from ..members import Member, make_tree
-from ..quantise import WORD, digit_bits, halvings, key_words, leaf_numbers
+from ..quantise import WORD, digit_bits, halvings, key_words
 from ..spaces import Cells, Space
 from ..types import Floats, Ints
 from .base import Cost, Structure, code, use_space
 from .boxes import Boxes, tree_box
-from .logarithms import NEVER, log
+from .logarithms import log_of
 from .walk import Group
 
 MOST_CHILDREN = 4096
@@ -36,7 +36,7 @@ class KaryTree(Structure):
     """
 
     root = (0, 0)
-    resolves = True
+    resolves = takes_stop = True
 
     def __init__(self, *, k: int, depth: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
         self.space, self.features = use_space(space, features)
@@ -82,11 +82,6 @@ class KaryTree(Structure):
         return (tree_box(node[1], node[0], self.k, len(self.features)),)
 
     @property
-    def takes_stop(self) -> bool:
-        """Yes: every node but the leaves has one group."""
-        return True
-
-    @property
     def cost(self) -> Cost:
         """depth + 1 nodes, one group each but the leaf's."""
         return Cost(self.depth + 1, self.depth)
@@ -97,17 +92,17 @@ class KaryTree(Structure):
 
     def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
         """Level by level, from the leaves up. O(symbols); fewer than leaves, k^d of them, are those of level d, constant below."""
-        q = 0.5 if stop is None else float(stop)
+        log_q, log_go = log_of(0.5 if stop is None else stop), math.log1p(-0.5 if stop is None else -stop)
         below = values  # of a node with one symbol
         levels = round(math.log(len(symbols), self.k))
         for _ in range(self.depth - levels):
-            below = np.logaddexp(log(q) + values, log(1.0 - q) + self.k * below)
+            below = np.logaddexp(log_q + values, log_go + self.k * below)
         one, weight = symbols, below[symbols]  # `one` is the symbol of a node where it is constant, -1 elsewhere
         for _ in range(levels):
             children = one.reshape(-1, self.k)
             one = np.where((children == children[:, :1]).all(axis=1), children[:, 0], -1)
-            here = np.where(one >= 0, log(q) + values[one], NEVER)
-            weight = np.logaddexp(here, log(1.0 - q) + weight.reshape(-1, self.k).sum(axis=1))
+            here = np.where(one >= 0, log_q + values[one], -np.inf)
+            weight = np.logaddexp(here, log_go + weight.reshape(-1, self.k).sum(axis=1))
         return float(weight[0])
 
     def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
@@ -116,7 +111,7 @@ class KaryTree(Structure):
             return super().prior_bound(regions, arms, stop)
         log_go, splits = math.log1p(-stop), self.splits(regions, arms)
         whole_tree = self.leaves * math.log(arms) - (self.leaves - 1) // (self.k - 1) * log_go
-        few = (splits * (self.k - 1) + 1) * (math.log(arms) - log(stop)) - splits * log_go
+        few = (splits * (self.k - 1) + 1) * (math.log(arms) - float(log_of(stop))) - splits * log_go
         return min(few, whole_tree)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
@@ -139,33 +134,14 @@ class KaryTree(Structure):
         """As many as the path needs."""
         return [key_words(self.k, self.depth)]
 
-    def leaf_code(self) -> Ints:
-        """The path as a number."""
-        from ..kernels.keys import CELLS, NUMBER
-
-        if len(self.features) == 1:
-            return code(CELLS, self.features, self.leaves)
-        return code(NUMBER, self.features, self.k, self.depth)
-
     def scalar_keys(self, point: float) -> list[int] | None:
         """One shift, for a binary tree on one feature."""
         if self.k != 2 or self.space.features != 1:
             return None
         return [min(int(point * self.leaves), self.leaves - 1) << (WORD - self.depth)]
 
-    def leaf(self, points: Floats) -> Ints:
-        """Leaf numbers; only where they fit a word."""
-        if self.leaves > 2**62:
-            raise InputError(f"{self.leaves} leaves are too many to number; use a depth of at most 62 bits for this.")
-        return leaf_numbers(points[:, list(self.features)], self.k, self.depth)
-
-    def divisions(self) -> list[int]:
-        """A power of k."""
-        return [self.k**turns for turns in halvings(self.depth, len(self.features))]
-
-    def region(self, leaf: int) -> list[tuple[float, float]]:
-        """Bounds of a leaf."""
-        return list(tree_box(leaf, self.depth, self.k, len(self.features)))
+    def _division(self) -> tuple[int, int]:
+        return self.k, self.depth
 
     def parameters(self) -> dict[str, Any]:
         """k and depth."""

@@ -58,10 +58,6 @@ class Leaves(Structure, listed=False):
         no_stop(self, stop)
         return [make_cells(self.leaves, arms)]
 
-    def codes(self) -> list[Ints]:
-        """The leaf's number."""
-        return [self.leaf_code()]
-
     def leaf_code(self) -> Ints:
         """That of the structure."""
         return super().leaf_code() if self.of is None else self.of.leaf_code()

@@ -14,7 +14,6 @@ from ..members import Member, make_one_of
 from ..spaces import Space
 from ..types import Floats, Ints
 from .base import Cost, Structure, code, no_stop
-from .logarithms import NEVER, log, log_sum
 
 
 class OneOf(Structure):
@@ -46,13 +45,9 @@ class OneOf(Structure):
         self.features = tuple(range(self.space.features))
         self._finest = max(structures, key=lambda s: s.leaves)
         self.leaves = self._finest.leaves
+        self.takes_stop = any(s.takes_stop for s in structures)  # the others keep their own prior
         self.max_group = max(s.max_group for s in structures)
         self.max_groups = max(len(structures), *(s.max_groups for s in structures))
-
-    @property
-    def takes_stop(self) -> bool:
-        """If one of the structures does; the others keep their own prior."""
-        return any(s.takes_stop for s in self.structures)
 
     @property
     def cost(self) -> Cost:
@@ -73,8 +68,8 @@ class OneOf(Structure):
     def log_prior(self, symbols: Ints, values: Floats, stop: float | None, source: Structure | None = None) -> float:
         """One symbol everywhere, or any of the structures that can represent the symbols; each option weighs 1 / (K + 1)."""
         terms = [part.log_prior(symbols, values, stop, source or self.finest) for part in self.structures]
-        terms.append(float(values[symbols[0]]) if (symbols == symbols[0]).all() else NEVER)
-        return float(log_sum(np.array(terms))) - log(len(terms))
+        terms.append(float(values[symbols[0]]) if (symbols == symbols[0]).all() else -math.inf)
+        return float(np.logaddexp.reduce(terms)) - math.log(len(terms))
 
     def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
         """Theorem 2's; with a stop prior, ln(K + 1) and the least of those as fine as the finest."""

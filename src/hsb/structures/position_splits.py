@@ -126,15 +126,11 @@ class PositionSplits(Structure):
         cost = self.cost
         return [make_graph(BOXES, [len(self.bits), *self.bits], counts, cost.nodes, cost.groups, arms)]
 
-    def codes(self) -> list[Ints]:
+    def leaf_code(self) -> Ints:
         """Row-major cell numbers."""
         from ..kernels.keys import GRID
 
-        return [code(GRID, self.features, *self.bits)]
-
-    def leaf_code(self) -> Ints:
-        """The key is the leaf's number."""
-        return self.codes()[0]
+        return code(GRID, self.features, *self.bits)
 
     def leaf(self, points: Floats) -> Ints:
         """Row-major cell numbers."""

@@ -1,12 +1,13 @@
 """The nodes of a structure, listed from its `groups`, and the one walk over them: children first.
 
-Explaining takes the best of a node's options (`explain/graphs.py`), pricing their sum (`log_beta`), counting splits their least
+Explaining takes the best of a node's options (`explain/graphs.py`), pricing their sum (`log_beta`), counting splits the fewest
 (`Structure.splits`). Nodes go by the numbers that they have in a state; alike ones go together, in a `Layer`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,6 @@ import numpy as np
 
 from ..errors import BudgetError, InputError
 from ..types import Floats, Ints
-from .logarithms import NEVER, log, log_sum
 
 if TYPE_CHECKING:
     from .base import Structure
@@ -38,33 +38,42 @@ class Listing(NamedTuple):
 
     numbers: dict[Node, int]
     layers: list[Layer]
-    tables: list[tuple[list[int], list[int], list[int]]]  # by leaf: nodes, starts and edges as `kernels/locate.py` has them
     options: Ints  # of each node, stopping included
+    spec: list[int]  # for the TABLES finder of `kernels/locate.py`
+    most_nodes: int  # around one leaf
+    most_groups: int
 
 
-def climb(structure: Structure, value_of: Callable[[Layer, Floats], Floats]) -> Floats:
-    """A value for every node: `value_of(layer, below)`, where `below` is the sum over the children of each group, shape (nodes, groups)."""
+def climb(structure: Structure, weights: Callable[[Layer], tuple[Floats, Floats | float]], join: np.ufunc) -> Floats:
+    """V of every node: stopping, and each group's weight with the sum of V over its children, joined. All in logarithms. O(nodes + groups).
+
+    `weights(layer)` are the ln of stopping, by node, and of the groups, by node and group. `join` is np.logaddexp for the sum of all options,
+    np.maximum for the best.
+    """
     value = np.zeros(structure.slots + 1)  # the last is that of no child
     for layer in structure.layers():
-        value[layer.nodes] = value_of(layer, value[layer.children].sum(axis=-1))
+        stop, groups = weights(layer)
+        below = groups + value[layer.children].sum(axis=-1)
+        value[layer.nodes] = join(stop, join.reduce(below, axis=1, initial=-np.inf))
     return value
 
 
 def log_beta(structure: Structure, symbols: Ints, values: Floats) -> float:
-    """ln beta at the root under the uniform prior (`Structure.log_prior`). O(nodes + groups)."""
+    """ln beta at the root under the uniform prior (`Structure.log_prior`)."""
     one = np.empty(structure.slots, dtype=np.int64)  # the symbol of a node where it is constant, -1 elsewhere
 
-    def weight(layer: Layer, below: Floats) -> Floats:
-        if below.shape[1]:
+    def weights(layer: Layer) -> tuple[Floats, float]:
+        count = layer.children.shape[1]
+        if count:
             first = layer.children[:, 0]
             inside = one[np.where(first < 0, first[:, :1], first)]
         else:
             inside = symbols[layer.leaves]
         own = one[layer.nodes] = np.where((inside == inside[:, :1]).all(axis=1), inside[:, 0], -1)
-        here = np.where(own >= 0, values[own], NEVER)
-        return log_sum(np.concatenate([here[:, None], below], axis=1)) - log(below.shape[1] + 1)
+        each = -math.log(count + 1)
+        return np.where(own >= 0, values[own], -np.inf) + each, each
 
-    return float(climb(structure, weight)[structure.number(structure.root)])
+    return float(climb(structure, weights, np.logaddexp)[structure.number(structure.root)])
 
 
 def listing(structure: Structure) -> Listing:
@@ -76,16 +85,24 @@ def listing(structure: Structure) -> Listing:
         )
     groups: dict[Node, list[Group]] = {}
     numbers = {node: i for i, node in enumerate(_parents_first(structure, groups, leaves))}
-    at: list[list[tuple[int, list[int]]]] = [[] for _ in range(structure.leaves)]  # by leaf: nodes, and its child in each group
+    around: list[dict[int, list[int]]] = [
+        {} for _ in range(structure.leaves)
+    ]  # by leaf: its nodes, and its child in each of their groups
     layers = []
     for node, number in numbers.items():
         homes = [{leaf: numbers[child] for child in group for leaf in leaves[child]} for group in groups[node]]
         for leaf in leaves[node]:
-            at[leaf].append((number, [home[leaf] for home in homes]))
+            around[leaf][number] = [home[leaf] for home in homes]
         layers.append(_layer(number, [[numbers[child] for child in group] for group in groups[node]], leaves[node]))
-    return Listing(
-        numbers, layers[::-1], [_table(nodes) for nodes in at], np.array([1 + len(groups[node]) for node in numbers])
-    )
+    spec = [0] * structure.leaves
+    for leaf, nodes in enumerate(around):
+        spec[leaf] = len(spec)
+        place = {number: i for i, number in enumerate(nodes)}
+        spec += [len(nodes), *nodes, *accumulate(map(len, nodes.values()), initial=0)]
+        spec += [place[child] for children in nodes.values() for child in children]
+    options = np.array([1 + len(groups[node]) for node in numbers])
+    most_groups = max(sum(map(len, nodes.values())) for nodes in around)
+    return Listing(numbers, layers[::-1], options, spec, max(map(len, around)), most_groups)
 
 
 def _parents_first(structure: Structure, groups: dict[Node, list[Group]], leaves: dict[Node, list[int]]) -> list[Node]:
@@ -146,11 +163,3 @@ def _layer(number: int, groups: Sequence[Sequence[int]], leaves: Sequence[int]) 
     for o, group in enumerate(groups):
         children[0, o, : len(group)] = group
     return Layer(np.array([number]), children, np.array([() if groups else leaves], dtype=np.int64))
-
-
-def _table(nodes: Iterable[tuple[int, list[int]]]) -> tuple[list[int], list[int], list[int]]:
-    """What the TABLES finder lists for a leaf."""
-    numbers, children = zip(*nodes, strict=True)
-    place = {number: i for i, number in enumerate(numbers)}
-    starts = [0, *accumulate(map(len, children))]
-    return list(numbers), starts, [place[child] for each in children for child in each]

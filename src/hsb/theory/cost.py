@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +11,6 @@ from ..arguments import stop_prior, whole
 from ..errors import InputError
 from ..structures import Structure
 from ..structures.base import spelled
-from ..structures.logarithms import log
 from ..types import Ints
 from .checks import check_structure
 
@@ -40,7 +40,7 @@ def prior_cost(structure: Structure, mapping: Sequence[int] | Ints, *, arms: int
     stop = stop_prior(stop)
     arms = whole("arms", arms, 1)
     leaves = checked_mapping(structure, mapping, arms)
-    return max(0.0, -structure.log_prior(leaves, np.full(arms, -log(arms)), stop))
+    return max(0.0, -structure.log_prior(leaves, np.full(arms, -math.log(arms)), stop))
 
 
 def checked_mapping(structure: Structure, mapping: Sequence[int] | Ints, arms: int) -> Ints:

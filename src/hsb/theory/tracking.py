@@ -10,7 +10,7 @@ import numpy as np
 from ..arguments import is_number, stop_prior, whole
 from ..errors import InputError
 from ..structures import Structure
-from ..structures.logarithms import log
+from ..structures.logarithms import log_of
 from ..types import Ints
 from .checks import check_at_least_zero, check_structure
 from .cost import checked_mapping
@@ -49,8 +49,8 @@ def tracking_cost(
         raise InputError("rounds must be a number of rounds, not infinity: sharing costs something in each of them.")
     symbols, changes = _columns(structure, mappings, arms)
     log_stay = math.log1p(-drift * (1.0 - 1.0 / arms))
-    move = log(drift) - log(arms) - log_stay
-    values = np.full(len(changes), -log(arms))
+    move = float(log_of(drift)) - math.log(arms) - log_stay
+    values = np.full(len(changes), -math.log(arms))
     values[changes > 0] += changes[changes > 0] * move
     return max(0.0, -structure.log_prior(symbols, values, stop)) - max(0.0, rounds - 1.0) * log_stay
 
