@@ -358,6 +358,31 @@ def test_words() -> None:
         found.merged()
 
 
+def test_the_users_own_nodes_are_called_by_their_names() -> None:
+    nodes = {
+        "all": {"leaves": [0, 1, 2, 3], "groups": [["young", "old"], ["ends", "middle"]]},
+        "young": {"leaves": [0]},
+        "old": {"leaves": [1, 2, 3], "groups": [["working", "retired"]]},
+        "working": {"leaves": [1, 2]},
+        "retired": {"leaves": [3]},
+        "ends": {"leaves": [0, 3]},
+        "middle": {"leaves": [1, 2]},
+    }
+    ages = hsb.Hierarchy(nodes)
+    found, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 1, 1, 1, 2, 2, 2, 2], [9.0] * 8)
+    assert str(found) == "young: play 'b' (sure 1.00)\nold: play 'a' (sure 1.00)"
+    assert [region.name for region in found.merged()] == ["young", "old"]
+    assert [region["name"] for region in found.to_dict()["regions"]] == ["young", "old"]
+    found, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 1, 1, 0, 2, 2, 2, 2], [9.0] * 8)
+    assert [region.name for region in found] == ["ends", "working"]  # the first of two with that region
+    assert [region.name for region in found.merged()] == ["young", "working", "retired"]
+    found, _ = run(hsb.Hierarchy(nodes, space=hsb.Box(20, 60)), None, [0, 1, 2, 3] * 2, [0, 0, 0, 1, 2, 2, 2, 2], [9.0] * 8)
+    assert [(region.name, region.arm) for region in found] == [("young", "b"), ("working", "b"), ("retired", "a")]
+    assert str(found.merged()) == "20 <= x < 50: play 'b' (sure 1.00)\nretired: play 'a' (sure 1.00)"  # no node has that region
+    default = hsb.HSB(ages, arms=["a", "b"], seed=0)
+    assert str(default.explain()) == "all: never seen"
+
+
 def test_merged_keeps_what_was_seen_apart() -> None:
     tree = hsb.BinaryTree(depth=3)
     parts = [(0.0, 0.5, "a", True), (0.5, 0.625, "a", True), (0.625, 0.75, "a", False), (0.75, 1.0, "b", True)]

@@ -12,7 +12,7 @@ from ..structures import Structure
 from ..structures.walk import Layer, climb
 from ..types import Floats
 from .pieces import Best, Piece, unseen
-from .weights import best_arms, first_best, log_options
+from .weights import best_arms, first_best, highest, log_options
 
 
 def solve(structure: Structure, member: Member) -> Best:
@@ -25,7 +25,7 @@ def solve(structure: Structure, member: Member) -> Best:
         logs = log_options(F, rows, n)
         return logs[:, 0] + best_arms(member, rows + 1 + 2 * n).log_share, logs[:, 1:]
 
-    value = climb(structure, weights, np.maximum)
+    value = climb(structure, weights, highest)
     pieces = []
     todo = [structure.root]
     while todo:

@@ -17,7 +17,7 @@ from ..structures.intervals import tables
 from ..structures.logarithms import log_of
 from ..types import Floats
 from .pieces import Best, Piece, unseen
-from .weights import best_arms, first_best
+from .weights import best_arms, first_best, highest
 
 
 def solve(structure: Structure, member: Member) -> Best:
@@ -29,22 +29,22 @@ def solve(structure: Structure, member: Member) -> Best:
     first, last = np.triu_indices(N)  # the order of the arm blocks
     stay[first, last] += best.log_total + best.log_share
     log_count = log_of(F[I[h.COUNTS] : I[h.COUNTS] + N + 1])
-    best_of = tables(stay, log_count, K, np.maximum)
+    begin, ways = tables(stay, log_count, K, highest)
 
     pieces = []
-    todo = [(0, N - 1)]
+    todo = [(0, N)]
     while todo:
-        i, j = todo.pop()
-        block = i * N - i * (i - 1) // 2 + j - i
-        parts = _split(best_of, i, j, K) if j > i else []
+        i, e = node = todo.pop()
+        block = i * N - i * (i - 1) // 2 + e - 1 - i
+        parts = _split(begin, ways, i, e, K) if e - i > 1 else []
         if not best.seen[block]:
-            pieces.append(unseen(structure.boxes((i, j + 1)), arms))
-        elif not parts or first_best([stay[i, j], sum(best_of[0][part] for part in parts)]) == 0:
+            pieces.append(unseen(structure.boxes(node), arms))
+        elif not parts or first_best([stay[i, e - 1], sum(begin[a, b - a] for a, b in parts)]) == 0:
             share = math.exp(best.log_share[block])
-            pieces.append(Piece(structure.boxes((i, j + 1)), int(best.arm[block]), share, True))
+            pieces.append(Piece(structure.boxes(node), int(best.arm[block]), share, True))
         else:
             todo += parts
-    return Best(float(best_of[0][0, N - 1] - math.log(F[I[h.TABLE] + N - 1])), pieces, structure)
+    return Best(float(begin[0, N] - math.log(F[I[h.TABLE] + N - 1])), pieces, structure)
 
 
 def _log_rates(member: Member) -> Floats:
@@ -56,13 +56,13 @@ def _log_rates(member: Member) -> Floats:
     return (log_of(rate) - count * LOG_SIGMA_BASE).reshape(N, N)
 
 
-def _split(tables: list[Floats], i: int, j: int, K: int) -> list[tuple[int, int]]:
+def _split(begin: Floats, ways: list[Floats], i: int, e: int, K: int) -> list[tuple[int, int]]:
     """The best group of an interval; of equals, the one with the earliest cuts."""
-    if j - i + 1 < K:
-        return [(leaf, leaf) for leaf in range(i, j + 1)]
+    if e - i < K:
+        return [(leaf, leaf + 1) for leaf in range(i, e)]
     parts = []
-    for k in range(K - 1, 0, -1):
-        c = i + first_best(tables[0][i, i:j] + tables[k - 1][i + 1 : j + 1, j])
-        parts.append((i, c))
-        i = c + 1
-    return [*parts, (i, j)]
+    for table in reversed(ways):
+        cut = i + 1 + first_best(begin[i, 1 : e - i] + table[e, e - i - 1 : 0 : -1])
+        parts.append((i, cut))
+        i = cut
+    return [*parts, (i, e)]

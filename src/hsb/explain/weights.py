@@ -45,6 +45,11 @@ def log_options(F: Floats, rows: Ints, n: int) -> Floats:
     return np.asarray(log_of(F[at]) - F[at + n] * h.LOG_BASE)
 
 
+def highest(values: Floats) -> Floats:
+    """The largest value over the last axis."""
+    return np.asarray(values.max(axis=-1))
+
+
 def first_best(values: ArrayLike) -> int:
     """The place of the largest value, the first of equals."""
     found = np.asarray(values, dtype=np.float64)

@@ -149,7 +149,7 @@ class Structure(ABC):
         def going_down(layer: Layer) -> tuple[Floats, float]:
             return np.full(len(layer.nodes), -np.inf if layer.children.shape[1] else 0.0), -1.0
 
-        return -int(walk.climb(self, going_down, np.maximum)[self.number(self.root)])
+        return -int(walk.climb(self, going_down, lambda ways: ways.max(axis=-1))[self.number(self.root)])
 
     def log_prior(self, symbols: Ints, values: Floats, stop: float | None, source: Structure | None = None) -> float:
         """ln beta at the root, where each leaf of `source`, or of the structure itself, has a symbol, a number in 0 .. len(values)-1.

@@ -16,6 +16,7 @@ from ..spaces import Space
 from ..types import Floats, Ints
 from .base import Cost, Structure, no_stop, spelled
 from .intervals import tables
+from .logarithms import log_sum
 from .walk import Group
 
 MOST_LEAVES = 900  # with two arms w stays within a double for any rounds up to some 970
@@ -79,7 +80,7 @@ class GroupedLexicographic(Structure):
         changes = np.concatenate([[0], np.cumsum(np.diff(symbols) != 0)])  # up to a leaf
         stay = np.where(changes[:, None] == changes, values[symbols], -np.inf)
         log_count = np.array([0.0] + [-math.log(self._ways(length) + 1) for length in range(1, n + 1)])
-        return float(tables(stay, log_count, self.k, np.logaddexp)[0][0, -1])
+        return float(tables(stay, log_count, self.k, log_sum)[0][0, n])
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
         """Example 5."""

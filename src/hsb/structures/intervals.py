@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..types import Floats
 
 
-def tables(stay: Floats, log_count: Floats, K: int, join: np.ufunc) -> list[Floats]:
-    """B_1 .. B_{K-1}, each by first and last leaf, -inf where an interval is too short. O(K N^3), all intervals of a length at once.
+def tables(stay: Floats, log_count: Floats, K: int, total: Callable[[Floats], Floats]) -> tuple[Floats, list[Floats]]:
+    """`begin[i, L]`, V of the L leaves from i on, and `ways[k-1][e, L]`, the total over all divisions of the L leaves before e into k parts.
 
-        B(i,j) = log_count[L] + join( stay(i,j),  B_K(i,j) )
-        B_1 = B,   B_k(i,j) = join over c of B(i,c) + B_{k-1}(c+1,j)
+        V(i, L) = log_count[L] + total( stay(i, i+L-1),  a first part and K-1 more, cut anywhere )
 
-    L = j - i + 1, and `join` is np.logaddexp for the sum of weights, np.maximum for the largest. Where 1 < L < K, the sum of B over
-    the single leaves stands for B_K.
+    `total` is `log_sum` or the maximum, over the last axis. An interval of fewer leaves than K splits into its single leaves. O(K N^3).
     """
     N = len(stay)
-    most = K if K <= N else 1  # where every interval is shorter than K, there is only the division into leaves
-    B = np.full((N, N), -np.inf)
-    sums = [B] + [np.full((N, N), -np.inf) for _ in range(2, most)]
+    begin = np.full((N + 1, N + 1), -np.inf)
+    ways = [np.full((N + 1, N + 1), -np.inf) for _ in range(K - 1 if K <= N else 1)]
     for L in range(1, N + 1):
-        i = np.arange(N - L + 1)
-        j = i + L - 1
-        c = i[:, None] + np.arange(L - 1)  # last leaf of the first part
-        split = np.full(len(i), -np.inf)
-        for k in range(2, min(L, most) + 1):
-            split = join.reduce(B[i[:, None], c] + sums[k - 2][c + 1, j[:, None]], axis=1)
-            if k < most:
-                sums[k - 1][i, j] = split
-        if 1 < L < K:
-            leaves = i[:, None] + np.arange(L)
-            split = B[leaves, leaves].sum(axis=1)
-        B[i, j] = log_count[L] + join(stay[i, j], split)
-    return sums
+        starts, ends = slice(0, N - L + 1), slice(L, N + 1)
+        first, rest = begin[starts, 1:L], slice(L - 1, 0, -1)
+        value = np.diagonal(stay, L - 1)
+        if L > 1:
+            split = sliding_window_view(np.diagonal(stay), L).sum(axis=1) if L < K else total(first + ways[-1][ends, rest])
+            value = total(np.stack([value, split], axis=-1))
+        begin[starts, L] = ways[0][ends, L] = log_count[L] + value
+        if L > 1:
+            for fewer, more in pairwise(ways):
+                more[ends, L] = total(first + fewer[ends, rest])
+    return begin, ways

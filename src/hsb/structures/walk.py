@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import BudgetError, InputError
 from ..types import Floats, Ints
+from .logarithms import log_sum
 
 if TYPE_CHECKING:
     from .base import Structure
@@ -44,17 +45,19 @@ class Listing(NamedTuple):
     most_groups: int
 
 
-def climb(structure: Structure, weights: Callable[[Layer], tuple[Floats, Floats | float]], join: np.ufunc) -> Floats:
-    """V of every node: stopping, and each group's weight with the sum of V over its children, joined. All in logarithms. O(nodes + groups).
+def climb(
+    structure: Structure, weights: Callable[[Layer], tuple[Floats, Floats | float]], total: Callable[[Floats], Floats]
+) -> Floats:
+    """V of every node: the total of stopping and, for each group, its weight with the sum of V over its children. O(nodes + groups).
 
-    `weights(layer)` are the ln of stopping, by node, and of the groups, by node and group. `join` is np.logaddexp for the sum of all options,
-    np.maximum for the best.
+    `weights(layer)` are the ln of stopping, by node, and of the groups, by node and group; `total`, over the last axis, is `log_sum` or the
+    maximum.
     """
     value = np.zeros(structure.slots + 1)  # the last is that of no child
     for layer in structure.layers():
         stop, groups = weights(layer)
         below = groups + value[layer.children].sum(axis=-1)
-        value[layer.nodes] = join(stop, join.reduce(below, axis=1, initial=-np.inf))
+        value[layer.nodes] = total(np.concatenate([stop[:, None], below], axis=1))
     return value
 
 
@@ -73,7 +76,7 @@ def log_beta(structure: Structure, symbols: Ints, values: Floats) -> float:
         each = -math.log(count + 1)
         return np.where(own >= 0, values[own], -np.inf) + each, each
 
-    return float(climb(structure, weights, np.logaddexp)[structure.number(structure.root)])
+    return float(climb(structure, weights, log_sum)[structure.number(structure.root)])
 
 
 def listing(structure: Structure) -> Listing:
