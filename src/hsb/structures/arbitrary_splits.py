@@ -90,8 +90,7 @@ class ArbitrarySplits(Structure):
         """All sets, numbered by their bit masks; 0 is no set."""
         no_stop(self, stop)
         counts = np.array([0] + [2 ** (mask.bit_count() - 1) for mask in range(1, 2**self.leaves)])
-        cost = self.cost
-        return [make_graph(SUBSETS, [self.leaves], counts, cost.nodes, cost.groups, arms)]
+        return [make_graph(SUBSETS, [self.leaves], counts, *self.cost, arms)]
 
     def parameters(self) -> dict[str, Any]:
         """leaves."""

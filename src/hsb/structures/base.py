@@ -70,7 +70,12 @@ class Structure(ABC):
     def __init__(self, *, leaves: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
         self.space, self.features = use_space(space, features)
         self.leaves = leaves
-        check_cells(type(self).__name__, self.leaves, self.space, self.features)
+        check_cells(self)
+        if len(self.features) > 1 and leaves & (leaves - 1):
+            raise InputError(
+                f"{type(self).__name__} over {len(self.features)} features needs leaves to be a power of two (Section V halves the "
+                f"features in turn); given {leaves}. Use {1 << leaves.bit_length()}, or features=[j] to look at one feature."
+            )
 
     # -- what a structure must say -----------------------------------------------------------------------------------
 
@@ -347,15 +352,11 @@ def spelled(number: int) -> str:
     return f"{number:,}" if number < 10**15 else f"about 2^{number.bit_length() - 1}"
 
 
-def check_cells(name: str, leaves: int, space: Space, features: tuple[int, ...]) -> None:
-    """Refuse leaf counts that Section V cannot lay over the features."""
+def check_cells(structure: Structure) -> None:
+    """Refuse numbered cells that are not the leaves."""
+    name, leaves, space = type(structure).__name__, structure.leaves, structure.space
     if isinstance(space, Cells) and space.n != leaves:
         raise InputError(f"{name} has {leaves} leaves but space=Cells({space.n}). Give both the same number.")
-    if len(features) > 1 and leaves & (leaves - 1):
-        raise InputError(
-            f"{name} over {len(features)} features needs leaves to be a power of two (Section V halves the features in turn); "
-            f"given {leaves}. Use {1 << leaves.bit_length()}, or features=[j] to look at one feature."
-        )
 
 
 def no_stop(structure: Structure, stop: float | None) -> None:

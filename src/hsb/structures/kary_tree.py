@@ -12,9 +12,9 @@ from ..arguments import whole
 from ..errors import BudgetError, InputError
 from ..members import Member, make_tree
 from ..quantise import WORD, digit_bits, halvings, key_words
-from ..spaces import Cells, Space
+from ..spaces import Space
 from ..types import Floats, Ints
-from .base import Cost, Structure, code, use_space
+from .base import Cost, Structure, check_cells, code, use_space
 from .boxes import Boxes, tree_box
 from .logarithms import log_of
 from .walk import Group
@@ -49,10 +49,7 @@ class KaryTree(Structure):
         self._check()
         self.leaves = self.k**self.depth
         self.max_group, self.max_groups = self.k, min(1, self.depth)
-        if isinstance(self.space, Cells) and self.space.n != self.leaves:
-            raise InputError(
-                f"{type(self).__name__} has {self.leaves} leaves but space=Cells({self.space.n}). Give both the same number."
-            )
+        check_cells(self)
 
     def _check(self) -> None:
         most = math.floor(FEATURE_BITS / math.log2(self.k))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -14,9 +15,9 @@ from ..errors import BudgetError, InputError
 from ..kernels.header import BOXES
 from ..members import Member, make_graph
 from ..quantise import cells
-from ..spaces import Cells, Space
+from ..spaces import Space
 from ..types import Floats, Ints
-from .base import Cost, Structure, code, no_stop, spelled, use_space
+from .base import Cost, Structure, check_cells, code, no_stop, spelled, use_space
 from .boxes import Boxes
 from .walk import Group, Layer
 
@@ -56,8 +57,7 @@ class PositionSplits(Structure):
                 f"the limit is {MOST_NODES:,}. Use fewer bits, or hsb.BinaryTree, which costs one node per level."
             )
         self.leaves = 2 ** sum(self.bits)
-        if isinstance(self.space, Cells) and self.space.n != self.leaves:
-            raise InputError(f"bits={self.bits} makes {self.leaves} leaves but space=Cells({self.space.n}).")
+        check_cells(self)
         self.max_group = 2 if self.leaves > 1 else 1
         self.max_groups = sum(b > 0 for b in self.bits)
 
@@ -72,12 +72,9 @@ class PositionSplits(Structure):
 
     def leaves_of(self, node: tuple[int, ...]) -> list[int]:
         """Row by row."""
-        widths = [2 ** (b + 1 - side.bit_length()) for b, side in zip(self.bits, node, strict=True)]
-        cells = [range(side * n - 2**b, (side + 1) * n - 2**b) for b, side, n in zip(self.bits, node, widths, strict=True)]
-        leaves = [0]
-        for b, own in zip(self.bits, cells, strict=True):
-            leaves = [leaf << b | cell for leaf in leaves for cell in own]
-        return leaves
+        counts = self.divisions()
+        cells = [np.arange(round(low * n), round(high * n)) for (low, high), n in zip(*self.boxes(node), counts, strict=True)]
+        return [int(leaf) for leaf in np.arange(self.leaves).reshape(counts)[np.ix_(*cells)].ravel()]
 
     def boxes(self, node: tuple[int, ...]) -> Boxes:
         """One."""
@@ -119,12 +116,9 @@ class PositionSplits(Structure):
     def members(self, arms: int, stop: float | None) -> list[Member]:
         """All boxes."""
         no_stop(self, stop)
-        counts = np.ones(1, dtype=np.int64)
-        for b in self.bits:
-            splittable = np.concatenate([np.full(2**level, level < b) for level in range(b + 1)]).astype(np.int64)
-            counts = (counts[:, None] + splittable[None, :]).ravel()
-        cost = self.cost
-        return [make_graph(BOXES, [len(self.bits), *self.bits], counts, cost.nodes, cost.groups, arms)]
+        splittable = [np.arange(1, 2 ** (b + 1)) < 2**b for b in self.bits]  # by side
+        counts = 1 + reduce(np.add.outer, [each.astype(np.int64) for each in splittable]).ravel()
+        return [make_graph(BOXES, [len(self.bits), *self.bits], counts, *self.cost, arms)]
 
     def leaf_code(self) -> Ints:
         """Row-major cell numbers."""
@@ -134,12 +128,8 @@ class PositionSplits(Structure):
 
     def leaf(self, points: Floats) -> Ints:
         """Row-major cell numbers."""
-        counts = np.array([2**b for b in self.bits])
-        index = cells(points[:, list(self.features)], counts)
-        leaf = np.zeros(len(points), dtype=np.int64)
-        for j, b in enumerate(self.bits):
-            leaf = (leaf << b) | index[:, j]
-        return leaf
+        counts = self.divisions()
+        return np.asarray(np.ravel_multi_index(tuple(cells(points[:, list(self.features)], np.array(counts)).T), counts))
 
     def divisions(self) -> list[int]:
         """2^bits."""
@@ -147,12 +137,8 @@ class PositionSplits(Structure):
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
         """Bounds of a leaf."""
-        bounds = []
-        for b in reversed(self.bits):
-            cell = leaf & ((1 << b) - 1)
-            leaf >>= b
-            bounds.append((cell / 2**b, (cell + 1) / 2**b))
-        return bounds[::-1]
+        counts = self.divisions()
+        return [(int(cell) / n, (int(cell) + 1) / n) for cell, n in zip(np.unravel_index(leaf, counts), counts, strict=True)]
 
     def parameters(self) -> dict[str, Any]:
         """bits."""
