@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ..kernels import header as h
@@ -11,7 +9,7 @@ from ..members import Member
 from ..structures import Structure
 from ..structures.walk import Layer, climb
 from ..types import Floats
-from .pieces import Best, Piece, unseen
+from .pieces import Best, piece
 from .weights import best_arms, first_best, highest, log_options
 
 
@@ -34,16 +32,13 @@ def solve(structure: Structure, member: Member) -> Best:
         n = len(options) + 1
         row = int(I[I[h.NODE0] + structure.number(node)])
         best = best_arms(member, np.array([row + 1 + 2 * n]))
-        if not best.seen[0]:
-            pieces.append(unseen(structure.boxes(node), int(I[h.ARMS])))
-            continue
         logs = log_options(F, np.array([row]), n)[0]
         groups = structure.groups(node)
         place = {group: o for o, group in enumerate(options, start=1)}
         below = [logs[place[group]] + sum(value[structure.number(child)] for child in group) for group in groups]
         way = first_best([logs[0] + best.log_share[0], *below])
-        if way == 0:
-            pieces.append(Piece(structure.boxes(node), int(best.arm[0]), math.exp(best.log_share[0]), True))
+        if way == 0 or not best.seen[0]:
+            pieces.append(piece(structure.boxes(node), best, 0, int(I[h.ARMS])))
         else:
             todo += groups[way - 1]
     return Best(float(value[structure.number(structure.root)]), pieces, structure)

@@ -16,7 +16,7 @@ from ..structures import Structure
 from ..structures.intervals import tables
 from ..structures.logarithms import log_of
 from ..types import Floats
-from .pieces import Best, Piece, unseen
+from .pieces import Best, piece
 from .weights import best_arms, first_best, highest
 
 
@@ -37,11 +37,9 @@ def solve(structure: Structure, member: Member) -> Best:
         i, e = node = todo.pop()
         block = i * N - i * (i - 1) // 2 + e - 1 - i
         parts = _split(begin, ways, i, e, K) if e - i > 1 else []
-        if not best.seen[block]:
-            pieces.append(unseen(structure.boxes(node), arms))
-        elif not parts or first_best([stay[i, e - 1], sum(begin[a, b - a] for a, b in parts)]) == 0:
-            share = math.exp(best.log_share[block])
-            pieces.append(Piece(structure.boxes(node), int(best.arm[block]), share, True))
+        stays = not parts or first_best([stay[i, e - 1], sum(begin[a, b - a] for a, b in parts)]) == 0
+        if stays or not best.seen[block]:
+            pieces.append(piece(structure.boxes(node), best, block, arms))
         else:
             todo += parts
     return Best(float(begin[0, N] - math.log(F[I[h.TABLE] + N - 1])), pieces, structure)

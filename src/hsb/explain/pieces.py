@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from ..structures import Structure
 from ..structures.boxes import Boxes
+from .weights import Arms
 
 
 class Piece(NamedTuple):
@@ -23,6 +25,11 @@ class Best(NamedTuple):
     value: float
     pieces: list[Piece]
     structure: Structure
+
+
+def piece(boxes: Boxes, best: Arms, i: int, arms: int) -> Piece:
+    """The region of node i of `best`, where it stops."""
+    return Piece(boxes, int(best.arm[i]), math.exp(best.log_share[i]), True) if best.seen[i] else unseen(boxes, arms)
 
 
 def unseen(boxes: Boxes, arms: int) -> Piece:

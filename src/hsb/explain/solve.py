@@ -10,7 +10,7 @@ from ..kernels import header as h
 from ..members import Member
 from ..structures import Structure
 from . import graphs, intervals, trees
-from .pieces import Best, Piece, unseen
+from .pieces import Best, piece
 from .weights import best_arms, first_best, log_options
 
 
@@ -34,10 +34,7 @@ def _one_of(structure: Structure, members: Sequence[Member], stop: float | None)
     arms = best_arms(head, np.array([row + 1 + 2 * n]))
     logs = log_options(F, np.array([row]), n)[0]
     boxes = ((((0.0, 1.0),) * structure.space.features),)
-    here = Piece(boxes, int(arms.arm[0]), float(np.exp(arms.log_share[0])), True)
-    if not arms.seen[0]:
-        here = unseen(boxes, int(I[h.ARMS]))
-    ways = [Best(float(logs[0] + arms.log_share[0]), [here], structure)]
+    ways = [Best(float(logs[0] + arms.log_share[0]), [piece(boxes, arms, 0, int(I[h.ARMS]))], structure)]
     at = 1
     for option, part in enumerate(structure.structures, start=1):
         size = len(part.key_words())  # of its members each has one

@@ -19,7 +19,7 @@ from ..members import Member, blocks
 from ..structures import Structure
 from ..structures.logarithms import log_of
 from ..types import Floats, Ints
-from .pieces import Best, Piece, unseen
+from .pieces import Best, piece, unseen
 from .weights import TIE, Arms, best_arms
 
 
@@ -50,18 +50,15 @@ def solve(structure: Structure, member: Member, q: float) -> Best:
     while todo:
         row, number = todo.pop()
         level, bottom = int(chains.top[row]), int(chains.bottom[row])
-        if not best.seen[row]:
-            pieces.append(unseen(structure.boxes((level, number)), arms))
-            continue
-        if not stays[row]:
+        stops = stays[row] or not best.seen[row]
+        if not stops:
             while level < bottom:
                 digit = _digit(I, chains.keys[row], level)
                 level += 1
                 pieces += [unseen(structure.boxes((level, number * k + c)), arms) for c in range(k) if c != digit]
                 number = number * k + digit
-        if stays[row] or level == depth:
-            share = math.exp(best.log_share[row])
-            pieces.append(Piece(structure.boxes((level, number)), int(best.arm[row]), share, True))
+        if stops or level == depth:
+            pieces.append(piece(structure.boxes((level, number)), best, row, arms))
             continue
         for c, child in enumerate(chains.children[row].tolist()):
             if child < 0:

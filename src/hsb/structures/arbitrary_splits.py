@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import whole
 from ..errors import BudgetError
 from ..kernels.header import SUBSETS
 from ..members import Member, make_graph
@@ -33,7 +32,7 @@ class ArbitrarySplits(Structure):
     resolves = True
 
     def __init__(self, *, leaves: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
-        super().__init__(leaves=whole("leaves", leaves, 1), space=space, features=features)
+        super().__init__(leaves=leaves, space=space, features=features)
         if self.leaves > MOST_LEAVES:
             raise BudgetError(
                 f"ArbitrarySplits(leaves={self.leaves}) would visit {spelled(self.cost.nodes)} sets and {spelled(self.cost.groups)} splits "

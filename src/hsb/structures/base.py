@@ -12,10 +12,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arguments import whole
 from ..errors import InputError
 from ..kernels.header import TABLES
 from ..members import Member, make_graph
-from ..quantise import cells, halvings, leaf_numbers
+from ..quantise import halvings, leaf_numbers
 from ..spaces import Box, Cells, Space, numbers
 from ..types import Floats, Ints
 from . import walk
@@ -68,8 +69,8 @@ class Structure(ABC):
             Structure.kinds[cls.__name__] = cls
 
     def __init__(self, *, leaves: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
+        self.leaves = leaves = whole("leaves", leaves, 1)
         self.space, self.features = use_space(space, features)
-        self.leaves = leaves
         check_cells(self)
         if len(self.features) > 1 and leaves & (leaves - 1):
             raise InputError(
@@ -229,7 +230,10 @@ class Structure(ABC):
 
     def leaf_code(self) -> Ints:
         """How a context becomes the number of its leaf (`kernels/keys.py`)."""
-        return plain_code(self.leaves, self.features, *self._division())
+        from ..kernels.keys import CELLS, NUMBER
+
+        one = len(self.features) == 1
+        return code(CELLS, self.features, self.leaves) if one else code(NUMBER, self.features, *self._division())
 
     def scalar_keys(self, point: float) -> list[int] | None:
         """The keys of one point of the unit interval, quickly; None where only `keys` can tell."""
@@ -239,10 +243,7 @@ class Structure(ABC):
         """Leaf numbers of a batch of points of the unit cube."""
         if self.leaves > 2**62:
             raise InputError(f"{self.leaves} leaves are too many to number; use a depth of at most 62 bits for this.")
-        chosen = points[:, list(self.features)]
-        return (
-            cells(chosen, np.array([self.leaves]))[:, 0] if len(self.features) == 1 else leaf_numbers(chosen, *self._division())
-        )
+        return leaf_numbers(points[:, list(self.features)], *self._division())
 
     def leaf_of(self, context: ArrayLike) -> int:
         """The leaf that contains one context.
@@ -257,18 +258,16 @@ class Structure(ABC):
     def divisions(self) -> list[int]:
         """Into how many equal parts each feature that it looks at is divided."""
         k, depth = self._division()
-        return [self.leaves] if len(self.features) == 1 else [k**turns for turns in halvings(depth, len(self.features))]
+        return [k**turns for turns in halvings(depth, len(self.features))]
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
         """Bounds of a leaf as fractions of the features it looks at: [(start, end), ...]."""
-        if len(self.features) == 1:
-            return [(leaf / self.leaves, (leaf + 1) / self.leaves)]
         k, depth = self._division()
         return list(tree_box(leaf, depth, k, len(self.features)))
 
     def _division(self) -> tuple[int, int]:
-        """Over several features: into how many parts they are divided in turn, and how often (Section V)."""
-        return 2, self.leaves.bit_length() - 1
+        """Into how many parts features are divided in turn, and how often: one into all cells at once, several as Section V does."""
+        return (self.leaves, 1) if len(self.features) == 1 else (2, self.leaves.bit_length() - 1)
 
     # -- plain data --------------------------------------------------------------------------------------------------
 
@@ -336,15 +335,6 @@ def use_space(space: Space | None, features: Sequence[int] | None, default: int 
 def code(how: int, features: Sequence[int], *rest: int) -> Ints:
     """A code of `kernels/keys.py`."""
     return np.array([how, len(features), *features, *rest], dtype=np.int64)
-
-
-def plain_code(leaves: int, features: Sequence[int], k: int, depth: int) -> Ints:
-    """Equal cells of one feature; over several, the cells of `depth` divisions into k parts, by number."""
-    from ..kernels import keys
-
-    if len(features) == 1:
-        return code(keys.CELLS, features, leaves)
-    return code(keys.NUMBER, features, k, depth)
 
 
 def spelled(number: int) -> str:

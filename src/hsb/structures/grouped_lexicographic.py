@@ -36,7 +36,7 @@ class GroupedLexicographic(Structure):
     resolves = True
 
     def __init__(self, *, leaves: int, groups: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
-        super().__init__(leaves=whole("leaves", leaves, 1), space=space, features=features)
+        super().__init__(leaves=leaves, space=space, features=features)
         self.k = whole("groups", groups, 2)
         self.root = (0, self.leaves)
         if self.leaves > MOST_LEAVES:

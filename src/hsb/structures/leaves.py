@@ -62,10 +62,6 @@ class Leaves(Structure, listed=False):
         """That of the structure."""
         return super().leaf_code() if self.of is None else self.of.leaf_code()
 
-    def scalar_keys(self, point: float) -> list[int] | None:
-        """As for equal cells, where they are."""
-        return [min(int(point * self.leaves), self.leaves - 1)] if self.features == (0,) and self.space.features == 1 else None
-
     def leaf(self, points: Floats) -> Ints:
         """Leaf numbers of the structure."""
         return super().leaf(points) if self.of is None else self.of.leaf(points)
