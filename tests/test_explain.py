@@ -15,6 +15,7 @@ import pytest
 
 import hsb
 from hsb import members as state
+from hsb import theory
 from hsb.explain import Explanation, Region, explain
 from hsb.kernels import rounds as kernels
 from hsb.kernels.header import ARMS as ARM_COUNT
@@ -381,6 +382,17 @@ def test_the_users_own_nodes_are_called_by_their_names() -> None:
     assert str(found.merged()) == "20 <= x < 50: play 'b' (sure 1.00)\nretired: play 'a' (sure 1.00)"  # no node has that region
     default = hsb.HSB(ages, arms=["a", "b"], seed=0)
     assert str(default.explain()) == "all: never seen"
+
+
+def test_a_tree_over_many_numbered_cells_has_a_price() -> None:
+    """Its mapping is written out down to the smallest region only."""
+    tree = hsb.BinaryTree(depth=17, space=hsb.Cells(2**17))
+    policy = hsb.HSB(tree, arms=2, learning_rate=1.0)
+    assert policy.certificate().prior_cost == pytest.approx(theory.prior_cost(tree, [0] * tree.leaves, arms=2))
+    for cell in (5, 2**16 + 5) * 40:
+        policy.learn(hsb.Decision(context=cell, arm=int(cell < 2**16), propensity=0.5), loss=1.0)
+    halves = np.repeat([0, 1], 2**16)
+    assert policy.certificate().prior_cost == pytest.approx(theory.prior_cost(tree, halves, arms=2))
 
 
 def test_merged_keeps_what_was_seen_apart() -> None:

@@ -8,6 +8,9 @@ import numpy as np
 
 from .. import theory
 from ..structures import GroupedLexicographic, KaryTree, Structure
+from ..structures.boxes import Box
+from ..types import Ints
+from .pieces import in_users_units
 from .result import Explanation
 
 MOST_LEAVES = 1 << 16  # beyond, a tree's mapping is not written out leaf by leaf
@@ -30,14 +33,17 @@ def price(found: Explanation, *, stop: float | None) -> float:
     ahead = _ahead(found.structure, chosen) or 0.0
     if chosen.structures:  # one arm everywhere
         return ahead + math.log(len(chosen.structures) + 1) + math.log(arms)
-    stop = stop if chosen.takes_stop else None
-    if isinstance(chosen, KaryTree) and chosen.leaves > MOST_LEAVES:
-        return ahead + _deep(found, chosen, stop)
-    mapping = _leaves(found, chosen)
+    if isinstance(chosen, KaryTree):  # down to the smallest region: what lies below it has one arm
+        depth = _depth(found, chosen)
+        if chosen.k**depth > MOST_LEAVES:
+            return ahead + theory.prior_bound(chosen, arms=arms, regions=len(found.regions))
+        mapping = _mapping(found, [chosen.boxes((depth, number))[0] for number in range(chosen.k**depth)])
+        return ahead - chosen.log_beta(mapping, np.full(arms, -math.log(arms)), stop)
+    mapping = _mapping(found, [tuple(chosen.region(leaf)) for leaf in range(chosen.leaves)])
     if isinstance(chosen, GroupedLexicographic) and chosen.leaves > MOST_INTERVALS:
         runs = 1 + int(np.count_nonzero(np.diff(mapping)))
         return ahead + theory.prior_bound(chosen, arms=arms, regions=runs)
-    return ahead + theory.prior_cost(chosen, mapping, arms=arms, stop=stop)
+    return ahead + theory.prior_cost(chosen, mapping, arms=arms)
 
 
 def _ahead(structure: Structure, chosen: Structure) -> float | None:
@@ -48,36 +54,19 @@ def _ahead(structure: Structure, chosen: Structure) -> float | None:
     return next((math.log(len(structure.structures) + 1) + cost for cost in below if cost is not None), None)
 
 
-def _deep(found: Explanation, tree: KaryTree, stop: float | None) -> float:
-    """A tree with too many leaves to write out: only down to the smallest region. What lies below it has one arm."""
-    arms = len(found.arms)
-    smallest = min(math.prod(_fractions(tree, region.bounds)) for region in found.regions)
-    depth = min(tree.depth, math.ceil(-math.log(smallest) / math.log(tree.k) - 1e-6))
-    if tree.k**depth > MOST_LEAVES:
-        return theory.prior_bound(tree, arms=arms, regions=len(found.regions))
-    mapping = _leaves(found, KaryTree(k=tree.k, depth=depth, space=tree.space, features=tree.features))
-    return -tree.log_beta(mapping, np.full(arms, -math.log(arms)), stop)
+def _depth(found: Explanation, tree: KaryTree) -> int:
+    """The level of the smallest region."""
+    (whole,) = in_users_units(tree, tree.boxes(tree.root))
+    sizes = [
+        math.prod((high - low) / (b - a) for (low, high), (a, b) in zip(r.bounds, whole, strict=True)) for r in found.regions
+    ]
+    return min(tree.depth, math.ceil(-math.log(min(sizes)) / math.log(tree.k) - 1e-6))
 
 
-def _fractions(structure: Structure, bounds: tuple[tuple[float, float], ...]) -> list[float]:
-    """How much of each feature that the structure looks at a box takes."""
-    sides = []
-    for feature in structure.features:
-        low, high = structure.space.bounds(feature, 0.0, 1.0)
-        sides.append((bounds[feature][1] - bounds[feature][0]) / (high - low))
-    return sides
-
-
-def _leaves(found: Explanation, structure: Structure) -> np.ndarray:
-    """The arm of each leaf, in order."""
-    space = structure.space
-    middles = np.empty((structure.leaves, space.features))
-    for feature in range(space.features):
-        middles[:, feature] = sum(space.bounds(feature, 0.0, 1.0)) / 2.0
-    for leaf in range(structure.leaves):
-        for feature, (start, end) in zip(structure.features, structure.region(leaf), strict=True):
-            middles[leaf, feature] = sum(space.bounds(feature, start, end)) / 2.0
-    mapping = np.zeros(structure.leaves, dtype=np.int64)
+def _mapping(found: Explanation, cells: list[Box]) -> Ints:
+    """The arm of each cell, in order."""
+    middles = np.array(in_users_units(found.chosen, tuple(cells))).mean(axis=2)
+    mapping = np.zeros(len(cells), dtype=np.int64)
     numbers = {arm: number for number, arm in enumerate(found.arms)}
     for region in found.regions:
         for box in region.boxes:
