@@ -17,7 +17,7 @@ MOST_LEAVES = 1 << 16  # beyond, a tree's mapping is not written out leaf by lea
 MOST_INTERVALS = 200  # the exact recursion takes O(N^3)
 
 
-def price(found: Explanation, *, stop: float | None) -> float:
+def price(explanation: Explanation, *, stop: float | None) -> float:
     """ln(1/beta) of the mapping: exact where its leaves can be written out in reasonable time, otherwise an upper bound on it.
 
     Long lexicographic structures, and trees split very deep, are charged Theorem 2's bound for as many regions; under `OneOf` the
@@ -25,21 +25,21 @@ def price(found: Explanation, *, stop: float | None) -> float:
 
     >>> import hsb
     >>> tree = hsb.BinaryTree(depth=2)
-    >>> found = hsb.HSB(tree, arms=2, learning_rate=0.1).explain()
-    >>> price(found, stop=None) == hsb.theory.prior_cost(tree, [0, 0, 0, 0], arms=2)
+    >>> explanation = hsb.HSB(tree, arms=2, learning_rate=0.1).explain()
+    >>> price(explanation, stop=None) == hsb.theory.prior_cost(tree, [0, 0, 0, 0], arms=2)
     True
     """
-    arms, chosen = len(found.arms), found.chosen
-    ahead = _ahead(found.structure, chosen) or 0.0
+    arms, chosen = len(explanation.arms), explanation.chosen
+    ahead = _ahead(explanation.structure, chosen) or 0.0
     if chosen.structures:  # one arm everywhere
         return ahead + math.log(len(chosen.structures) + 1) + math.log(arms)
     if isinstance(chosen, KaryTree):  # down to the smallest region: what lies below it has one arm
-        depth = _depth(found, chosen)
+        depth = _depth(explanation, chosen)
         if chosen.k**depth > MOST_LEAVES:
-            return ahead + theory.prior_bound(chosen, arms=arms, regions=len(found.regions))
-        mapping = _mapping(found, [chosen.boxes((depth, number))[0] for number in range(chosen.k**depth)])
+            return ahead + theory.prior_bound(chosen, arms=arms, regions=len(explanation.regions))
+        mapping = _mapping(explanation, [chosen.boxes((depth, number))[0] for number in range(chosen.k**depth)])
         return ahead - chosen.log_beta(mapping, np.full(arms, -math.log(arms)), stop)
-    mapping = _mapping(found, [tuple(chosen.region(leaf)) for leaf in range(chosen.leaves)])
+    mapping = _mapping(explanation, [tuple(chosen.region(leaf)) for leaf in range(chosen.leaves)])
     if isinstance(chosen, GroupedLexicographic) and chosen.leaves > MOST_INTERVALS:
         runs = 1 + int(np.count_nonzero(np.diff(mapping)))
         return ahead + theory.prior_bound(chosen, arms=arms, regions=runs)
@@ -54,21 +54,22 @@ def _ahead(structure: Structure, chosen: Structure) -> float | None:
     return next((math.log(len(structure.structures) + 1) + cost for cost in below if cost is not None), None)
 
 
-def _depth(found: Explanation, tree: KaryTree) -> int:
+def _depth(explanation: Explanation, tree: KaryTree) -> int:
     """The level of the smallest region."""
     (whole,) = in_users_units(tree, tree.boxes(tree.root))
     sizes = [
-        math.prod((high - low) / (b - a) for (low, high), (a, b) in zip(r.bounds, whole, strict=True)) for r in found.regions
+        math.prod((high - low) / (b - a) for (low, high), (a, b) in zip(r.bounds, whole, strict=True))
+        for r in explanation.regions
     ]
     return min(tree.depth, math.ceil(-math.log(min(sizes)) / math.log(tree.k) - 1e-6))
 
 
-def _mapping(found: Explanation, cells: list[Box]) -> Ints:
+def _mapping(explanation: Explanation, cells: list[Box]) -> Ints:
     """The arm of each cell, in order."""
-    middles = np.array(in_users_units(found.chosen, tuple(cells))).mean(axis=2)
+    middles = np.array(in_users_units(explanation.chosen, tuple(cells))).mean(axis=2)
     mapping = np.zeros(len(cells), dtype=np.int64)
-    numbers = {arm: number for number, arm in enumerate(found.arms)}
-    for region in found.regions:
+    numbers = {arm: number for number, arm in enumerate(explanation.arms)}
+    for region in explanation.regions:
         for box in region.boxes:
             low, high = np.array(box).T
             mapping[((middles > low) & (middles < high)).all(axis=1)] = numbers[region.arm]

@@ -66,15 +66,15 @@ class Explanation:
     >>> left = Region(boxes=(((0.0, 0.5),),), arm="a", probability=0.9, seen=True)
     >>> middle = Region(boxes=(((0.5, 0.75),),), arm="a", probability=0.8, seen=True)
     >>> right = Region(boxes=(((0.75, 1.0),),), arm="a", probability=0.5, seen=False)
-    >>> found = Explanation((left, middle, right), log_probability=-1.2, arms=("a", "b"), structure=tree, chosen=tree)
-    >>> print(found)
+    >>> rules = Explanation((left, middle, right), log_probability=-1.2, arms=("a", "b"), structure=tree, chosen=tree)
+    >>> print(rules)
     0 <= x < 0.5: play 'a' (sure 0.90)
     0.5 <= x < 0.75: play 'a' (sure 0.80)
     0.75 <= x <= 1: never seen
-    >>> print(found.merged())
+    >>> print(rules.merged())
     0 <= x < 0.75: play 'a' (sure 0.80)
     0.75 <= x <= 1: never seen
-    >>> found.arm_at(0.6)
+    >>> rules.arm_at(0.6)
     'a'
     """
 

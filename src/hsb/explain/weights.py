@@ -52,6 +52,6 @@ def highest(values: Floats) -> Floats:
 
 def first_best(values: ArrayLike) -> int:
     """The place of the largest value, the first of equals."""
-    found = np.asarray(values, dtype=np.float64)
-    high = float(found.max())
-    return int(np.argmax(found >= high - TIE * max(1.0, abs(high))))
+    each = np.asarray(values, dtype=np.float64)
+    high = float(each.max())
+    return int(np.argmax(each >= high - TIE * max(1.0, abs(high))))

@@ -43,11 +43,11 @@ def _where(space: Space, boxes: Boxes | str, digits: Sequence[int]) -> str:
 
 def _conditions(space: Space, box: Box, digits: Sequence[int]) -> list[str]:
     """One condition for each feature whose range the box narrows. The upper end of a range belongs to its last cell."""
-    found = []
+    conditions = []
     for j, name in enumerate(names(space)):
         whole = space.bounds(j, 0.0, 1.0)
         low, high = box[j]
         if (low, high) != whole:
             below = "<=" if high == whole[1] and isinstance(space, BoxSpace) else "<"
-            found.append(f"{low:.{digits[j]}g} <= {name} {below} {high:.{digits[j]}g}")
-    return found
+            conditions.append(f"{low:.{digits[j]}g} <= {name} {below} {high:.{digits[j]}g}")
+    return conditions

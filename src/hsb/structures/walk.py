@@ -88,9 +88,8 @@ def listing(structure: Structure) -> Listing:
         )
     groups: dict[Node, list[Group]] = {}
     numbers = {node: i for i, node in enumerate(_parents_first(structure, groups, leaves))}
-    around: list[dict[int, list[int]]] = [
-        {} for _ in range(structure.leaves)
-    ]  # by leaf: its nodes, and its child in each of their groups
+    # By leaf: the nodes around it, and for each the child around it in every group.
+    around: list[dict[int, list[int]]] = [{} for _ in range(structure.leaves)]
     layers = []
     for node, number in numbers.items():
         homes = [{leaf: numbers[child] for child in group for leaf in leaves[child]} for group in groups[node]]
