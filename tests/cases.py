@@ -94,7 +94,7 @@ def as_hierarchy(shape: naive.Hierarchy) -> hsb.Hierarchy:
         name[i]: {"leaves": sorted(shape.regions[i]), "groups": [[name[j] for j in group] for group in shape.groups[i]]}
         for i in shape.children_first
     }
-    return hsb.Hierarchy(nodes, root=name[shape.root])
+    return hsb.Hierarchy(nodes, root=name[shape.root], space=hsb.Box.unit())
 
 
 def binary(depth: int, stop: float | None = None, features: int = 1, compressed: bool = False) -> Case:

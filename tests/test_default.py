@@ -7,10 +7,10 @@ import naive_advisor
 import numpy as np
 import pytest
 from cases import EXAMPLES, Case, each_example
+from hsb.advisors import depth_for
 
 import hsb
 from hsb import theory
-from hsb.advisors import depth_for
 
 
 def told_alike(case: Case, rounds: int, *, masking: float = 0.0, seed: int = 0, lie: float = 0.0, sharp: bool = False) -> float:

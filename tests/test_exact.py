@@ -162,7 +162,7 @@ def test_an_arm_added_while_running(case: Case, arms: int) -> None:
         hsb.GroupedLexicographic(leaves=1, groups=3),
         hsb.PositionSplits(bits=[0]),
         hsb.ArbitrarySplits(leaves=1),
-        hsb.Hierarchy({"all": {"leaves": [0]}}),
+        hsb.Hierarchy({"all": {"leaves": [0]}}, space=hsb.Box.unit()),
         hsb.OneOf(hsb.BinaryTree(depth=0), hsb.Lexicographic(leaves=1)),
     ],
     ids=lambda structure: type(structure).__name__,

@@ -12,13 +12,14 @@ import naive
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hsb.members import Member
 
 import hsb
 from hsb import members as state
+from hsb import theory
 from hsb.explain import Explanation, Region, explain
 from hsb.kernels import rounds as kernels
 from hsb.kernels.header import ARMS as ARM_COUNT
-from hsb.members import Member
 
 Array = npt.NDArray[np.float64]
 Data = npt.ArrayLike
@@ -34,7 +35,7 @@ def as_hierarchy(shape: naive.Hierarchy) -> hsb.Hierarchy:
         name[i]: {"leaves": sorted(shape.regions[i]), "groups": [[name[j] for j in group] for group in shape.groups[i]]}
         for i in reversed(shape.children_first)
     }
-    return hsb.Hierarchy(nodes, root=name[shape.root])
+    return hsb.Hierarchy(nodes, root=name[shape.root], space=hsb.Box.unit())
 
 
 RANDOM = [naive.random_hierarchy(np.random.default_rng(seed), 6) for seed in range(4)]
@@ -356,6 +357,42 @@ def test_words() -> None:
     assert str(found) == "10 <= x1 < 15: play 'b' (sure 1.00)\n15 <= x1 <= 20: play 'a' (sure 1.00)"
     with pytest.raises(hsb.InputError, match="needs one feature; this space has 2"):
         found.merged()
+
+
+def test_the_users_own_nodes_are_called_by_their_names() -> None:
+    nodes = {
+        "all": {"leaves": [0, 1, 2, 3], "groups": [["young", "old"], ["ends", "middle"]]},
+        "young": {"leaves": [0]},
+        "old": {"leaves": [1, 2, 3], "groups": [["working", "retired"]]},
+        "working": {"leaves": [1, 2]},
+        "retired": {"leaves": [3]},
+        "ends": {"leaves": [0, 3]},
+        "middle": {"leaves": [1, 2]},
+    }
+    ages = hsb.Hierarchy(nodes)
+    found, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 1, 1, 1, 2, 2, 2, 2], [9.0] * 8)
+    assert str(found) == "young: play 'b' (sure 1.00)\nold: play 'a' (sure 1.00)"
+    assert [region.name for region in found.merged()] == ["young", "old"]
+    assert [region["name"] for region in found.to_dict()["regions"]] == ["young", "old"]
+    found, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 1, 1, 0, 2, 2, 2, 2], [9.0] * 8)
+    assert [region.name for region in found] == ["ends", "working"]  # the first of two with that region
+    assert [region.name for region in found.merged()] == ["young", "working", "retired"]
+    found, _ = run(hsb.Hierarchy(nodes, space=hsb.Box(20, 60)), None, [0, 1, 2, 3] * 2, [0, 0, 0, 1, 2, 2, 2, 2], [9.0] * 8)
+    assert [(region.name, region.arm) for region in found] == [("young", "b"), ("working", "b"), ("retired", "a")]
+    assert str(found.merged()) == "20 <= x < 50: play 'b' (sure 1.00)\nretired: play 'a' (sure 1.00)"  # no node has that region
+    default = hsb.HSB(ages, arms=["a", "b"], seed=0)
+    assert str(default.explain()) == "all: never seen"
+
+
+def test_a_tree_over_many_numbered_cells_has_a_price() -> None:
+    """Its mapping is written out down to the smallest region only."""
+    tree = hsb.BinaryTree(depth=17, space=hsb.Cells(2**17))
+    policy = hsb.HSB(tree, arms=2, learning_rate=1.0)
+    assert policy.certificate().prior_cost == pytest.approx(theory.prior_cost(tree, [0] * tree.leaves, arms=2))
+    for cell in (5, 2**16 + 5) * 40:
+        policy.learn(hsb.Decision(context=cell, arm=int(cell < 2**16), propensity=0.5), loss=1.0)
+    halves = np.repeat([0, 1], 2**16)
+    assert policy.certificate().prior_cost == pytest.approx(theory.prior_cost(tree, halves, arms=2))
 
 
 def test_merged_keeps_what_was_seen_apart() -> None:

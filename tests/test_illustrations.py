@@ -8,7 +8,7 @@ import pytest
 from hsb.experiments.base import Options
 from hsb.experiments.paper import illustrations as module
 from hsb.experiments.paper.illustrations import Illustrations, approximate, claims, example_mapping, square_tree, tree_nodes
-from hsb.structures.base import tree_box
+from hsb.structures.boxes import tree_box
 
 QUICK = Options(seed=0, quick=True)
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hsb.stored import trimmed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hsb
-from hsb.stored import trimmed
 
 quick = settings(deadline=None, derandomize=True, max_examples=30)
 TREE = hsb.BinaryTree(depth=4)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from typing import Any
 
 import naive
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import hsb
 from hsb import members, quantise
 from hsb.structures import from_dict, from_json
+from hsb.structures.walk import log_beta
 
 quick = settings(deadline=None, derandomize=True, max_examples=60)
 PLANE = hsb.Box([18, 0], [90, 1])
@@ -52,8 +54,8 @@ EXAMPLES: dict[str, hsb.Structure] = {
     "position, cells": hsb.PositionSplits(bits=[3], space=hsb.Cells(8)),
     "arbitrary": hsb.ArbitrarySplits(leaves=5),
     "arbitrary, plane": hsb.ArbitrarySplits(leaves=8, space=PLANE),
-    "own": hsb.Hierarchy(OWN),
-    "own, other root": hsb.Hierarchy(dict(reversed(OWN.items())), root="all", space=hsb.Cells(4)),
+    "own": hsb.Hierarchy(OWN, space=hsb.Box.unit()),
+    "own, other root": hsb.Hierarchy(dict(reversed(OWN.items())), root="all"),
     "one of": hsb.OneOf(hsb.Lexicographic(leaves=8), hsb.BinaryTree(depth=3)),
     "one of, features": hsb.OneOf(
         hsb.OneOf(hsb.BinaryTree(depth=4, space=PLANE, features=[0]), hsb.BinaryTree(depth=4, space=PLANE)),
@@ -164,6 +166,58 @@ def test_constants_and_cost_of_the_listed_graph(name):
         assert s.cost == counted
 
 
+def nodes_of(structure: hsb.Structure) -> list[Any]:
+    """Every node that `groups` leads to."""
+    seen = {structure.root: None}
+    todo = [structure.root]
+    while todo:
+        children = [child for group in structure.groups(todo.pop()) for child in group if child not in seen]
+        seen |= dict.fromkeys(children)
+        todo += children
+    return list(seen)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("name", NAIVE)
+def test_nodes_split_as_those_of_the_listed_graph(name):
+    """The same regions, each with the same groups in the same order, and boxes that cover as much."""
+    s, shape = EXAMPLES[name], NAIVE[name]
+    ours = {frozenset(s.leaves_of(i)): [[set(s.leaves_of(j)) for j in group] for group in s.groups(i)] for i in nodes_of(s)}
+    assert ours == {
+        shape.regions[i]: [[set(shape.regions[j]) for j in group] for group in shape.groups[i]] for i in shape.groups
+    }
+    for node in nodes_of(s):
+        area = sum(math.prod(high - low for low, high in box) for box in s.boxes(node))
+        assert math.isclose(area, len(s.leaves_of(node)) / s.leaves)
+        assert sorted(map(sorted, s.options(node))) == sorted(map(sorted, s.groups(node)))
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("name", [*NAIVE, "own"])
+def test_layers_hold_every_node_once_children_first(name):
+    """With the numbers and the order of groups that the state has."""
+    s = EXAMPLES[name]
+    done: dict[int, list[list[int]]] = {}
+    for layer in s.layers():
+        for number, groups in zip(layer.nodes.tolist(), layer.children.tolist(), strict=True):
+            children = [[child for child in group if child >= 0] for group in groups]
+            assert number not in done and all(child in done for group in children for child in group)
+            done[number] = children
+    assert done == {s.number(i): [[s.number(j) for j in group] for group in s.options(i)] for i in nodes_of(s)}
+    assert s.slots > max(done)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("name", ["binary", "binary, plane", "3-ary", "lexicographic", "3-group", "7-group of 5"])
+def test_the_fast_prices_are_those_of_the_walk(name):
+    s, rng = EXAMPLES[name], np.random.default_rng(0)
+    values = np.log([0.2, 0.3, 0.5])
+    for stretch in (1, 2, s.leaves):
+        symbols = np.repeat(rng.integers(3, size=s.leaves), stretch)[: s.leaves]
+        assert math.isclose(s.log_beta(symbols, values, None), log_beta(s, symbols, values), rel_tol=1e-12)
+    assert s.log_beta(symbols, values, None) > log_beta(s, symbols, values - 1e-6) + 1e-7  # the comparison notices
+
+
 def test_constants_of_the_users_own_and_of_one_of():
     own = EXAMPLES["own"]
     assert (own.leaves, own.max_group, own.max_groups) == (4, 2, 3)
@@ -175,6 +229,20 @@ def test_constants_of_the_users_own_and_of_one_of():
     assert both.splits(1, 3) == 0
     assert both.splits(3, 2) == 1 + 2
     assert both.cost.nodes == 1 + 4 + 20
+
+
+def test_leaves_that_are_only_numbered_are_the_contexts():
+    """Without a space context k is leaf k; a space, or a description that names one, is taken as it is."""
+    own = hsb.Hierarchy(OWN)
+    assert own.space == hsb.Cells(4)
+    assert [own.leaf_of(k) for k in range(4)] == [0, 1, 2, 3]
+    with pytest.raises(hsb.InputError, match=r"cell numbers 0 \.\. 3"):
+        own.leaf_of(4)
+    for where in ({"space": hsb.Box.unit()}, {"features": [0]}):
+        unit = hsb.Hierarchy(OWN, **where)
+        assert unit.space == hsb.Box.unit() and unit.leaf_of(1) == 3
+        assert from_dict(unit.to_dict()).space == hsb.Box.unit()
+        assert "Box" in repr(unit) and unit != own
 
 
 @countable
@@ -202,17 +270,12 @@ def _parts(structure: hsb.Structure) -> list[hsb.Structure]:
 # -- cells -----------------------------------------------------------------------------------------------------------
 
 
-def finest(structure: hsb.Structure) -> hsb.Structure:
-    """The structure whose leaves `OneOf` numbers."""
-    return finest(structure._finest) if isinstance(structure, hsb.OneOf) else structure
-
-
 @countable
 def test_a_point_inside_a_region_has_that_leaf(structure):
     rng = np.random.default_rng(1)
     for leaf in range(structure.leaves):
         bounds = structure.region(leaf)
-        looked_at = finest(structure).features
+        looked_at = structure.finest.features
         assert len(bounds) == len(looked_at)
         for share in (0.5, *rng.uniform(0.01, 0.99, 3)):
             unit = rng.random(structure.space.features)

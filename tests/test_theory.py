@@ -255,7 +255,7 @@ def test_the_policy_bound_uses_the_cells_that_there_are():
     assert math.isclose(diagonal(hsb.PositionSplits(bits=[2, 1])), math.hypot(1 / 4, 1 / 2))
     assert math.isclose(diagonal(hsb.Lexicographic(leaves=8, space=square)), math.hypot(1 / 4, 1 / 2))
     assert math.isclose(diagonal(hsb.OneOf(narrow, hsb.BinaryTree(depth=4, space=square))), math.hypot(1, 1 / 8))
-    assert math.isclose(diagonal(hsb.Hierarchy({"all": {"leaves": [0, 1]}})), 1.0)
+    assert math.isclose(diagonal(hsb.Hierarchy({"all": {"leaves": [0, 1]}}, space=hsb.Box.unit())), 1.0)
 
 
 @pytest.mark.nojit

@@ -6,11 +6,11 @@ from typing import Any
 import naive_bayes
 import numpy as np
 import pytest
+from hsb.members import room
 from thompson_cases import TREE, state, trained
 
 import hsb
 from hsb.kernels import header, thompson
-from hsb.members import room
 from hsb.policies.tree_thompson import TreeThompson
 
 NONE = np.zeros(0, dtype=np.uint8)

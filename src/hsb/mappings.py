@@ -39,27 +39,27 @@ class Mappings:
         self.structure = Leaves(structure)
         self._regions: tuple[int, int] | None = None  # arms and regions, where the table can be listed again
         try:
-            found = np.asarray(table)
+            plays = np.asarray(table)
         except ValueError:
-            found = np.empty(0)
+            plays = np.empty(0)
         leaves = self.structure.leaves
-        if found.ndim != 2 or found.shape[1] != leaves or not len(found):
+        if plays.ndim != 2 or plays.shape[1] != leaves or not len(plays):
             raise InputError(
                 f"table needs a row for each mapping, at least one, and a column for each of the {leaves:,} leaves; "
-                f"given shape {found.shape}."
+                f"given shape {plays.shape}."
             )
-        if found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= 1 << 31:
-            least = f" from {found.min()} to {found.max()}" if found.dtype.kind in "iu" else ""
-            raise InputError(f"table needs arm numbers, whole and at least 0; given {found.dtype}{least}.")
-        _check_memory(*found.shape)
-        self.rows: Arms = np.ascontiguousarray(found.T, dtype=np.int32)  # by leaf: a round looks at all experts in one cell
+        if plays.dtype.kind not in "iu" or plays.min() < 0 or plays.max() >= 1 << 31:
+            least = f" from {plays.min()} to {plays.max()}" if plays.dtype.kind in "iu" else ""
+            raise InputError(f"table needs arm numbers, whole and at least 0; given {plays.dtype}{least}.")
+        _check_memory(*plays.shape)
+        self.rows: Arms = np.ascontiguousarray(plays.T, dtype=np.int32)  # by leaf: a round looks at all experts in one cell
 
     @property
     def table(self) -> Arms:
         """The arm number of each leaf, a row for each mapping. Not to be written to."""
-        found = self.rows.T
-        found.flags.writeable = False
-        return found
+        table = self.rows.T
+        table.flags.writeable = False
+        return table
 
     def plain(self) -> dict[str, Any]:
         """Plain data that `from_plain` reads."""
@@ -85,14 +85,14 @@ class Mappings:
 def mappings(
     structure: Structure | Cells | int, *, arms: int | Iterable[Hashable], regions: int, budget: int = MOST_MAPPINGS
 ) -> Mappings:
-    """Every mapping of at most so many regions, once: the O((NM)^R) experts of Section I-A.
+    """Every mapping of at most `regions` regions, once: the O((NM)^R) experts of Section I-A.
 
     Regions are runs of leaves in their order, so a mapping of R regions changes its arm in R - 1 places. More than `budget` mappings are
     refused before any is listed.
 
     >>> import hsb
-    >>> found = mappings(hsb.BinaryTree(depth=2), arms=2, regions=2)
-    >>> found.table.tolist()
+    >>> few = mappings(hsb.BinaryTree(depth=2), arms=2, regions=2)
+    >>> few.table.tolist()
     [[0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 1, 1], [1, 0, 0, 0], [0, 0, 1, 1], [1, 1, 0, 0], [0, 0, 0, 1], [1, 1, 1, 0]]
     """
     cells = Leaves(structure)
@@ -110,13 +110,13 @@ def mappings(
         )
     _check_memory(count, cells.leaves)
     parts = [_of_regions(cells.leaves, count_arms, r) for r in range(1, counted + 1)]
-    found = Mappings(cells, np.concatenate(parts, axis=1).T)
-    found._regions = (count_arms, regions)
-    return found
+    listed = Mappings(cells, np.concatenate(parts, axis=1).T)
+    listed._regions = (count_arms, regions)
+    return listed
 
 
 def number_of_mappings(leaves: int, *, arms: int, regions: int) -> int:
-    """How many mappings of at most so many regions there are: the sum over r <= R of C(N-1, r-1) M (M-1)^(r-1).
+    """How many mappings of at most `regions` regions there are: the sum over r <= R of C(N-1, r-1) M (M-1)^(r-1).
 
     >>> number_of_mappings(1024, arms=3, regions=3), number_of_mappings(4, arms=3, regions=4) == 3**4
     (6279177, True)
@@ -139,7 +139,7 @@ def every_mapping(structure: Structure | Cells | int, *, arms: int) -> Mappings:
 
 
 def _of_regions(leaves: int, arms: int, regions: int) -> Arms:
-    """The mappings of exactly so many regions: a row for each leaf, a column for each mapping, cuts first, then arms."""
+    """The mappings of exactly `regions` regions: a row for each leaf, a column for each mapping, cuts first, then arms."""
     cuts = np.fromiter(chain.from_iterable(combinations(range(1, leaves), regions - 1)), dtype=np.int32)
     cuts = cuts.reshape(math.comb(leaves - 1, regions - 1), regions - 1)
     piece = np.zeros((leaves, len(cuts)), dtype=np.int32)

@@ -14,10 +14,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from ..state import Member
-from ..structures import OneOf, Structure
+from ..structures import Structure
 from .advisor import solve as advisor_solve
-from .boxes import in_users_units
-from .pieces import Piece
+from .pieces import Piece, in_users_units, names
 from .result import Explanation, Region
 from .solve import solve
 
@@ -46,9 +45,7 @@ def explain_advisor(structure: Structure, advisor: Member, labels: Sequence[Hash
     >>> print(explain_advisor(BinaryTree(depth=4), make_advisor(4, 2), ["a", "b"]))
     everywhere: never seen
     """
-    chosen = structure
-    while isinstance(chosen, OneOf):
-        chosen = max(chosen.structures, key=lambda part: part.leaves)
+    chosen = structure.finest
     value, pieces = advisor_solve(advisor, len(chosen.features))
     return _result(structure, chosen, value, pieces, labels)
 
@@ -56,17 +53,15 @@ def explain_advisor(structure: Structure, advisor: Member, labels: Sequence[Hash
 def _result(
     structure: Structure, chosen: Structure, value: float, pieces: Sequence[Piece], labels: Sequence[Hashable]
 ) -> Explanation:
+    called = names(chosen)
+    parts = [(in_users_units(chosen, piece.boxes), piece) for piece in pieces]
     regions = (
-        Region(boxes=in_users_units(chosen, piece.boxes), arm=labels[piece.arm], probability=piece.share, seen=piece.seen)
-        for piece in pieces
+        Region(boxes=boxes, arm=labels[piece.arm], probability=piece.share, seen=piece.seen, name=called.get(boxes))
+        for boxes, piece in parts
+        if all(low < high for box in boxes for low, high in box)
     )
     return Explanation(
-        regions=tuple(
-            sorted(
-                (region for region in regions if all(low < high for box in region.boxes for low, high in box)),
-                key=lambda region: region.boxes,
-            )
-        ),
+        regions=tuple(sorted(regions, key=lambda region: region.boxes)),
         log_probability=value,
         arms=tuple(labels),
         structure=structure,

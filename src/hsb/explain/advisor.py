@@ -8,7 +8,7 @@ import numpy as np
 
 from ..kernels import header as h
 from ..state import Member
-from ..structures.base import tree_box
+from ..structures.boxes import tree_box
 from ..types import Floats
 from .pieces import Piece, unseen
 

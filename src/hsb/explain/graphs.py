@@ -1,52 +1,44 @@
-"""Graphs (`kernels/graph.py`): walk down from the root along the best options, given V of every node."""
+"""Graphs (`kernels/graph.py`): V of every node, children first, then down from the root along the best options."""
 
 from __future__ import annotations
-
-import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ..kernels import header as h
 from ..state import Member
 from ..structures import Structure
+from ..structures.walk import Layer, climb
 from ..types import Floats
-from .boxes import Boxes
-from .pieces import Best, Piece, unseen
-from .weights import best_arms, first_best, log_options
-
-Group = tuple[int, tuple[int, ...]]  # which option of its node, and its children
+from .pieces import Best, piece
+from .weights import best_arms, first_best, highest, log_options
 
 
-class Graph(NamedTuple):
-    """A graph by the numbers of its nodes: where it begins, V of each, how a node may split and what it covers."""
-
-    root: int
-    value: Floats
-    groups: Callable[[int], Sequence[Group]]
-    boxes: Callable[[int], Boxes]
-
-
-def descend(structure: Structure, member: Member, graph: Graph) -> Best:
-    """The most probable mapping of a graph. O(pieces * groups of a node), after V was computed."""
+def solve(structure: Structure, member: Member) -> Best:
+    """The most probable mapping of any structure whose nodes are listed. O(nodes + groups)."""
     F, I = member
+
+    def weights(layer: Layer) -> tuple[Floats, Floats]:
+        n = layer.children.shape[1] + 1
+        rows = I[I[h.NODE0] + layer.nodes]
+        logs = log_options(F, rows, n)
+        return logs[:, 0] + best_arms(member, rows + 1 + 2 * n).log_share, logs[:, 1:]
+
+    value = climb(structure, weights, highest)
     pieces = []
-    todo = [graph.root]
+    todo = [structure.root]
     while todo:
         node = todo.pop()
-        groups = graph.groups(node)
-        n = len(groups) + 1
-        row = int(I[I[h.NODE0] + node])
+        options = structure.options(node)
+        n = len(options) + 1
+        row = int(I[I[h.NODE0] + structure.number(node)])
         best = best_arms(member, np.array([row + 1 + 2 * n]))
-        if not best.seen[0]:
-            pieces.append(unseen(graph.boxes(node), int(I[h.ARMS])))
-            continue
         logs = log_options(F, np.array([row]), n)[0]
-        ways = [logs[0] + best.log_share[0]] + [logs[o] + sum(graph.value[j] for j in group) for o, group in groups]
-        way = first_best(ways)
-        if way == 0:
-            pieces.append(Piece(graph.boxes(node), int(best.arm[0]), math.exp(best.log_share[0]), True))
+        groups = structure.groups(node)
+        place = {group: o for o, group in enumerate(options, start=1)}
+        below = [logs[place[group]] + sum(value[structure.number(child)] for child in group) for group in groups]
+        way = first_best([logs[0] + best.log_share[0], *below])
+        if way == 0 or not best.seen[0]:
+            pieces.append(piece(structure.boxes(node), best, 0, int(I[h.ARMS])))
         else:
-            todo += groups[way - 1][1]
-    return Best(float(graph.value[graph.root]), pieces, structure)
+            todo += groups[way - 1]
+    return Best(float(value[structure.number(structure.root)]), pieces, structure)

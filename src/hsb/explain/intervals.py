@@ -1,9 +1,7 @@
 """Intervals of ordered leaves: the w-form, since these structures keep w and not options (`kernels/intervals.py`).
 
-    B(i,j) = ln count + max( ln sigma(i,j) + max_m ln arm[m],  B_K(i,j) )
-    B_1 = B,   B_k(i,j) = max over c of B(i,c) + B_{k-1}(c+1,j)
-
-with count = 1 / (groups + 1) and the sum of B over the single leaves for B_K where 1 < L < K. V(root) = B(root) - ln w(root).
+`structures/intervals.py` gives B, with stay(i,j) = ln sigma(i,j) + max_m ln arm[m] and count = 1 / (groups + 1);
+V(root) = B(root) - ln w(root).
 """
 
 from __future__ import annotations
@@ -15,10 +13,11 @@ import numpy as np
 from ..kernels import header as h
 from ..state import Member, blocks
 from ..structures import Structure
+from ..structures.intervals import tables
+from ..structures.logarithms import log_of
 from ..types import Floats
-from .boxes import cover
-from .pieces import Best, Piece, unseen
-from .weights import best_arms, first_best, log_of
+from .pieces import Best, piece
+from .weights import best_arms, first_best, highest
 
 
 def solve(structure: Structure, member: Member) -> Best:
@@ -30,22 +29,20 @@ def solve(structure: Structure, member: Member) -> Best:
     first, last = np.triu_indices(N)  # the order of the arm blocks
     stay[first, last] += best.log_total + best.log_share
     log_count = log_of(F[I[h.COUNTS] : I[h.COUNTS] + N + 1])
-    tables = _tables(stay, log_count, K)
+    begin, ways = tables(stay, log_count, K, highest)
 
     pieces = []
-    todo = [(0, N - 1)]
+    todo = [(0, N)]
     while todo:
-        i, j = todo.pop()
-        block = i * N - i * (i - 1) // 2 + j - i
-        parts = _split(tables, i, j, K) if j > i else []
-        if not best.seen[block]:
-            pieces.append(unseen(cover(structure, range(i, j + 1)), arms))
-        elif not parts or first_best([stay[i, j], sum(tables[0][part] for part in parts)]) == 0:
-            share = math.exp(best.log_share[block])
-            pieces.append(Piece(cover(structure, range(i, j + 1)), int(best.arm[block]), share, True))
+        i, e = node = todo.pop()
+        block = i * N - i * (i - 1) // 2 + e - 1 - i
+        parts = _split(begin, ways, i, e, K) if e - i > 1 else []
+        stays = not parts or first_best([stay[i, e - 1], sum(begin[a, b - a] for a, b in parts)]) == 0
+        if stays or not best.seen[block]:
+            pieces.append(piece(structure.boxes(node), best, block, arms))
         else:
             todo += parts
-    return Best(float(tables[0][0, N - 1] - math.log(F[I[h.TABLE] + N - 1])), pieces, structure)
+    return Best(float(begin[0, N] - math.log(F[I[h.TABLE] + N - 1])), pieces, structure)
 
 
 def _log_rates(member: Member) -> Floats:
@@ -57,35 +54,13 @@ def _log_rates(member: Member) -> Floats:
     return (log_of(rate) - count * LOG_SIGMA_BASE).reshape(N, N)
 
 
-def _tables(stay: Floats, log_count: Floats, K: int) -> list[Floats]:
-    """B_1 .. B_{K-1}, each by first and last leaf, -inf where an interval is too short. All intervals of a length at once."""
-    N = len(stay)
-    most = K if K <= N else 1  # where every interval is shorter than K, there is only the division into leaves
-    B = np.full((N, N), -np.inf)
-    tables = [B] + [np.full((N, N), -np.inf) for _ in range(2, most)]
-    for L in range(1, N + 1):
-        i = np.arange(N - L + 1)
-        j = i + L - 1
-        c = i[:, None] + np.arange(L - 1)  # last leaf of the first part
-        split = np.full(len(i), -np.inf)
-        for k in range(2, min(L, most) + 1):
-            split = (B[i[:, None], c] + tables[k - 2][c + 1, j[:, None]]).max(axis=1)
-            if k < most:
-                tables[k - 1][i, j] = split
-        if 1 < L < K:
-            leaves = i[:, None] + np.arange(L)
-            split = B[leaves, leaves].sum(axis=1)
-        B[i, j] = log_count[L] + np.maximum(stay[i, j], split)
-    return tables
-
-
-def _split(tables: list[Floats], i: int, j: int, K: int) -> list[tuple[int, int]]:
+def _split(begin: Floats, ways: list[Floats], i: int, e: int, K: int) -> list[tuple[int, int]]:
     """The best group of an interval; of equals, the one with the earliest cuts."""
-    if j - i + 1 < K:
-        return [(leaf, leaf) for leaf in range(i, j + 1)]
+    if e - i < K:
+        return [(leaf, leaf + 1) for leaf in range(i, e)]
     parts = []
-    for k in range(K - 1, 0, -1):
-        c = i + first_best(tables[0][i, i:j] + tables[k - 1][i + 1 : j + 1, j])
-        parts.append((i, c))
-        i = c + 1
-    return [*parts, (i, j)]
+    for table in reversed(ways):
+        cut = i + 1 + first_best(begin[i, 1 : e - i] + table[e, e - i - 1 : 0 : -1])
+        parts.append((i, cut))
+        i = cut
+    return [*parts, (i, e)]

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 from ..spaces import numbers
 from ..structures import Structure
-from .boxes import Box, Boxes
+from ..structures.boxes import Box, Boxes
+from .pieces import names
 from .words import rules
 
 
@@ -21,7 +22,8 @@ class Region:
 
     `boxes` make up the region, each a (low, high) per feature in the units of the space; in one dimension they are its
     intervals. `probability` is the share of the arm in the posterior of the region's node. Where `seen` is False nothing was
-    ever learned: every arm has the same share there, and `arm` is only the first of them.
+    ever learned: every arm has the same share there, and `arm` is only the first of them. `name` is that of the node of a
+    `Hierarchy` with this very region, if there is one.
 
     >>> Region(boxes=(((0.5, 0.75),),), arm="b", probability=0.97, seen=True).bounds
     ((0.5, 0.75),)
@@ -31,6 +33,7 @@ class Region:
     arm: Hashable
     probability: float
     seen: bool
+    name: str | None = None
 
     @property
     def bounds(self) -> Box:
@@ -40,11 +43,13 @@ class Region:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
+        named = {} if self.name is None else {"name": self.name}
         return {
             "boxes": [[list(side) for side in box] for box in self.boxes],
             "arm": self.arm,
             "probability": self.probability,
             "seen": self.seen,
+            **named,
         }
 
 
@@ -61,15 +66,15 @@ class Explanation:
     >>> left = Region(boxes=(((0.0, 0.5),),), arm="a", probability=0.9, seen=True)
     >>> middle = Region(boxes=(((0.5, 0.75),),), arm="a", probability=0.8, seen=True)
     >>> right = Region(boxes=(((0.75, 1.0),),), arm="a", probability=0.5, seen=False)
-    >>> found = Explanation((left, middle, right), log_probability=-1.2, arms=("a", "b"), structure=tree, chosen=tree)
-    >>> print(found)
+    >>> rules = Explanation((left, middle, right), log_probability=-1.2, arms=("a", "b"), structure=tree, chosen=tree)
+    >>> print(rules)
     0 <= x < 0.5: play 'a' (sure 0.90)
     0.5 <= x < 0.75: play 'a' (sure 0.80)
     0.75 <= x <= 1: never seen
-    >>> print(found.merged())
+    >>> print(rules.merged())
     0 <= x < 0.75: play 'a' (sure 0.80)
     0.75 <= x <= 1: never seen
-    >>> found.arm_at(0.6)
+    >>> rules.arm_at(0.6)
     'a'
     """
 
@@ -86,7 +91,7 @@ class Explanation:
         return len(self.regions)
 
     def __str__(self) -> str:
-        return rules(self.structure.space, [(region.boxes, verdict(region)) for region in self.regions])
+        return rules(self.structure.space, [(region.name or region.boxes, verdict(region)) for region in self.regions])
 
     def region_at(self, context: ArrayLike) -> Region:
         """The region that contains a context. O(regions)."""
@@ -121,7 +126,8 @@ class Explanation:
                 joined[-1] = replace(last, boxes=((side,),), probability=min(last.probability, piece.probability))
             else:
                 joined.append(piece)
-        return replace(self, regions=tuple(joined))
+        called = names(self.chosen)
+        return replace(self, regions=tuple(replace(region, name=called.get(region.boxes)) for region in joined))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

@@ -17,11 +17,10 @@ import numpy as np
 from ..kernels import header as h
 from ..state import Member, blocks
 from ..structures import Structure
-from ..structures.base import tree_box
+from ..structures.logarithms import log_of
 from ..types import Floats, Ints
-from .boxes import Box
-from .pieces import Best, Piece, unseen
-from .weights import TIE, Arms, best_arms, log_of
+from .pieces import Best, piece, unseen
+from .weights import TIE, Arms, best_arms
 
 
 class _Chains(NamedTuple):
@@ -37,14 +36,9 @@ def solve(structure: Structure, member: Member, q: float) -> Best:
     """The most probable mapping of a tree. O(rows in use), whatever the depth; a subtree never visited is one piece."""
     I = member.I
     k, depth, arms = int(I[h.FANOUT]), int(I[h.DEPTH]), int(I[h.ARMS])
-    features = len(structure.features)
-
-    def boxes(level: int, number: int) -> tuple[Box]:
-        return (tree_box(number, level, k, features),)
-
     prior = _prior(k, depth, arms, q)
     if I[h.ROWS] == 0:
-        return Best(float(prior[0]), [unseen(boxes(0, 0), arms)], structure)
+        return Best(float(prior[0]), [unseen(structure.boxes((0, 0)), arms)], structure)
     chains = _dense(member) if I[h.KIND] == h.DENSE else _compressed(I)
     best = best_arms(member, blocks(member))
     stay, go = _values(member, chains, best, prior, q)
@@ -56,22 +50,19 @@ def solve(structure: Structure, member: Member, q: float) -> Best:
     while todo:
         row, number = todo.pop()
         level, bottom = int(chains.top[row]), int(chains.bottom[row])
-        if not best.seen[row]:
-            pieces.append(unseen(boxes(level, number), arms))
-            continue
-        if not stays[row]:
+        stops = stays[row] or not best.seen[row]
+        if not stops:
             while level < bottom:
                 digit = _digit(I, chains.keys[row], level)
                 level += 1
-                pieces += [unseen(boxes(level, number * k + c), arms) for c in range(k) if c != digit]
+                pieces += [unseen(structure.boxes((level, number * k + c)), arms) for c in range(k) if c != digit]
                 number = number * k + digit
-        if stays[row] or level == depth:
-            share = math.exp(best.log_share[row])
-            pieces.append(Piece(boxes(level, number), int(best.arm[row]), share, True))
+        if stops or level == depth:
+            pieces.append(piece(structure.boxes((level, number)), best, row, arms))
             continue
         for c, child in enumerate(chains.children[row].tolist()):
             if child < 0:
-                pieces.append(unseen(boxes(level + 1, number * k + c), arms))
+                pieces.append(unseen(structure.boxes((level + 1, number * k + c)), arms))
             else:
                 todo.append((child, number * k + c))
     return Best(float(value[0]), pieces, structure)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..kernels import header as h
 from ..state import Member
+from ..structures.logarithms import log_of
 from ..types import Floats, Ints
 
 # Two values are equal if they differ by less than this, relative to the larger: more than rounding in a long run, less than
@@ -44,14 +45,13 @@ def log_options(F: Floats, rows: Ints, n: int) -> Floats:
     return np.asarray(log_of(F[at]) - F[at + n] * h.LOG_BASE)
 
 
-def log_of(values: ArrayLike) -> Floats:
-    """ln, with ln 0 = -inf."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(values), dtype=np.float64)
+def highest(values: Floats) -> Floats:
+    """The largest value over the last axis."""
+    return np.asarray(values.max(axis=-1))
 
 
 def first_best(values: ArrayLike) -> int:
     """The place of the largest value, the first of equals."""
-    found = np.asarray(values, dtype=np.float64)
-    high = float(found.max())
-    return int(np.argmax(found >= high - TIE * max(1.0, abs(high))))
+    each = np.asarray(values, dtype=np.float64)
+    high = float(each.max())
+    return int(np.argmax(each >= high - TIE * max(1.0, abs(high))))

@@ -44,21 +44,16 @@ def from_dict(data: dict[str, Any]) -> Structure:
         raise InputError(f"A structure is described by a dict; given {data!r}.")
     data = dict(data)
     name = data.pop("structure", None)
-    kind: Any = Structure.kinds.get(str(name))
+    kind = Structure.kinds.get(str(name))
     if kind is None:
         raise InputError(f"structure must be one of {sorted(Structure.kinds)}; given {name!r}.")
     try:
         space, features = space_from_dict(data.pop("space")), data.pop("features")
-        found: Structure = (
-            OneOf(*(from_dict(part) for part in data["structures"]))
-            if kind is OneOf
-            else kind(**data, space=space, features=features)
-        )
+        return kind.from_parameters(data, space, features)
     except (KeyError, TypeError) as error:
         raise InputError(
             f"This description of a {name} has too much or too little in it: {error}. See {name}.to_dict()."
         ) from error
-    return found
 
 
 def from_json(text: str) -> Structure:

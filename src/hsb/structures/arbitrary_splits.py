@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from ..arguments import whole
 from ..errors import BudgetError
 from ..kernels.header import SUBSETS
 from ..spaces import Space
 from ..state import Member, make_graph
-from ..types import Ints
-from .base import Cost, Structure, check_cells, no_stop, plain_code, spelled, use_space
+from .base import Cost, Structure, no_stop, spelled
+from .walk import Group, Layer
 
 MOST_LEAVES = 14
 
 
 class ArbitrarySplits(Structure):
-    """Nodes are the non-empty sets of leaves; a set splits into any two parts (Example 1).
+    """Nodes are the non-empty sets of leaves, bit masks; a set splits into any two parts (Example 1).
 
     Psi = 2, H_S = 2^(N-1) - 1, A_R = M - 1 whatever the regions. A round visits 2^(N-1) sets and 3^(N-1) - 2^(N-1) splits,
     so N is limited to 14.
@@ -28,17 +29,46 @@ class ArbitrarySplits(Structure):
     Cost(nodes=32, groups=211)
     """
 
+    resolves = True
+
     def __init__(self, *, leaves: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
-        self.space, self.features = use_space(space, features)
-        self.leaves = whole("leaves", leaves, 1)
-        check_cells(type(self).__name__, self.leaves, self.space, self.features)
+        super().__init__(leaves=leaves, space=space, features=features)
         if self.leaves > MOST_LEAVES:
             raise BudgetError(
                 f"ArbitrarySplits(leaves={self.leaves}) would visit {spelled(self.cost.nodes)} sets and {spelled(self.cost.groups)} splits "
                 f"in every round; the limit is {MOST_LEAVES} leaves. Use hsb.Lexicographic or hsb.BinaryTree for more."
             )
+        self.slots = 2**self.leaves  # 0 is no set
+        self.root = self.slots - 1
         self.max_group = min(2, self.leaves)
         self.max_groups = 2 ** (self.leaves - 1) - 1
+
+    def groups(self, node: int) -> list[Group]:
+        """Small first parts first, then in the order of their leaves."""
+        low, *others = self.leaves_of(node)
+        parts = [sum(1 << leaf for leaf in (low, *some)) for n in range(len(others)) for some in combinations(others, n)]
+        return [(part, node ^ part) for part in parts]
+
+    def options(self, node: int) -> list[Group]:
+        """Falling first parts (`kernels/locate.py`)."""
+        return sorted(self.groups(node), reverse=True)
+
+    def leaves_of(self, node: int) -> list[int]:
+        """The bits of the mask."""
+        return [leaf for leaf in range(self.leaves) if node >> leaf & 1]
+
+    def number(self, node: int) -> int:
+        """The mask."""
+        return node
+
+    def layers(self) -> Iterator[Layer]:
+        """Sets by size: with n leaves each has 2^(n-1) - 1 splits, one for each choice among its leaves but the lowest."""
+        for size in range(1, self.leaves + 1):
+            sets = np.array(list(combinations(range(self.leaves), size)))
+            masks = (1 << sets).sum(axis=1)
+            chosen = np.arange(2 ** (size - 1) - 2, -1, -1)[:, None] >> np.arange(size - 1) & 1
+            parts = (1 << sets[:, :1]) + (1 << sets[:, 1:]) @ chosen.T
+            yield Layer(masks, np.stack([parts, masks[:, None] ^ parts], axis=-1), sets[:, : int(size == 1)])
 
     @property
     def cost(self) -> Cost:
@@ -50,16 +80,16 @@ class ArbitrarySplits(Structure):
         """A_R = M - 1: all leaves of one arm can be gathered in one set."""
         return arms - 1
 
+    def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
+        """Example 1."""
+        N, M, ln = self.leaves, arms, math.log
+        return 2 * M * ((N - 1) * ln(2) + ln(M)), 2 * M * N * ln(M), M >= 2
+
     def members(self, arms: int, stop: float | None) -> list[Member]:
         """All sets, numbered by their bit masks; 0 is no set."""
         no_stop(self, stop)
         counts = np.array([0] + [2 ** (mask.bit_count() - 1) for mask in range(1, 2**self.leaves)])
-        cost = self.cost
-        return [make_graph(SUBSETS, [self.leaves], counts, cost.nodes, cost.groups, arms)]
-
-    def codes(self) -> list[Ints]:
-        """Equal cells, numbered."""
-        return [plain_code(self.leaves, self.features)]
+        return [make_graph(SUBSETS, [self.leaves], counts, *self.cost, arms)]
 
     def parameters(self) -> dict[str, Any]:
         """leaves."""

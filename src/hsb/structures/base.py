@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arguments import whole
 from ..errors import InputError
-from ..quantise import cells, leaf_numbers
+from ..kernels.header import TABLES
+from ..quantise import halvings, leaf_numbers
 from ..spaces import Box, Cells, Space, numbers
-from ..state import Member
+from ..state import Member, make_graph
 from ..types import Floats, Ints
+from . import walk
+from .boxes import Boxes, merge, tree_box
+from .carry import carried, parts
+from .walk import Group, Layer, Node
 
 
 class Cost(NamedTuple):
@@ -29,6 +37,21 @@ class Structure(ABC):
 
     A structure is a description and never changes; what a policy learns over it is kept elsewhere. Leaf k of N in one dimension is
     the k-th equal cell; in several dimensions leaves are numbered by the divisions that lead to them.
+
+    A structure of your own says where it begins (`root`), how a node may split (`groups`), which leaves a node has (`leaves_of`) and what
+    it was made from (`parameters`); a node is any small value. All else follows, in time and memory O(N * nodes that contain a leaf).
+    The structures of the paper have faster answers.
+
+    >>> class Ladder(Structure, listed=False):  # without listed=False, `from_dict` and files know it too
+    ...     root = 0
+    ...     def groups(self, node):
+    ...         return [(-node - 1, node + 1)] if 0 <= node < self.leaves - 1 else []
+    ...     def leaves_of(self, node):
+    ...         return range(node, self.leaves) if node >= 0 else [-node - 1]
+    ...     def parameters(self):
+    ...         return {"leaves": self.leaves}
+    >>> Ladder(leaves=5).cost
+    Cost(nodes=5, groups=4)
     """
 
     kinds: ClassVar[dict[str, type[Structure]]] = {}  # filled as classes are defined; `from_dict` looks here
@@ -36,39 +59,159 @@ class Structure(ABC):
     space: Space
     features: tuple[int, ...]  # which features of a context this structure looks at
     leaves: int  # N
-    max_group: int  # Psi, the most children in a group
-    max_groups: int  # H_S, the most groups of a node
+    root: Node
+    takes_stop: bool = False  # can a prior probability of stopping be set?
+    structures: tuple[Structure, ...] = ()  # those to choose from, where there is a choice
 
     def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
         if listed:
             Structure.kinds[cls.__name__] = cls
 
-    @property
-    @abstractmethod
-    def cost(self) -> Cost:
-        """What a round costs at most."""
+    def __init__(self, *, leaves: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
+        self.leaves = leaves = whole("leaves", leaves, 1)
+        self.space, self.features = use_space(space, features)
+        check_cells(self)
+        if len(self.features) > 1 and leaves & (leaves - 1):
+            raise InputError(
+                f"{type(self).__name__} over {len(self.features)} features needs leaves to be a power of two (Section V halves the "
+                f"features in turn); given {leaves}. Use {1 << leaves.bit_length()}, or features=[j] to look at one feature."
+            )
 
-    @property
-    def takes_stop(self) -> bool:
-        """Can a prior probability of stopping be set?"""
-        return False
+    # -- what a structure must say -----------------------------------------------------------------------------------
 
-    @abstractmethod
-    def splits(self, regions: int, arms: int) -> int:
-        """A_R: an upper bound on the splits needed for an optimal partition into that many regions."""
+    def groups(self, node: Node) -> Sequence[Group]:
+        """The child groups of a node, none for a leaf. Where several are equally probable, `explain` takes the first."""
+        raise InputError(
+            f"{type(self).__name__} does not say how its nodes split: it needs root, groups(node) and leaves_of(node)."
+        )
 
-    @abstractmethod
-    def members(self, arms: int, stop: float | None) -> list[Member]:
-        """A fresh state for so many arms; `stop` is a tree's prior for stopping at a node, None for the paper's uniform one."""
+    def leaves_of(self, node: Node) -> Sequence[int]:
+        """The numbers of the leaves in a node's region."""
+        raise InputError(f"{type(self).__name__} does not say which leaves its nodes have: it needs leaves_of(node).")
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
         """The constructor's arguments as plain data, the space apart."""
 
-    @abstractmethod
+    # -- its nodes ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _listing(self) -> walk.Listing:
+        return walk.listing(self)
+
+    def boxes(self, node: Node) -> Boxes:
+        """A node's region as boxes of fractions of the features it looks at: in one dimension its intervals, in several few boxes."""
+        return merge(tuple(self.region(leaf)) for leaf in self.leaves_of(node))
+
+    def names(self) -> dict[Boxes, str]:
+        """What regions are called, where they have names."""
+        return {}
+
+    def options(self, node: Node) -> Sequence[Group]:
+        """The groups of a node in the order in which its state keeps them."""
+        return self.groups(node)
+
+    def number(self, node: Node) -> int:
+        """Which of the state's nodes it is."""
+        return self._listing.numbers[node]
+
+    @cached_property
+    def slots(self) -> int:
+        """How many numbers nodes have."""
+        return len(self._listing.numbers)
+
+    def layers(self) -> Iterable[Layer]:
+        """Every node once, children first."""
+        return self._listing.layers
+
+    # -- the constants of the theorems -------------------------------------------------------------------------------
+
+    @cached_property
+    def max_group(self) -> int:
+        """Psi, the most children in a group."""
+        return max(1, *(int(layer.children.shape[2]) for layer in self.layers()))
+
+    @cached_property
+    def max_groups(self) -> int:
+        """H_S, the most groups of a node."""
+        return max(int(layer.children.shape[1]) for layer in self.layers())
+
+    @cached_property
+    def resolves(self) -> bool:
+        """Can every mapping of the leaves be written? Not where a node of several leaves has no groups."""
+        return all(layer.leaves.shape[1] <= 1 for layer in self.layers())
+
+    @property
+    def cost(self) -> Cost:
+        """What a round costs at most."""
+        return Cost(self._listing.most_nodes, self._listing.most_groups)
+
+    def splits(self, regions: int, arms: int) -> int:
+        """A_R: an upper bound on the splits needed for an optimal partition into `regions`; here, the fewest that go all the way down."""
+        if regions == 1:
+            return 0
+
+        def going_down(layer: Layer) -> tuple[Floats, float]:
+            return np.full(len(layer.nodes), -np.inf if layer.children.shape[1] else 0.0), -1.0
+
+        return -int(walk.climb(self, going_down, lambda ways: ways.max(axis=-1))[self.number(self.root)])
+
+    def log_prior(self, symbols: Ints, values: Floats, stop: float | None, source: Structure | None = None) -> float:
+        """ln beta at the root, where each leaf of `source`, or of the structure itself, has a symbol, a number in 0 .. len(values)-1.
+
+        A node all of whose leaves have symbol k may stop there, and `values[k]` is the ln of what that weighs, its stop prior apart. For a
+        mapping the symbols are arms, and each has the value -ln M; `theory/tracking.py` has others.
+        """
+        if not self.takes_stop:
+            no_stop(self, stop)
+        own = symbols if source is None or source is self else carried(symbols, source, self)
+        return -math.inf if own is None else self.log_beta(own, values, stop)
+
+    def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
+        """The same for symbols of its own leaves, by the walk over all nodes; fast versions override it."""
+        return walk.log_beta(self, symbols, values)
+
+    def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
+        """Theorem 2's upper bound on ln(1/beta): Psi (A_R + 1) ln((H_S + 1) M)."""
+        no_stop(self, stop)
+        return self.max_group * (self.splits(regions, arms) + 1) * math.log((self.max_groups + 1) * arms)
+
+    def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
+        """C of the first and of the last line of its Example in the paper, and whether the step between them holds (`theory/examples.py`)."""
+        raise InputError(
+            f"The paper's examples are six structures; {type(self).__name__} is none of them. Use hierarchy_bound."
+        )
+
+    def diagonal(self) -> float:
+        """The longest line within a cell, features scaled to [0, 1]; one that it does not look at counts 1. Numbered cells have none."""
+        if isinstance(self.space, Cells):
+            return 0.0
+        if not self.resolves:  # some leaves can never be told apart
+            return math.sqrt(self.space.features)
+        return math.sqrt(sum(1.0 / count**2 for count in parts(self)))
+
+    # -- its state ---------------------------------------------------------------------------------------------------
+
+    def members(self, arms: int, stop: float | None) -> list[Member]:
+        """A fresh state for `arms` arms; `stop` is a tree's prior for stopping at a node, None for the paper's uniform one.
+
+        All nodes, and for each leaf the list of those that contain it.
+        """
+        no_stop(self, stop)
+        listing = self._listing
+        return [make_graph(TABLES, listing.spec, listing.options, listing.most_nodes, listing.most_groups, arms)]
+
+    # -- from contexts to leaves -------------------------------------------------------------------------------------
+
+    @property
+    def finest(self) -> Structure:
+        """The structure whose leaves are numbered: itself, unless there is a choice."""
+        return self
+
     def codes(self) -> list[Ints]:
         """For each member, how a context becomes its key (`kernels/keys.py`)."""
+        return [self.leaf_code()]
 
     def key_words(self) -> list[int]:
         """For each member, the words of a key."""
@@ -78,21 +221,19 @@ class Structure(ABC):
         """Keys of a batch of checked contexts, shape (T, features of the space): one array (T, words) per member."""
         from ..kernels.keys import encode
 
-        found = []
+        keys = []
         for code, words in zip(self.codes(), self.key_words(), strict=True):
             key = np.zeros((len(contexts), words), dtype=np.int64)
             encode(code, *self.space.ends(), contexts, key, 0, words)
-            found.append(key)
-        return found
-
-    @property
-    def finest(self) -> Structure:
-        """The structure whose leaves are numbered: itself, unless there is a choice."""
-        return self
+            keys.append(key)
+        return keys
 
     def leaf_code(self) -> Ints:
         """How a context becomes the number of its leaf (`kernels/keys.py`)."""
-        return plain_code(self.leaves, self.features)
+        from ..kernels.keys import CELLS, NUMBER
+
+        one = len(self.features) == 1
+        return code(CELLS, self.features, self.leaves) if one else code(NUMBER, self.features, *self._division())
 
     def scalar_keys(self, point: float) -> list[int] | None:
         """The keys of one point of the unit interval, quickly; None where only `keys` can tell."""
@@ -100,10 +241,9 @@ class Structure(ABC):
 
     def leaf(self, points: Floats) -> Ints:
         """Leaf numbers of a batch of points of the unit cube."""
-        chosen = points[:, list(self.features)]
-        if len(self.features) == 1:
-            return cells(chosen, np.array([self.leaves]))[:, 0]
-        return leaf_numbers(chosen, 2, self.leaves.bit_length() - 1)
+        if self.leaves > 2**62:
+            raise InputError(f"{self.leaves} leaves are too many to number; use a depth of at most 62 bits for this.")
+        return leaf_numbers(points[:, list(self.features)], *self._division())
 
     def leaf_of(self, context: ArrayLike) -> int:
         """The leaf that contains one context.
@@ -115,11 +255,21 @@ class Structure(ABC):
         points, _ = self.space.check(numbers("Contexts", context).reshape(1, -1))
         return int(self.leaf(self.space.to_unit(points))[0])
 
+    def divisions(self) -> list[int]:
+        """Into how many equal parts each feature that it looks at is divided."""
+        k, depth = self._division()
+        return [k**turns for turns in halvings(depth, len(self.features))]
+
     def region(self, leaf: int) -> list[tuple[float, float]]:
         """Bounds of a leaf as fractions of the features it looks at: [(start, end), ...]."""
-        if len(self.features) == 1:
-            return [(leaf / self.leaves, (leaf + 1) / self.leaves)]
-        return list(tree_box(leaf, self.leaves.bit_length() - 1, 2, len(self.features)))
+        k, depth = self._division()
+        return list(tree_box(leaf, depth, k, len(self.features)))
+
+    def _division(self) -> tuple[int, int]:
+        """Into how many parts features are divided in turn, and how often: one into all cells at once, several as Section V does."""
+        return (self.leaves, 1) if len(self.features) == 1 else (2, self.leaves.bit_length() - 1)
+
+    # -- plain data --------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that `hsb.structures.from_dict` reads back."""
@@ -129,6 +279,11 @@ class Structure(ABC):
             "space": self.space.to_dict(),
             "features": list(self.features),
         }
+
+    @classmethod
+    def from_parameters(cls, parameters: dict[str, Any], space: Space, features: Sequence[int]) -> Self:
+        """The structure of this class with these `parameters()`."""
+        return cls(**parameters, space=space, features=features)
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Structure:
@@ -141,6 +296,13 @@ class Structure(ABC):
         """`to_dict` as text."""
         return json.dumps(self.to_dict())
 
+    def _usual_space(self) -> Space:
+        """The space where none is given."""
+        return Box.unit(self.space.features)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_listing"}  # it can be listed again
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Structure) and self.to_dict() == other.to_dict()
 
@@ -149,27 +311,11 @@ class Structure(ABC):
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
-        if not (isinstance(self.space, Box) and self.space.to_dict() == Box.unit(self.space.features).to_dict()):
+        if self.space != self._usual_space():
             inside += f", space={self.space!r}"
         if self.features != tuple(range(self.space.features)):
             inside += f", features={list(self.features)}"
         return f"{type(self).__name__}({inside})"
-
-
-def tree_box(number: int, level: int, k: int, features: int) -> tuple[tuple[float, float], ...]:
-    """The box of node `number` of a level of a k-ary tree that divides its features in turn.
-
-    Fractions come from one division of whole numbers each, so that neighbours of any levels share their bounds exactly.
-
-    >>> tree_box(5, 3, 2, 1), tree_box(5, 3, 2, 2)
-    (((0.625, 0.75),), ((0.75, 1.0), (0.0, 0.5)))
-    """
-    index, parts = [0] * features, [1] * features
-    for turn in range(level):
-        j = turn % features
-        index[j] = index[j] * k + number // k ** (level - 1 - turn) % k
-        parts[j] *= k
-    return tuple((i / n, (i + 1) / n) for i, n in zip(index, parts, strict=True))
 
 
 def use_space(space: Space | None, features: Sequence[int] | None, default: int = 1) -> tuple[Space, tuple[int, ...]]:
@@ -191,29 +337,16 @@ def code(how: int, features: Sequence[int], *rest: int) -> Ints:
     return np.array([how, len(features), *features, *rest], dtype=np.int64)
 
 
-def plain_code(leaves: int, features: Sequence[int]) -> Ints:
-    """Equal cells of one feature; over several, Section V's cells by number."""
-    from ..kernels import keys
-
-    if len(features) == 1:
-        return code(keys.CELLS, features, leaves)
-    return code(keys.NUMBER, features, 2, leaves.bit_length() - 1)
-
-
 def spelled(number: int) -> str:
     """A number for a message, however large."""
     return f"{number:,}" if number < 10**15 else f"about 2^{number.bit_length() - 1}"
 
 
-def check_cells(name: str, leaves: int, space: Space, features: tuple[int, ...]) -> None:
-    """Refuse leaf counts that Section V cannot lay over the features."""
+def check_cells(structure: Structure) -> None:
+    """Refuse numbered cells that are not the leaves."""
+    name, leaves, space = type(structure).__name__, structure.leaves, structure.space
     if isinstance(space, Cells) and space.n != leaves:
         raise InputError(f"{name} has {leaves} leaves but space=Cells({space.n}). Give both the same number.")
-    if len(features) > 1 and leaves & (leaves - 1):
-        raise InputError(
-            f"{name} over {len(features)} features needs leaves to be a power of two (Section V halves the features in turn); "
-            f"given {leaves}. Use {1 << leaves.bit_length()}, or features=[j] to look at one feature."
-        )
 
 
 def no_stop(structure: Structure, stop: float | None) -> None:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import combinations, pairwise
 from typing import Any
 
+import numpy as np
+
 from ..arguments import whole
-from ..errors import BudgetError
+from ..errors import BudgetError, InputError
 from ..spaces import Space
 from ..state import Member, make_intervals
-from ..types import Ints
-from .base import Cost, Structure, check_cells, no_stop, plain_code, spelled, use_space
+from ..types import Floats, Ints
+from .base import Cost, Structure, no_stop, spelled
+from .intervals import tables
+from .logarithms import log_sum
+from .walk import Group
 
 MOST_LEAVES = 900  # with two arms w stays within a double for any rounds up to some 970
 
 
 class GroupedLexicographic(Structure):
-    """Nodes are intervals of the ordered leaves; an interval splits into `groups` consecutive parts in every way (Example 5).
+    """Nodes are intervals of the ordered leaves, (first, end); one splits into `groups` consecutive parts in every way (Example 5).
 
     Psi = K, H_S = C(N-1, K-1), A_R = ceil((R-1)/(K-1)). An interval shorter than K splits into its single leaves: without that
     rule, which the paper leaves out, not every mapping could be modelled. Memory O(K N^2 + N^2 M); a round costs
@@ -27,24 +33,34 @@ class GroupedLexicographic(Structure):
     21
     """
 
+    resolves = True
+
     def __init__(self, *, leaves: int, groups: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
-        leaves = whole("leaves", leaves, 1)
-        self.space, self.features = use_space(space, features)
-        self.leaves = leaves
-        self.groups = whole("groups", groups, 2)
+        super().__init__(leaves=leaves, space=space, features=features)
+        self.k = whole("groups", groups, 2)
+        self.root = (0, self.leaves)
         if self.leaves > MOST_LEAVES:
             raise BudgetError(
                 f"{type(self).__name__}(leaves={spelled(self.leaves)}) would keep {spelled(self.leaves**2)} intervals and recompute "
                 f"up to a quarter of them each round; the limit is {MOST_LEAVES} leaves. Use hsb.BinaryTree for more."
             )
-        check_cells(type(self).__name__, self.leaves, self.space, self.features)
-        self.max_group = min(self.groups, self.leaves)
+        self.max_group = min(self.k, self.leaves)
         self.max_groups = max(self._ways(length) for length in range(1, self.leaves + 1))
 
     def _ways(self, length: int) -> int:
         if length == 1:
             return 0
-        return 1 if length < self.groups else math.comb(length - 1, self.groups - 1)
+        return 1 if length < self.k else math.comb(length - 1, self.k - 1)
+
+    def groups(self, node: tuple[int, int]) -> list[Group]:
+        """Every choice of cuts, the earliest first."""
+        first, end = node
+        cuts = combinations(range(first + 1, end), min(self.k, end - first) - 1) if end - first > 1 else ()
+        return [tuple(pairwise((first, *chosen, end))) for chosen in cuts]
+
+    def leaves_of(self, node: tuple[int, int]) -> range:
+        """From the first to the last."""
+        return range(*node)
 
     @property
     def cost(self) -> Cost:
@@ -56,18 +72,30 @@ class GroupedLexicographic(Structure):
 
     def splits(self, regions: int, arms: int) -> int:
         """A_R = ceil((R-1)/(K-1))."""
-        return math.ceil((regions - 1) / (self.groups - 1))
+        return math.ceil((regions - 1) / (self.k - 1))
+
+    def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
+        """All intervals, shorter ones first. O(K N^3)."""
+        n = len(symbols)
+        changes = np.concatenate([[0], np.cumsum(np.diff(symbols) != 0)])  # up to a leaf
+        stay = np.where(changes[:, None] == changes, values[symbols], -np.inf)
+        log_count = np.array([0.0] + [-math.log(self._ways(length) + 1) for length in range(1, n + 1)])
+        return float(tables(stay, log_count, self.k, log_sum)[0][0, n])
+
+    def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
+        """Example 5."""
+        N, K = self.leaves, self.k
+        if N < K:
+            raise InputError(f"Example 5 needs at least as many leaves as groups; given {self!r}.")
+        first = K * (self.splits(regions, arms) + 1) * math.log((1 + math.comb(N - 1, K - 1)) * arms)
+        return first, K * (regions + 2 * K) * math.log(N * arms), True
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
         """All intervals."""
         no_stop(self, stop)
         counts = [0.0] + [1.0 / (self._ways(length) + 1) for length in range(1, self.leaves + 1)]
-        return [make_intervals(self.leaves, self.groups, arms, counts)]
-
-    def codes(self) -> list[Ints]:
-        """Equal cells, numbered."""
-        return [plain_code(self.leaves, self.features)]
+        return [make_intervals(self.leaves, self.k, arms, counts)]
 
     def parameters(self) -> dict[str, Any]:
         """leaves and groups."""
-        return {"leaves": self.leaves, "groups": self.groups}
+        return {"leaves": self.leaves, "groups": self.k}

@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BudgetError, InputError
-from ..kernels.header import TABLES
-from ..spaces import Space
-from ..state import Member, make_graph
-from ..types import Ints
-from .base import Cost, Structure, check_cells, no_stop, plain_code, use_space
-
-MOST_EDGES = 20_000_000
+from ..errors import InputError
+from ..spaces import Cells, Space
+from .base import Structure
+from .boxes import Boxes
+from .walk import Group
 
 
 class Hierarchy(Structure):
@@ -22,14 +19,16 @@ class Hierarchy(Structure):
 
     `nodes` maps a name to {"leaves": [...], "groups": [[name, ...], ...]}; "groups" may be left out. The first node is the root unless
     `root` says otherwise; its leaves must be 0 .. N-1. A node may be the child of several others, and a group may have one child.
-    A round costs as many nodes and groups as contain the leaf.
+    A round costs as many nodes and groups as contain the leaf. Contexts are leaf numbers; with `space` or `features`, leaves are
+    equal cells of them. Explanations call regions by the names of their nodes.
 
-    >>> Hierarchy({
+    >>> ages = Hierarchy({
     ...     "all": {"leaves": [0, 1, 2], "groups": [["young", "old"]]},
     ...     "young": {"leaves": [0]},
     ...     "old": {"leaves": [1, 2]},
-    ... }).cost
-    Cost(nodes=2, groups=1)
+    ... })
+    >>> ages.space, ages.leaf_of(1), ages.cost
+    (Cells(3), 1, Cost(nodes=2, groups=1))
     """
 
     def __init__(
@@ -48,113 +47,31 @@ class Hierarchy(Structure):
         self.root = next(iter(self.nodes)) if root is None else str(root)
         if self.root not in self.nodes:
             raise InputError(f"root {self.root!r} is not one of the nodes {list(self.nodes)[:8]}.")
-        self.leaves = len(self.nodes[self.root]["leaves"])
-        if set(self.nodes[self.root]["leaves"]) != set(range(self.leaves)):
-            raise InputError(
-                f"The root's leaves must be 0 .. N-1, each once; {self.root!r} has {self.nodes[self.root]['leaves'][:8]}."
-            )
-        self.space, self.features = use_space(space, features)
-        check_cells("Hierarchy", self.leaves, self.space, self.features)
-        self._order = self._parents_first()
-        sizes = [len(group) for node in self.nodes.values() for group in node["groups"]]
-        self.max_group = max(sizes, default=1)
-        self.max_groups = max(len(node["groups"]) for node in self.nodes.values())
-        edges = sum(len(node["groups"]) * len(node["leaves"]) for node in self.nodes.values())
-        if edges > MOST_EDGES:
-            raise BudgetError(f"This hierarchy needs tables of {edges:,} entries; the limit is {MOST_EDGES:,}.")
-        self._tables = self._leaf_tables()
-
-    def _parents_first(self) -> list[str]:
-        """Every node after all of its parents, or an error that names what is wrong with a group."""
-        state: dict[str, int] = {}
-        finished: list[str] = []
-        stack: list[tuple[str, int]] = [(self.root, 0)]
-        while stack:
-            name, step = stack.pop()
-            if step == 1:
-                state[name] = 2
-                finished.append(name)
-                continue
-            if state.get(name) == 2:
-                continue
-            state[name] = 1
-            stack.append((name, 1))
-            for group in self.nodes[name]["groups"]:
-                self._check_group(name, group)
-                for child in group:
-                    if state.get(child) == 1:
-                        raise InputError(
-                            f"Node {child!r} is below itself, by way of {name!r}. Child groups must not form a circle."
-                        )
-                    if state.get(child) is None:
-                        stack.append((child, 0))
-        unreached = [name for name in self.nodes if name not in state]
+        leaves = self.leaves_of(self.root)
+        for name, node in self.nodes.items():
+            for child in (child for group in node["groups"] for child in group if child not in self.nodes):
+                raise InputError(f"Node {name!r} has a group with {child!r}, which is not a node. Add it, or mend the name.")
+        usual = Cells(len(leaves)) if space is None and features is None else space
+        super().__init__(leaves=len(leaves), space=usual, features=features)
+        unreached = [name for name in self.nodes if name not in self._listing.numbers]
         if unreached:
             raise InputError(f"No group leads to {unreached[:8]}. Remove these nodes, or name them in a group.")
-        return finished[::-1]
 
-    def _check_group(self, name: str, group: Sequence[str]) -> None:
-        region = self.nodes[name]["leaves"]
-        seen: dict[int, str] = {}
-        for child in group:
-            if child not in self.nodes:
-                raise InputError(f"Node {name!r} has a group with {child!r}, which is not a node. Add it, or mend the name.")
-            for leaf in self.nodes[child]["leaves"]:
-                if leaf in seen:
-                    raise InputError(
-                        f"Group {list(group)} of {name!r} is no partition: leaf {leaf} is in {seen[leaf]!r} and in {child!r}."
-                    )
-                seen[leaf] = child
-        if seen.keys() != set(region):
-            missing = sorted(set(region) - seen.keys())
-            extra = sorted(seen.keys() - set(region))
-            raise InputError(
-                f"Group {list(group)} of {name!r} is no partition of its leaves: missing {missing[:8]}, not its own {extra[:8]}."
-            )
+    def groups(self, node: str) -> list[Group]:
+        """As given."""
+        return [tuple(group) for group in self.nodes[node]["groups"]]
 
-    def _leaf_tables(self) -> list[tuple[list[int], list[int], list[int]]]:
-        number = {name: i for i, name in enumerate(self._order)}
-        holds = [{name for name, node in self.nodes.items() if leaf in node["leaves"]} for leaf in range(self.leaves)]
-        tables = []
-        for leaf in range(self.leaves):
-            names = [name for name in self._order if name in holds[leaf]]
-            place = {name: i for i, name in enumerate(names)}
-            starts, edges = [0], []
-            for name in names:
-                for group in self.nodes[name]["groups"]:
-                    edges.append(next(place[child] for child in group if child in holds[leaf]))
-                starts.append(len(edges))
-            tables.append(([number[name] for name in names], starts, edges))
-        return tables
+    def leaves_of(self, node: str) -> list[int]:
+        """As given."""
+        leaves: list[int] = self.nodes[node]["leaves"]
+        return leaves
 
-    @property
-    def cost(self) -> Cost:
-        """The most nodes and groups that contain one leaf."""
-        return Cost(max(len(names) for names, _, _ in self._tables), max(len(edges) for _, _, edges in self._tables))
+    def names(self) -> dict[Boxes, str]:
+        """The nodes' names; of nodes with the same region, the first's."""
+        return {self.boxes(node): node for node in reversed(self._listing.numbers)}
 
-    def splits(self, regions: int, arms: int) -> int:
-        """An upper bound on A_R: the fewest splits that go all the way down."""
-        if regions == 1:
-            return 0
-        need: dict[str, int] = {}
-        for name in reversed(self._order):
-            groups = self.nodes[name]["groups"]
-            need[name] = min((1 + sum(need[child] for child in group) for group in groups), default=0)
-        return need[self.root]
-
-    def members(self, arms: int, stop: float | None) -> list[Member]:
-        """All nodes, and for each leaf the list of those that contain it."""
-        no_stop(self, stop)
-        spec: list[int] = [0] * self.leaves
-        for leaf, (names, starts, edges) in enumerate(self._tables):
-            spec[leaf] = len(spec)
-            spec += [len(names), *names, *starts, *edges]
-        counts = np.array([1 + len(self.nodes[name]["groups"]) for name in self._order])
-        return [make_graph(TABLES, spec, counts, self.cost.nodes, self.cost.groups, arms)]
-
-    def codes(self) -> list[Ints]:
-        """Equal cells, numbered."""
-        return [plain_code(self.leaves, self.features)]
+    def _usual_space(self) -> Space:
+        return Cells(self.leaves)
 
     def parameters(self) -> dict[str, Any]:
         """nodes and root."""

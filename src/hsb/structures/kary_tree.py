@@ -6,13 +6,18 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..arguments import whole
 from ..errors import BudgetError, InputError
-from ..quantise import WORD, digit_bits, halvings, key_words, leaf_numbers
-from ..spaces import Cells, Space
+from ..quantise import WORD, digit_bits, halvings, key_words
+from ..spaces import Space
 from ..state import Member, make_tree
 from ..types import Floats, Ints
-from .base import Cost, Structure, code, tree_box, use_space
+from .base import Cost, Structure, check_cells, code, use_space
+from .boxes import Boxes, tree_box
+from .logarithms import log_of
+from .walk import Group
 
 MOST_CHILDREN = 4096
 MOST_DEPTH = 4000
@@ -20,7 +25,7 @@ FEATURE_BITS = 52  # finer cells than 2^-52 cannot be told apart in a double
 
 
 class KaryTree(Structure):
-    """A tree whose nodes divide into k equal parts, `depth` times, features taken in turn (Example 3).
+    """A tree whose nodes, (level, number), divide into k equal parts, `depth` times, features taken in turn (Example 3).
 
     N = k^depth leaves, Psi = k, H_S = 1, A_R = (R-1) depth. A round costs O(depth) nodes; memory grows with the nodes visited. A
     large tree is path-compressed: a round then costs O(log rounds) nodes whatever the depth. Each feature may be divided until
@@ -29,6 +34,9 @@ class KaryTree(Structure):
     >>> KaryTree(k=3, depth=4).leaves
     81
     """
+
+    root = (0, 0)
+    resolves = takes_stop = True
 
     def __init__(self, *, k: int, depth: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
         self.space, self.features = use_space(space, features)
@@ -41,10 +49,7 @@ class KaryTree(Structure):
         self._check()
         self.leaves = self.k**self.depth
         self.max_group, self.max_groups = self.k, min(1, self.depth)
-        if isinstance(self.space, Cells) and self.space.n != self.leaves:
-            raise InputError(
-                f"{type(self).__name__} has {self.leaves} leaves but space=Cells({self.space.n}). Give both the same number."
-            )
+        check_cells(self)
 
     def _check(self) -> None:
         most = math.floor(FEATURE_BITS / math.log2(self.k))
@@ -59,10 +64,19 @@ class KaryTree(Structure):
                 f"depth={self.depth}: a tree may have at most {MOST_DEPTH} levels. Look at fewer features, or less finely."
             )
 
-    @property
-    def takes_stop(self) -> bool:
-        """Yes: every node but the leaves has one group."""
-        return True
+    def groups(self, node: tuple[int, int]) -> list[Group]:
+        """All k parts together."""
+        level, number = node
+        return [tuple((level + 1, number * self.k + part) for part in range(self.k))] if level < self.depth else []
+
+    def leaves_of(self, node: tuple[int, int]) -> range:
+        """Those in a row below it."""
+        width = self.k ** (self.depth - node[0])
+        return range(node[1] * width, (node[1] + 1) * width)
+
+    def boxes(self, node: tuple[int, int]) -> Boxes:
+        """One."""
+        return (tree_box(node[1], node[0], self.k, len(self.features)),)
 
     @property
     def cost(self) -> Cost:
@@ -72,6 +86,35 @@ class KaryTree(Structure):
     def splits(self, regions: int, arms: int) -> int:
         """A_R = (R-1) log_k N."""
         return (regions - 1) * self.depth
+
+    def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
+        """Level by level, from the leaves up. O(symbols); fewer than leaves, k^d of them, are those of level d, constant below."""
+        log_q, log_go = log_of(0.5 if stop is None else stop), math.log1p(-0.5 if stop is None else -stop)
+        below = values  # of a node with one symbol
+        levels = round(math.log(len(symbols), self.k))
+        for _ in range(self.depth - levels):
+            below = np.logaddexp(log_q + values, log_go + self.k * below)
+        one, weight = symbols, below[symbols]  # `one` is the symbol of a node where it is constant, -1 elsewhere
+        for _ in range(levels):
+            children = one.reshape(-1, self.k)
+            one = np.where((children == children[:, :1]).all(axis=1), children[:, 0], -1)
+            here = np.where(one >= 0, log_q + values[one], -np.inf)
+            weight = np.logaddexp(here, log_go + weight.reshape(-1, self.k).sum(axis=1))
+        return float(weight[0])
+
+    def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
+        """Theorem 2's; with a stop prior, the smaller of what few splits cost and what splitting everywhere costs."""
+        if stop is None:
+            return super().prior_bound(regions, arms, stop)
+        log_go, splits = math.log1p(-stop), self.splits(regions, arms)
+        whole_tree = self.leaves * math.log(arms) - (self.leaves - 1) // (self.k - 1) * log_go
+        few = (splits * (self.k - 1) + 1) * (math.log(arms) - float(log_of(stop))) - splits * log_go
+        return min(few, whole_tree)
+
+    def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
+        """Examples 2 and 3."""
+        K, D, options = self.k, self.depth, math.log(2 * arms)
+        return K * ((regions - 1) * D + 1) * options, K * regions * D * options, D >= 1
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
         """One tree."""
@@ -88,29 +131,14 @@ class KaryTree(Structure):
         """As many as the path needs."""
         return [key_words(self.k, self.depth)]
 
-    def leaf_code(self) -> Ints:
-        """The path as a number."""
-        from ..kernels.keys import CELLS, NUMBER
-
-        if len(self.features) == 1:
-            return code(CELLS, self.features, self.leaves)
-        return code(NUMBER, self.features, self.k, self.depth)
-
     def scalar_keys(self, point: float) -> list[int] | None:
         """One shift, for a binary tree on one feature."""
         if self.k != 2 or self.space.features != 1:
             return None
         return [min(int(point * self.leaves), self.leaves - 1) << (WORD - self.depth)]
 
-    def leaf(self, points: Floats) -> Ints:
-        """Leaf numbers; only where they fit a word."""
-        if self.leaves > 2**62:
-            raise InputError(f"{self.leaves} leaves are too many to number; use a depth of at most 62 bits for this.")
-        return leaf_numbers(points[:, list(self.features)], self.k, self.depth)
-
-    def region(self, leaf: int) -> list[tuple[float, float]]:
-        """Bounds of a leaf."""
-        return list(tree_box(leaf, self.depth, self.k, len(self.features)))
+    def _division(self) -> tuple[int, int]:
+        return self.k, self.depth
 
     def parameters(self) -> dict[str, Any]:
         """k and depth."""

@@ -58,17 +58,9 @@ class Leaves(Structure, listed=False):
         no_stop(self, stop)
         return [make_cells(self.leaves, arms)]
 
-    def codes(self) -> list[Ints]:
-        """The leaf's number."""
-        return [self.leaf_code()]
-
     def leaf_code(self) -> Ints:
         """That of the structure."""
         return super().leaf_code() if self.of is None else self.of.leaf_code()
-
-    def scalar_keys(self, point: float) -> list[int] | None:
-        """As for equal cells, where they are."""
-        return [min(int(point * self.leaves), self.leaves - 1)] if self.features == (0,) and self.space.features == 1 else None
 
     def leaf(self, points: Floats) -> Ints:
         """Leaf numbers of the structure."""

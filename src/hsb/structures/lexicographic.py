@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,11 @@ class Lexicographic(GroupedLexicographic):
 
     def __init__(self, *, leaves: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
         super().__init__(leaves=leaves, groups=2, space=space, features=features)
+
+    def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
+        """Example 4: one line."""
+        cost = 2 * regions * math.log(self.leaves * arms)
+        return cost, cost, True
 
     def parameters(self) -> dict[str, Any]:
         """leaves."""

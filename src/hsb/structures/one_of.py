@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
 
 from ..errors import InputError
-from ..kernels.header import OPTION, PARENT
-from ..state import Member, make_one_of
+from ..spaces import Space
+from ..state import Member, hang, make_one_of
 from ..types import Floats, Ints
 from .base import Cost, Structure, code, no_stop
 
@@ -40,13 +44,9 @@ class OneOf(Structure):
         self.features = tuple(range(self.space.features))
         self._finest = max(structures, key=lambda s: s.leaves)
         self.leaves = self._finest.leaves
+        self.takes_stop = any(s.takes_stop for s in structures)  # the others keep their own prior
         self.max_group = max(s.max_group for s in structures)
         self.max_groups = max(len(structures), *(s.max_groups for s in structures))
-
-    @property
-    def takes_stop(self) -> bool:
-        """If one of the structures does; the others keep their own prior."""
-        return any(s.takes_stop for s in self.structures)
 
     @property
     def cost(self) -> Cost:
@@ -59,35 +59,49 @@ class OneOf(Structure):
         fine = [s for s in self.structures if s.leaves == self.leaves and s.features == self._finest.features]
         return 0 if regions == 1 else 1 + min(s.splits(regions, arms) for s in fine)
 
+    @property
+    def finest(self) -> Structure:
+        """The first with the most leaves."""
+        return self._finest.finest
+
+    def log_prior(self, symbols: Ints, values: Floats, stop: float | None, source: Structure | None = None) -> float:
+        """One symbol everywhere, or any of the structures that can represent the symbols; each option weighs 1 / (K + 1)."""
+        terms = [part.log_prior(symbols, values, stop, source or self.finest) for part in self.structures]
+        terms.append(float(values[symbols[0]]) if (symbols == symbols[0]).all() else -math.inf)
+        return float(np.logaddexp.reduce(terms)) - math.log(len(terms))
+
+    def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
+        """Theorem 2's; with a stop prior, ln(K + 1) and the least of those as fine as the finest."""
+        if stop is None:
+            return super().prior_bound(regions, arms, stop)
+        options = math.log(len(self.structures) + 1)
+        if regions == 1:
+            return options + math.log(arms)
+        fine = [s for s in self.structures if s.leaves == self.leaves and s.finest.features == self.finest.features]
+        return options + min(s.prior_bound(regions, arms, stop if s.takes_stop else None) for s in fine)
+
+    def diagonal(self) -> float:
+        """The widest: the one that needs the fewest splits may be any."""
+        return max(part.diagonal() for part in self.structures)
+
     def members(self, arms: int, stop: float | None) -> list[Member]:
         """The root, then the members of each structure."""
         if not self.takes_stop:
             no_stop(self, stop)
-        found = [make_one_of(len(self.structures) + 1, arms)]
+        members = [make_one_of(len(self.structures) + 1, arms)]
         for option, structure in enumerate(self.structures, start=1):
-            offset = len(found)
-            for member in structure.members(arms, stop if structure.takes_stop else None):
-                if member.I[PARENT] < 0:
-                    member.I[PARENT], member.I[OPTION] = 0, option
-                else:
-                    member.I[PARENT] += offset
-                found.append(member)
-        return found
+            members += hang(structure.members(arms, stop if structure.takes_stop else None), option, offset=len(members))
+        return members
 
     def codes(self) -> list[Ints]:
         """The root needs none; then each structure's."""
         from ..kernels.keys import NOTHING
 
-        return [code(NOTHING, ())] + [found for s in self.structures for found in s.codes()]
+        return [code(NOTHING, ())] + [each for s in self.structures for each in s.codes()]
 
     def key_words(self) -> list[int]:
         """Likewise."""
         return [1] + [words for s in self.structures for words in s.key_words()]
-
-    @property
-    def finest(self) -> Structure:
-        """The first of those with the most leaves."""
-        return self._finest.finest
 
     def leaf_code(self) -> Ints:
         """That of the finest structure."""
@@ -95,13 +109,13 @@ class OneOf(Structure):
 
     def scalar_keys(self, point: float) -> list[int] | None:
         """The root needs none; then each structure's."""
-        found = [0]
+        keys = [0]
         for structure in self.structures:
-            keys = structure.scalar_keys(point)
-            if keys is None:
+            own = structure.scalar_keys(point)
+            if own is None:
                 return None
-            found += keys
-        return found
+            keys += own
+        return keys
 
     def leaf(self, points: Floats) -> Ints:
         """Leaf numbers of the finest structure."""
@@ -114,6 +128,11 @@ class OneOf(Structure):
     def parameters(self) -> dict[str, Any]:
         """The structures."""
         return {"structures": [s.to_dict() for s in self.structures]}
+
+    @classmethod
+    def from_parameters(cls, parameters: dict[str, Any], space: Space, features: Sequence[int]) -> Self:
+        """They bring their spaces with them."""
+        return cls(*(Structure.from_dict(part) for part in parameters["structures"]))
 
     def __repr__(self) -> str:
         return f"OneOf({', '.join(map(repr, self.structures))})"

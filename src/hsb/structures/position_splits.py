@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,16 +14,18 @@ from ..arguments import whole
 from ..errors import BudgetError, InputError
 from ..kernels.header import BOXES
 from ..quantise import cells
-from ..spaces import Cells, Space
+from ..spaces import Space
 from ..state import Member, make_graph
 from ..types import Floats, Ints
-from .base import Cost, Structure, code, no_stop, spelled, use_space
+from .base import Cost, Structure, check_cells, code, no_stop, spelled, use_space
+from .boxes import Boxes
+from .walk import Group, Layer
 
 MOST_NODES = 1 << 21
 
 
 class PositionSplits(Structure):
-    """Nodes are boxes; a box may be halved along any feature that has bits left (Example 6, HSB-APS).
+    """Nodes are boxes, one side for each feature; a box may be halved along any feature that has bits left (Example 6, HSB-APS).
 
     Feature j has 2^bits[j] equal cells. Psi = 2, H_S = number of features with bits, A_R = (R-1) log2 N. A round visits
     prod(bits_j + 1) boxes of the prod(2^(bits_j + 1) - 1) there are: on binary codes, 2^d of 3^d. Refused beyond 2^21 boxes in all.
@@ -30,6 +34,8 @@ class PositionSplits(Structure):
     >>> PositionSplits(bits=[1] * 6).cost
     Cost(nodes=64, groups=192)
     """
+
+    resolves = True
 
     def __init__(self, *, bits: Sequence[int], space: Space | None = None, features: Sequence[int] | None = None) -> None:
         self.bits = [whole(f"bits[{j}]", b, 0) for j, b in enumerate(bits)] if isinstance(bits, Iterable) else []
@@ -41,17 +47,56 @@ class PositionSplits(Structure):
                 f"bits needs one entry per feature: {len(self.features)} features, {len(self.bits)} entries. "
                 "Change bits, or give space= and features= to match."
             )
-        boxes = math.prod(2 ** (b + 1) - 1 for b in self.bits)
-        if boxes > MOST_NODES:
+        sides = [2 ** (b + 1) - 1 for b in self.bits]
+        self.root = (1,) * len(sides)  # side 1 is the whole of a feature, and s has the halves 2s and 2s + 1
+        self.slots = math.prod(sides)
+        self._scale = [math.prod(sides[j + 1 :]) for j in range(len(sides))]
+        if self.slots > MOST_NODES:
             raise BudgetError(
-                f"bits={self.bits} makes {spelled(boxes)} boxes, {spelled(math.prod(b + 1 for b in self.bits))} of them in each round; "
+                f"bits={self.bits} makes {spelled(self.slots)} boxes, {spelled(math.prod(b + 1 for b in self.bits))} of them in each round; "
                 f"the limit is {MOST_NODES:,}. Use fewer bits, or hsb.BinaryTree, which costs one node per level."
             )
         self.leaves = 2 ** sum(self.bits)
-        if isinstance(self.space, Cells) and self.space.n != self.leaves:
-            raise InputError(f"bits={self.bits} makes {self.leaves} leaves but space=Cells({self.space.n}).")
+        check_cells(self)
         self.max_group = 2 if self.leaves > 1 else 1
         self.max_groups = sum(b > 0 for b in self.bits)
+
+    def groups(self, node: tuple[int, ...]) -> list[Group]:
+        """Halved by feature, the first first."""
+        able = [(j, side) for j, side in enumerate(node) if side < 2 ** self.bits[j]]
+        return [tuple((*node[:j], half, *node[j + 1 :]) for half in (2 * side, 2 * side + 1)) for j, side in able]
+
+    def options(self, node: tuple[int, ...]) -> list[Group]:
+        """The last feature first (`kernels/locate.py`)."""
+        return self.groups(node)[::-1]
+
+    def leaves_of(self, node: tuple[int, ...]) -> list[int]:
+        """Row by row."""
+        counts = self.divisions()
+        cells = [np.arange(round(low * n), round(high * n)) for (low, high), n in zip(*self.boxes(node), counts, strict=True)]
+        return [int(leaf) for leaf in np.arange(self.leaves).reshape(counts)[np.ix_(*cells)].ravel()]
+
+    def boxes(self, node: tuple[int, ...]) -> Boxes:
+        """One."""
+        levels = [2 ** (side.bit_length() - 1) for side in node]
+        return (tuple(((side - n) / n, (side - n + 1) / n) for side, n in zip(node, levels, strict=True)),)
+
+    def number(self, node: tuple[int, ...]) -> int:
+        """The mixed-radix number of the sides."""
+        return sum(scale * (side - 1) for scale, side in zip(self._scale, node, strict=True))
+
+    def layers(self) -> Iterator[Layer]:
+        """All boxes whose sides have the same levels at once."""
+        for levels in product(*(range(b, -1, -1) for b in self.bits)):
+            counts = [2**level for level in levels]
+            cells = np.indices(counts).reshape(len(counts), -1)
+            nodes = np.array(self._scale) @ (cells + np.array(counts)[:, None] - 1)
+            able = [j for j in reversed(range(len(levels))) if levels[j] < self.bits[j]]
+            children = np.empty((len(nodes), len(able), 2), dtype=np.int64)
+            for o, j in enumerate(able):  # side number 2^l - 1 + c becomes 2^(l+1) - 1 + 2c
+                half = nodes + self._scale[j] * (counts[j] + cells[j])
+                children[:, o, 0], children[:, o, 1] = half, half + self._scale[j]
+            yield Layer(nodes, children, np.arange(len(nodes))[:, None][:, : int(not able)])
 
     @property
     def cost(self) -> Cost:
@@ -63,43 +108,37 @@ class PositionSplits(Structure):
         """A_R = (R-1) log2 N."""
         return (regions - 1) * sum(self.bits)
 
+    def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
+        """Example 6."""
+        D, options = sum(self.bits), math.log((self.max_groups + 1) * arms)
+        return 2 * ((regions - 1) * D + 1) * options, 2 * regions * D * options, D >= 1
+
     def members(self, arms: int, stop: float | None) -> list[Member]:
         """All boxes."""
         no_stop(self, stop)
-        counts = np.ones(1, dtype=np.int64)
-        for b in self.bits:
-            splittable = np.concatenate([np.full(2**level, level < b) for level in range(b + 1)]).astype(np.int64)
-            counts = (counts[:, None] + splittable[None, :]).ravel()
-        cost = self.cost
-        return [make_graph(BOXES, [len(self.bits), *self.bits], counts, cost.nodes, cost.groups, arms)]
+        splittable = [np.arange(1, 2 ** (b + 1)) < 2**b for b in self.bits]  # by side
+        counts = 1 + reduce(np.add.outer, [each.astype(np.int64) for each in splittable]).ravel()
+        return [make_graph(BOXES, [len(self.bits), *self.bits], counts, *self.cost, arms)]
 
-    def codes(self) -> list[Ints]:
+    def leaf_code(self) -> Ints:
         """Row-major cell numbers."""
         from ..kernels.keys import GRID
 
-        return [code(GRID, self.features, *self.bits)]
-
-    def leaf_code(self) -> Ints:
-        """The key is the leaf's number."""
-        return self.codes()[0]
+        return code(GRID, self.features, *self.bits)
 
     def leaf(self, points: Floats) -> Ints:
         """Row-major cell numbers."""
-        counts = np.array([2**b for b in self.bits])
-        index = cells(points[:, list(self.features)], counts)
-        leaf = np.zeros(len(points), dtype=np.int64)
-        for j, b in enumerate(self.bits):
-            leaf = (leaf << b) | index[:, j]
-        return leaf
+        counts = self.divisions()
+        return np.asarray(np.ravel_multi_index(tuple(cells(points[:, list(self.features)], np.array(counts)).T), counts))
+
+    def divisions(self) -> list[int]:
+        """2^bits."""
+        return [2**b for b in self.bits]
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
         """Bounds of a leaf."""
-        bounds = []
-        for b in reversed(self.bits):
-            cell = leaf & ((1 << b) - 1)
-            leaf >>= b
-            bounds.append((cell / 2**b, (cell + 1) / 2**b))
-        return bounds[::-1]
+        counts = self.divisions()
+        return [(int(cell) / n, (int(cell) + 1) / n) for cell, n in zip(np.unravel_index(leaf, counts), counts, strict=True)]
 
     def parameters(self) -> dict[str, Any]:
         """bits."""

@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 
 from ..arguments import stop_prior, whole
-from ..structures import KaryTree, OneOf, Structure
-from ..structures.base import no_stop
+from ..structures import Structure
 from .checks import check_at_least_zero, check_horizon, check_rate, check_structure, counted
-from .grid import finest
-from .logs import log
 
 
 def mixture_bound(prior_cost: float, *, learning_rate: float, arms: int, horizon: float) -> float:
@@ -58,28 +55,7 @@ def prior_bound(structure: Structure, *, arms: int, regions: int, stop: float | 
     """
     check_structure(structure)
     arms, regions, stop = whole("arms", arms, 1), whole("regions", regions, 1), stop_prior(stop)
-    if stop is not None:
-        return _stop_bound(structure, arms, regions, stop)
-    splits = structure.splits(regions, arms)
-    return structure.max_group * (splits + 1) * math.log((structure.max_groups + 1) * arms)
-
-
-def _stop_bound(structure: Structure, arms: int, regions: int, stop: float) -> float:
-    """The same with a stop prior in the trees."""
-    if isinstance(structure, OneOf):
-        options = math.log(len(structure.structures) + 1)
-        if regions == 1:
-            return options + math.log(arms)
-        leaves, features = structure.leaves, finest(structure).features
-        fine = [s for s in structure.structures if s.leaves == leaves and finest(s).features == features]
-        return options + min(prior_bound(s, arms=arms, regions=regions, stop=stop if s.takes_stop else None) for s in fine)
-    if not isinstance(structure, KaryTree):
-        no_stop(structure, stop)
-    assert isinstance(structure, KaryTree)
-    log_go, splits, k = math.log1p(-stop), structure.splits(regions, arms), structure.k
-    whole_tree = structure.leaves * math.log(arms) - (structure.leaves - 1) // (k - 1) * log_go
-    few = (splits * (k - 1) + 1) * (math.log(arms) - log(stop)) - splits * log_go
-    return min(few, whole_tree)
+    return structure.prior_bound(regions, arms, stop)
 
 
 def hierarchy_bound(

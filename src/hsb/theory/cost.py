@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..arguments import stop_prior, whole
 from ..errors import InputError
-from ..structures import ArbitrarySplits, GroupedLexicographic, Hierarchy, KaryTree, OneOf, PositionSplits, Structure
-from ..structures.base import no_stop, spelled
-from ..types import Floats, Ints
+from ..structures import Structure
+from ..structures.base import spelled
+from ..types import Ints
 from .checks import check_structure
-from .cost_boxes import boxes
-from .cost_graphs import hierarchy, subsets
-from .cost_intervals import intervals
-from .cost_trees import tree
-from .grid import carried, finest
-from .logs import NEVER, log, log_sum
 
 
 def prior_cost(structure: Structure, mapping: Sequence[int] | Ints, *, arms: int, stop: float | None = None) -> float:
@@ -45,47 +40,18 @@ def prior_cost(structure: Structure, mapping: Sequence[int] | Ints, *, arms: int
     stop = stop_prior(stop)
     arms = whole("arms", arms, 1)
     leaves = checked_mapping(structure, mapping, arms)
-    return max(0.0, -log_prior(structure, leaves, structure, np.full(arms, -log(arms)), stop))
+    return max(0.0, -structure.log_prior(leaves, np.full(arms, -math.log(arms)), stop))
 
 
 def checked_mapping(structure: Structure, mapping: Sequence[int] | Ints, arms: int) -> Ints:
     """The arm of each leaf, as an array."""
     try:
-        found = np.asarray(mapping)
+        plays = np.asarray(mapping)
     except ValueError:
-        found = np.empty((0, 0))
-    if found.dtype.kind not in "iu" or found.shape != (structure.leaves,) or not (found.min() >= 0 and found.max() < arms):
+        plays = np.empty((0, 0))
+    if plays.dtype.kind not in "iu" or plays.shape != (structure.leaves,) or not (plays.min() >= 0 and plays.max() < arms):
         raise InputError(
             f"mapping must be the arm, a whole number in 0 .. {arms - 1}, of each of the {spelled(structure.leaves)} leaves in order; "
-            f"given {found.dtype} of shape {found.shape}{f' up to {found.max()}' if found.dtype.kind in 'iu' and found.size else ''}."
+            f"given {plays.dtype} of shape {plays.shape}{f' up to {plays.max()}' if plays.dtype.kind in 'iu' and plays.size else ''}."
         )
-    return found.astype(np.int64)
-
-
-def log_prior(structure: Structure, symbols: Ints, source: Structure, values: Floats, stop: float | None) -> float:
-    """ln beta at the root of `structure`, where each leaf of `source` has a symbol, a number in 0 .. len(values)-1.
-
-    A node all of whose leaves have symbol k may stop there, and `values[k]` is the ln of what that weighs, its stop prior apart. For a
-    mapping the symbols are arms, and each has the value -ln M; `tracking.py` has others.
-    """
-    if isinstance(structure, OneOf):
-        terms = [log_prior(member, symbols, source, values, stop) for member in structure.structures]
-        terms.append(float(values[symbols[0]]) if (symbols == symbols[0]).all() else NEVER)
-        return float(log_sum(np.array(terms))) - log(len(terms))
-    if not isinstance(structure, KaryTree):
-        no_stop(structure, stop)
-    own = symbols if structure is finest(source) else carried(symbols, source, structure)
-    if own is None:
-        return NEVER
-    match structure:
-        case KaryTree():
-            return tree(own, structure.k, structure.depth, values, 0.5 if stop is None else float(stop))
-        case GroupedLexicographic():
-            return intervals(own, structure.groups, values)
-        case PositionSplits():
-            return boxes(own, structure.bits, values)
-        case ArbitrarySplits():
-            return subsets(own, values)
-        case Hierarchy():
-            return hierarchy(own, structure.nodes, structure.root, values)
-    raise InputError(f"The prior cost of a {type(structure).__name__} is not known; write it as an hsb.Hierarchy.")
+    return plays.astype(np.int64)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from ..errors import InputError
-from ..structures import ArbitrarySplits, GroupedLexicographic, KaryTree, Lexicographic, PositionSplits, Structure
+from ..structures import Structure
 from .bounds import mixture_bound
 from .checks import check_structure, counted
 
@@ -42,35 +40,10 @@ def example_bound(
     """
     check_structure(structure)
     arms, regions = counted(arms, regions)
-    first, last, holds = _costs(structure, arms, regions)
+    first, last, holds = structure.example(arms, regions)
     if simplified and not holds:
         raise InputError(
             f"The last line of this example needs at least 2 leaves, and Example 1's 2 arms; given {structure!r} and arms={arms}. "
             "Leave simplified out."
         )
     return mixture_bound(last if simplified else first, learning_rate=learning_rate, arms=arms, horizon=horizon)
-
-
-def _costs(structure: Structure, M: int, R: int) -> tuple[float, float, bool]:
-    """C of the first line, of the last, and whether the step between them holds."""
-    N, ln = structure.leaves, math.log
-    match structure:
-        case ArbitrarySplits():
-            return 2 * M * ((N - 1) * ln(2) + ln(M)), 2 * M * N * ln(M), M >= 2
-        case KaryTree():
-            K, D = structure.k, structure.depth
-            return K * ((R - 1) * D + 1) * ln(2 * M), K * R * D * ln(2 * M), D >= 1
-        case Lexicographic():
-            return 2 * R * ln(N * M), 2 * R * ln(N * M), True
-        case GroupedLexicographic():
-            K = structure.groups
-            if N < K:
-                raise InputError(f"Example 5 needs at least as many leaves as groups; given {structure!r}.")
-            splits = math.ceil((R - 1) / (K - 1))
-            return K * (splits + 1) * ln((1 + math.comb(N - 1, K - 1)) * M), K * (R + 2 * K) * ln(N * M), True
-        case PositionSplits():
-            D, d = sum(structure.bits), structure.max_groups
-            return 2 * ((R - 1) * D + 1) * ln((d + 1) * M), 2 * R * D * ln((d + 1) * M), D >= 1
-    raise InputError(
-        f"The paper's examples are six structures; {type(structure).__name__} is none of them. Use hierarchy_bound."
-    )

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 from ..arguments import whole
-from ..spaces import Cells
-from ..structures import Hierarchy, OneOf, Structure
+from ..structures import Structure
 from .bounds import regret_bound
 from .checks import check_at_least_zero, check_structure
-from .grid import parts
 
 
 def quantisation_gap(leaves: int, features: int, lipschitz: float) -> float:
@@ -44,14 +42,4 @@ def policy_bound(structure: Structure, *, arms: int, horizon: float, lipschitz: 
     check_structure(structure)
     check_at_least_zero("lipschitz", lipschitz)
     bound = regret_bound(structure, arms=arms, horizon=horizon, regions=regions)
-    return bound + horizon * lipschitz * _diagonal(structure)
-
-
-def _diagonal(structure: Structure) -> float:
-    if isinstance(structure.space, Cells):
-        return 0.0
-    if isinstance(structure, OneOf):  # the widest: the one that needs the fewest splits may be any
-        return max(_diagonal(member) for member in structure.structures)
-    if isinstance(structure, Hierarchy) and any(len(n["leaves"]) > 1 and not n["groups"] for n in structure.nodes.values()):
-        return math.sqrt(structure.space.features)  # some leaves can never be told apart
-    return math.sqrt(sum(1.0 / count**2 for count in parts(structure)))
+    return bound + horizon * lipschitz * structure.diagonal()

@@ -10,10 +10,10 @@ import numpy as np
 from ..arguments import is_number, stop_prior, whole
 from ..errors import InputError
 from ..structures import Structure
+from ..structures.logarithms import log_of
 from ..types import Ints
 from .checks import check_at_least_zero, check_structure
-from .cost import checked_mapping, log_prior
-from .logs import log
+from .cost import checked_mapping
 
 
 def tracking_cost(
@@ -49,10 +49,10 @@ def tracking_cost(
         raise InputError("rounds must be a number of rounds, not infinity: sharing costs something in each of them.")
     symbols, changes = _columns(structure, mappings, arms)
     log_stay = math.log1p(-drift * (1.0 - 1.0 / arms))
-    move = log(drift) - log(arms) - log_stay
-    values = np.full(len(changes), -log(arms))
+    move = float(log_of(drift)) - math.log(arms) - log_stay
+    values = np.full(len(changes), -math.log(arms))
     values[changes > 0] += changes[changes > 0] * move
-    return max(0.0, -log_prior(structure, symbols, structure, values, stop)) - max(0.0, rounds - 1.0) * log_stay
+    return max(0.0, -structure.log_prior(symbols, values, stop)) - max(0.0, rounds - 1.0) * log_stay
 
 
 def _columns(structure: Structure, mappings: Sequence[Sequence[int] | Ints], arms: int) -> tuple[Ints, Ints]:

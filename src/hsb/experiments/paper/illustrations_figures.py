@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...structures import Structure
-from ...structures.base import tree_box
+from ...structures.boxes import tree_box
 from ...types import Floats, Ints
 
 Node = tuple[int, int, int]  # level, number, arm
