@@ -33,8 +33,8 @@ def price(explanation: Explanation, *, stop: float | None) -> float:
     ahead = _ahead(explanation.structure, chosen) or 0.0
     if chosen.structures:  # one arm everywhere
         return ahead + math.log(len(chosen.structures) + 1) + math.log(arms)
-    if isinstance(chosen, KaryTree):  # down to the smallest region: what lies below it has one arm
-        depth = _depth(explanation, chosen)
+    if isinstance(chosen, KaryTree):  # with too many leaves, only down to the smallest region: what lies below it has one arm
+        depth = chosen.depth if chosen.leaves <= MOST_LEAVES else _depth(explanation, chosen)
         if chosen.k**depth > MOST_LEAVES:
             return ahead + theory.prior_bound(chosen, arms=arms, regions=len(explanation.regions))
         mapping = _mapping(explanation, [chosen.boxes((depth, number))[0] for number in range(chosen.k**depth)])
