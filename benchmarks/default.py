@@ -216,22 +216,17 @@ def fight(name: str, adversary: Adversary, effort: Effort) -> list[Fight]:
 def fight_once(adversary: Adversary, seed: int, rounds: int) -> Fight:
     """Round by round; the losses are written down, and HSB without an advisor then plays on the same ones: in the same epochs, and with
     its horizon known."""
-    from hsb.kernels.advisor import BESIDE, HERE, advise
-
     contexts, _, expected = Stationary().sample(rounds, seed)
     rng = np.random.default_rng([seed, 0xF0E])
     tree = hsb.BinaryTree(depth=10)
     policy = hsb.HSB(tree, arms=3, seed=seed)
-    assert policy._advisor is not None
-    F, I = policy._advisor
-    everything = np.zeros(0, dtype=np.uint8)
     losses = np.empty((rounds, 3))
     suffered = advised = weight = 0.0
     for t in range(rounds):
         decision = policy.decide(contexts[t, 0])
-        advice = advise(F, I, policy._keys[-1][0, 0], everything)
+        (advice,) = policy.state.advice
         losses[t] = adversary.losses(rng, expected[t], advice)
-        weight += F[BESIDE] / (F[HERE] + F[BESIDE])
+        weight += policy.state.head[1]
         suffered += losses[t, decision.arm]
         advised += losses[t, advice]
         policy.learn(decision, loss=losses[t, decision.arm])

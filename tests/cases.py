@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 import hsb
-from hsb import members
+from hsb.state import trees
 
 Array = npt.NDArray[np.float64]
 Box = tuple[tuple[float, float], ...]
@@ -33,7 +33,7 @@ class Case:
     def policy(self, arms: int | Sequence[str], **settings: object) -> hsb.HSB:
         with pytest.MonkeyPatch.context() as patch:
             if self.compressed:
-                patch.setattr(members, "DENSE_WORDS", 0)
+                patch.setattr(trees, "DENSE_WORDS", 0)
             return hsb.HSB(self.structure, arms=arms, stop=self.stop, **settings)  # type: ignore[arg-type]
 
     def context(self, leaf: int, rng: np.random.Generator | None = None) -> float | Array:

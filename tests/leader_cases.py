@@ -23,7 +23,12 @@ def state(policy: hsb.Policy) -> dict[str, Any]:
     """All that a policy is, byte for byte."""
     return {
         "arrays": {name: array.tobytes() for name, array in policy.to_arrays().items()},
-        "settings": (repr(policy._settings()), policy.loss_range, repr(policy.arms), {repr(arm) for arm in policy._removed}),
+        "settings": (
+            repr(policy.settings()),
+            policy.loss_range,
+            repr(policy.arms),
+            {repr(arm) for arm in policy.offer.removed},
+        ),
         "ledger": (policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
         "counters": (policy.rounds, policy.clipped),
         "random": repr(policy.rng.bit_generator.state),

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from hsb.replaying import ahead
+from hsb.play import ahead
 
 
 def test_the_same_items_in_the_same_order() -> None:

@@ -9,7 +9,6 @@ import time
 
 import numpy as np
 import pytest
-from hsb.replaying import learn_from
 from test_cli import fails, said
 from threadpoolctl import threadpool_limits
 
@@ -18,6 +17,7 @@ from hsb import cli
 from hsb.cli.log_options import Part
 from hsb.cli.policy_files import beside, load
 from hsb.evaluate import off_policy
+from hsb.play import learn_from
 
 ROWS = 6000
 

@@ -7,24 +7,24 @@ import naive_advisor
 import numpy as np
 import pytest
 from cases import EXAMPLES, Case, each_example
-from hsb.advisors import depth_for
 
 import hsb
 from hsb import theory
+from hsb.state import depth_for
 
 
 def told_alike(case: Case, rounds: int, *, masking: float = 0.0, seed: int = 0, lie: float = 0.0, sharp: bool = False) -> float:
     """Largest difference in p between the policy and its twin while both learn the same rounds."""
     rng = np.random.default_rng(seed)
     policy = case.policy(3)
-    depth = depth_for(policy.structure, 3)
+    depth = depth_for(policy.structure.leaves, 3)
     twin = naive_advisor.Default(naive.with_stop(case.shape, case.stop) if case.stop else case.shape, depth, 3)
     worst = 0.0
     for t in range(rounds):
         leaf = int(rng.integers(case.shape.leaves))
         context = case.context(leaf, rng)
-        policy._locate(context, count=False)
-        cell = int(policy._keys[-1][0, 0])
+        policy.locator.locate(context)
+        cell = int(policy.locator.key[0])
         offered = sorted(rng.permutation(3)[: rng.integers(1, 4)].tolist()) if rng.random() < masking else None
         p = policy.probabilities(context, available=offered)
         q = twin.probabilities(leaf, cell, offered)
@@ -123,7 +123,7 @@ def test_nothing_is_lost_in_long_certain_runs() -> None:
     hsb.simulate(policy, np.full(n, 0.3), np.column_stack([np.zeros(n), np.ones(n)]))
     run = hsb.simulate(policy, np.full(2000, 0.3), np.column_stack([np.ones(2000), np.zeros(2000)]))
     assert run.losses[1000:].mean() < 0.2
-    assert all(np.isfinite(array).all() for name, array in policy.to_arrays().items() if name == "advisor")
+    assert all(np.isfinite(array).all() for name, array in policy.to_arrays().items() if name == "1.floats")
 
 
 def test_the_guarantee_is_stated_and_grows_as_the_root_of_the_rounds() -> None:

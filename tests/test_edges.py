@@ -9,7 +9,7 @@ import pytest
 from test_structures import EXAMPLES
 
 import hsb
-from hsb import members
+from hsb.state import trees
 
 
 @pytest.mark.parametrize("structure", EXAMPLES.values(), ids=list(EXAMPLES))
@@ -57,7 +57,7 @@ def test_one_arm_then_two():
 
 @pytest.mark.parametrize("words", [members.DENSE_WORDS, 0])
 def test_a_policy_can_be_pickled(words, monkeypatch):
-    monkeypatch.setattr(members, "DENSE_WORDS", words)
+    monkeypatch.setattr(trees, "DENSE_WORDS", words)
     policy = hsb.HSB(hsb.BinaryTree(depth=6), arms=3, learning_rate=0.3, seed=0)
     for t in range(50):
         policy.learn(policy.decide(t / 50), loss=0.5)
@@ -90,7 +90,7 @@ def test_a_copy_takes_no_more_memory_than_what_was_visited():
     twin = policy.copy()
     assert twin.nbytes == policy.nbytes < 20_000
     assert np.array_equal(twin.probabilities(0.3), policy.probabilities(0.3))
-    assert np.array_equal(twin._members[0].F, policy._members[0].F)
+    assert np.array_equal(twin.state.F, policy.state.F)
 
 
 def test_budgets_count_the_arms():

@@ -12,14 +12,13 @@ import naive
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hsb.members import Member
 
 import hsb
-from hsb import members as state
 from hsb import theory
 from hsb.explain import Explanation, Region, explain
-from hsb.kernels import rounds as kernels
-from hsb.kernels.header import ARMS as ARM_COUNT
+from hsb.locators import Keys
+from hsb.state import Member, State
+from hsb.state import trees as state
 
 Array = npt.NDArray[np.float64]
 Data = npt.ArrayLike
@@ -94,18 +93,13 @@ def middle(structure: hsb.Structure, leaf: int) -> list[float]:
 def learn(
     structure: hsb.Structure, members: list[Member], contexts: Data, arms: Data, xs: Data, masks: Data | None = None
 ) -> list[Member]:
-    """Rounds told to the kernels: nothing is drawn."""
+    """Rounds told to a state: nothing is drawn."""
     points, _ = structure.space.check(contexts)
-    keys = tuple(np.ascontiguousarray(key) for key in structure.keys(points))
-    counts, p = np.zeros(len(members), dtype=np.int64), np.empty(int(members[0].I[ARM_COUNT]))
+    keys, told = Keys(structure).keys(points), State(members, structure.key_words())
     for t, (arm, x) in enumerate(zip(np.asarray(arms), np.asarray(xs), strict=True)):
-        offered = np.zeros(0, dtype=np.uint8) if masks is None else np.asarray(masks, dtype=np.uint8)[t]
-        while True:
-            Fs, Is = tuple(m.F for m in members), tuple(m.I for m in members)
-            if kernels.update(Fs, Is, keys, t, counts, offered, p, int(arm), float(x), 0.0, False):
-                break
-            members = [state.room(member, 4096) for member in members]
-    return members
+        offered = None if masks is None else np.asarray(masks, dtype=np.uint8)[t]
+        told.update(keys[t], offered, int(arm), 1.0, float(x), 0.0)
+    return told.members
 
 
 def run(structure: hsb.Structure, stop: float | None, leaves: Data, arms: Data, xs: Data) -> tuple[Explanation, Array]:

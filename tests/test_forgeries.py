@@ -100,7 +100,7 @@ def forged(policy: hsb.HSB, folder: Path, change) -> hsb.HSB | None:
     with zipfile.ZipFile(folder / "true.hsb") as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
     header = json.loads(entries["header.json"])
-    last = len(policy._members) - 1
+    last = len(policy.state.members) - 1
     arrays = np.frombuffer(entries[f"{last}.floats"]).copy(), np.frombuffer(entries[f"{last}.ints"], dtype=np.int64).copy()
     F, I = change(header, *arrays) or arrays
     entries |= {"header.json": json.dumps(header).encode(), f"{last}.floats": F.tobytes(), f"{last}.ints": I.tobytes()}
@@ -154,8 +154,8 @@ def test_the_first_format_is_still_read(tmp_path):
 
 
 def test_a_newer_file_says_what_to_do(tmp_path):
-    assert forged(small(), tmp_path, lambda header, F, I: header.update(version=3)) is None
-    with pytest.raises(hsb.FileError, match=r"format 3.*reads up to 2.*newer hsb"):
+    assert forged(small(), tmp_path, lambda header, F, I: header.update(version=4)) is None
+    with pytest.raises(hsb.FileError, match=r"format 4.*reads up to 3.*newer hsb"):
         hsb.load(tmp_path / "damaged.hsb")
 
 
@@ -163,7 +163,7 @@ def test_a_newer_file_says_what_to_do(tmp_path):
 def test_forged_arrays(name, tmp_path):
     policy = hsb.HSB(EXAMPLES[name], arms=2, learning_rate=0.3, seed=1)
     play(policy, 12)
-    scratch = [getattr(h, "WHOLE", -1)] + [h.ROWS] * bool(policy._Is[-1][h.KIND] == h.DENSE)  # lead nowhere
+    scratch = [getattr(h, "WHOLE", -1)] + [h.ROWS] * bool(policy.state.members[-1].I[h.KIND] == h.DENSE)  # lead nowhere
 
     def refused(change) -> bool:
         return forged(policy, tmp_path, change) is None
@@ -173,7 +173,7 @@ def test_forged_arrays(name, tmp_path):
 
     assert not refused(lambda header, F, I: None)
     for place in range(h.HEADER):
-        for value in {-2, 1 << 40} - {int(policy._Is[-1][place])}:
+        for value in {-2, 1 << 40} - {int(policy.state.members[-1].I[place])}:
             assert refused(lambda header, F, I: put(I, place, value)) or place in scratch  # noqa: B023
     for few in (0, h.HEADER - 1, h.HEADER, -1):
         assert refused(lambda header, F, I: (F, I[:few]))  # noqa: B023
@@ -182,8 +182,8 @@ def test_forged_arrays(name, tmp_path):
     assert refused(lambda header, F, I: (np.append(F, 0.0), I))
     for value in (np.nan, np.inf, -np.inf):
         assert refused(lambda header, F, I: put(F, -1, value))  # noqa: B023
-    if policy._Is[-1][h.KIND] == h.GRAPH:
-        for place in range(policy._Is[-1][h.SPEC], len(policy._Is[-1])):
+    if policy.state.members[-1].I[h.KIND] == h.GRAPH:
+        for place in range(policy.state.members[-1].I[h.SPEC], len(policy.state.members[-1].I)):
             assert refused(lambda header, F, I: put(I, place, I[place] + 1))  # noqa: B023
 
 

@@ -8,7 +8,21 @@ import pytest
 import hsb
 
 HEAVY = ("numba", "matplotlib", "sklearn", "pandas", "polars", "pyarrow", "scipy", "joblib", "coba", "river", "mabwiser")
-INNER = ("arguments", "errors", "kernels", "ledger", "members", "policy", "quantise", "replaying", "storage", "stored", "types")
+INNER = (
+    "arguments",
+    "errors",
+    "kernels",
+    "ledger",
+    "locators",
+    "offer",
+    "play",
+    "policy",
+    "quantise",
+    "rows",
+    "state",
+    "storage",
+    "types",
+)
 
 
 def said(code):

@@ -22,7 +22,7 @@ def state(policy: LinUCB) -> dict[str, Any]:
     return {
         "arrays": [array.tobytes() for array in policy.to_arrays().values()],
         "counters": (policy.rounds, policy.clipped, policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
-        "settings": (policy._settings(), policy.arms, policy._removed, policy.loss_range),
+        "settings": (policy.settings(), policy.arms, policy.offer.removed, policy.loss_range),
         "random": repr(policy.rng.bit_generator.state),
     }
 

@@ -55,8 +55,8 @@ ESTIMATED = {"CsbFtpl", "CsbFtpl, regions"}  # their propensity is 1/J, an estim
 def state(policy: hsb.Policy) -> dict[str, Any]:
     return {
         "arrays": {name: array.tobytes() for name, array in policy.to_arrays().items()},
-        "counters": (policy.rounds, policy.clipped, policy.ledger.issued, repr(policy.arms), repr(policy._removed)),
-        "settings": repr(policy._settings()),
+        "counters": (policy.rounds, policy.clipped, policy.ledger.issued, repr(policy.arms), repr(policy.offer.removed)),
+        "settings": repr(policy.settings()),
         "random": repr(policy.rng.bit_generator.state),
     }
 
@@ -207,8 +207,8 @@ def test_losses_on_another_scale(name: str) -> None:
     if name == "BestFixed":
         return
     plain = POLICIES[name]()
-    scaled = type(plain)._from_settings(
-        plain._settings() | ({"experts": [first, halves]} if name == "Exp4" else {}),
+    scaled = type(plain).from_settings(
+        plain.settings() | ({"experts": [first, halves]} if name == "Exp4" else {}),
         {"arms": 3, "loss_range": (10.0, 30.0), "seed": 1},
     )
     one = hsb.simulate(plain, CONTEXTS, LOSSES)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hsb.stored import trimmed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,11 +20,11 @@ TWICE = r"learned from already.*counts once"
 def state(policy: hsb.HSB) -> dict[str, Any]:
     """All that a policy is, byte for byte; only rows that are not in use are left out."""
     return {
-        "arrays": [array.tobytes() for member in policy._members for array in trimmed(member)],
+        "arrays": [array.tobytes() for array in policy.to_arrays().values()],
         "ledger": (policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
         "counters": (policy.rounds, policy.clipped),
         "settings": (policy.structure, policy.learning_rate, policy.horizon, policy.regions, policy.stop, policy.loss_range),
-        "arms": (repr(policy.arms), {repr(arm) for arm in policy._removed}),
+        "arms": (repr(policy.arms), {repr(arm) for arm in policy.offer.removed}),
         "random": repr(policy.rng.bit_generator.state),
     }
 
@@ -347,9 +346,9 @@ def test_a_context_from_numpy_is_the_same_context(kind):
     for value in (0.3, 1.7, 700.1, 65000.0):
         given = kind(value)
         wide.probabilities(given)
-        keys = [key.copy() for key in wide._keys]
+        key = wide.locator.key.copy()
         wide.probabilities(float(np.ravel(given)[0]))
-        assert np.array_equal(keys, wide._keys)
+        assert np.array_equal(key, wide.locator.key)
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])

@@ -5,11 +5,11 @@ import math
 import naive_logs
 import numpy as np
 import pytest
+from hsb.replay import Replay, replay, replay_all
 
 import hsb
 import hsb.logs
 from hsb.logs import Batch, Log
-from hsb.replay import Replay, replay, replay_all
 
 ARMS = list("abcdefgh")
 

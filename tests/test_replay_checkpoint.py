@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from hsb.replay import replay, replay_all
-from hsb.replaying import learn_from
 from test_replay import ARMS, BATCHES, POLICIES, TREE, beliefs, made_log
 
 import hsb
+from hsb.play import learn_from
 
 SKEWED, _ = made_log(np.random.default_rng(7), 4000, skewed=True)
 

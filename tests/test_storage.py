@@ -14,7 +14,7 @@ from test_policy import play, state
 from test_structures import EXAMPLES
 
 import hsb
-from hsb import members
+from hsb.state import trees
 
 TREE = hsb.BinaryTree(depth=3)
 
@@ -49,7 +49,7 @@ LAYOUTS = [(name, words) for name, s in EXAMPLES.items() for words in ((1 << 24,
 
 @pytest.mark.parametrize(("name", "dense_words"), LAYOUTS)  # trees both dense and compressed
 def test_every_structure_goes_on_bit_for_bit(name, dense_words, tmp_path, monkeypatch):
-    monkeypatch.setattr(members, "DENSE_WORDS", dense_words)
+    monkeypatch.setattr(trees, "DENSE_WORDS", dense_words)
     policy = hsb.HSB(EXAMPLES[name], arms=3, learning_rate=0.4, seed=3)
     same_future(policy, again(policy, tmp_path), rounds=5)  # nothing learned yet
     play(policy, 60, masks=True)

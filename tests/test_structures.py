@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hsb
-from hsb import members, quantise
+from hsb import quantise
+from hsb.state import trees
 from hsb.structures import from_dict, from_json
 from hsb.structures.walk import log_beta
 
@@ -249,7 +250,7 @@ def test_leaves_that_are_only_numbered_are_the_contexts():
 @pytest.mark.parametrize("dense", [True, False])
 def test_cost_is_what_the_kernels_visit(structure, dense, monkeypatch):
     """Where every leaf has been seen, a round visits at most `cost.nodes` nodes, and so many at some leaf."""
-    monkeypatch.setattr(members, "DENSE_WORDS", 1 << 24 if dense else 0)
+    monkeypatch.setattr(trees, "DENSE_WORDS", 1 << 24 if dense else 0)
     policy = hsb.HSB(structure, arms=2, learning_rate=0.1, seed=0)
     everywhere = [as_context(row) for row in points(structure.space, 1000)]
     for context in everywhere:
@@ -257,7 +258,7 @@ def test_cost_is_what_the_kernels_visit(structure, dense, monkeypatch):
     visited = []
     for context in everywhere:
         policy.probabilities(context)
-        visited.append(int(policy._counts.sum()))
+        visited.append(int(policy.state.visited.sum()))
     heads = sum(isinstance(s, hsb.OneOf) for s in _parts(structure))
     assert max(visited) <= structure.cost.nodes
     assert max(visited) >= structure.cost.nodes - heads

@@ -6,7 +6,6 @@ from typing import Any
 import naive_bayes
 import numpy as np
 import pytest
-from hsb.members import room
 from thompson_cases import TREE, state, trained
 
 import hsb
@@ -19,9 +18,9 @@ NONE = np.zeros(0, dtype=np.uint8)
 def taught(policy: TreeThompson, leaf: int, arm: int, loss: float) -> float:
     """Learn at a leaf through the kernels; what probability the tree gave the loss."""
     policy._locate((leaf + 0.5) / policy.structure.leaves, count=False)
-    policy._tree = room(policy._tree)
+    policy._grow()
     F, I = policy._tree
-    key = policy._keys[0][0]
+    key = policy.locator.key
     n = thompson.extend(F, I, key, thompson.visit(F, I, key))
     keep = 1.0 if policy.forgetting is None else policy.forgetting
     return thompson.learn(F, I, n, arm, loss, *policy.prior, keep, len(policy.arms))
@@ -119,7 +118,7 @@ def test_frequencies_are_the_probabilities(depth, stop, available):
         assert depth == 6 or 0.1 < F[header.REST] < 0.7  # where nothing was seen yet, arms are equal
         policy._locate(context, count=False)
         mask = NONE if available is None else policy._mask(available)
-        arms = [thompson.choose(F, I, policy._keys[0][0], mask, *policy.prior, 3, u) for u in rng.random(n)]
+        arms = [thompson.choose(F, I, policy.locator.key, mask, *policy.prior, 3, u) for u in rng.random(n)]
         frequency = np.bincount(arms, minlength=3) / n
         assert (np.abs(frequency - p) <= 4 * np.sqrt(p * (1 - p) / n)).all()
         wrong = np.roll(p, 1)

@@ -107,6 +107,22 @@ class State:
         """The members, as views."""
         return [Member(self.F[f:g], self.I[i:j]) for f, g, i, j in self._entries()[:, :4].tolist()]
 
+    @property
+    def visited(self) -> Ints:
+        """How many nodes of each member the last round visited."""
+        return self._entries()[:, h.COUNT].copy()
+
+    @property
+    def advice(self) -> list[int]:
+        """What each advisor advised in the last round decided."""
+        return [int(I[h.ADVICE]) for _, I in self.members if I[h.KIND] == h.ADVISOR]
+
+    @property
+    def head(self) -> Floats:
+        """The present weights of the head's options: of the mixture, then of each advisor. Empty where there is no head."""
+        F, I = self.members[0]
+        return F[I[h.NODE] + 1 : I[h.NODE] + 1 + I[h.OPTIONS]].copy() if I[h.KIND] == h.HEAD else np.zeros(0)
+
     def grow(self, rounds: int = MANY) -> None:
         """Room for at least one more round in every tree; for as many as `rounds` if that is not much."""
         members = self.members
