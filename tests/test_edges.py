@@ -55,7 +55,7 @@ def test_one_arm_then_two():
     assert policy.probabilities(0.5)[1] > 0.5
 
 
-@pytest.mark.parametrize("words", [members.DENSE_WORDS, 0])
+@pytest.mark.parametrize("words", [trees.DENSE_WORDS, 0])
 def test_a_policy_can_be_pickled(words, monkeypatch):
     monkeypatch.setattr(trees, "DENSE_WORDS", words)
     policy = hsb.HSB(hsb.BinaryTree(depth=6), arms=3, learning_rate=0.3, seed=0)

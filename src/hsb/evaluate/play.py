@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from ..arguments import generator
 from ..errors import InputError
 from ..play import simulate
 from ..policies import Policy
@@ -69,9 +68,7 @@ def play_run(
 def enter(entrant: Entrant, seed: int) -> Policy:
     """A policy of its own for one presentation."""
     if isinstance(entrant, Policy):
-        policy = entrant.copy()
-        policy.rng = generator(seed)
-        return policy
+        return entrant.copy(seed=seed)
     policy = entrant(seed)
     if not isinstance(policy, Policy):
         raise InputError(
