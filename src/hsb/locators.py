@@ -25,6 +25,7 @@ class Nowhere:
 
     def __init__(self) -> None:
         self.key: Ints = np.zeros(1, dtype=np.int64)
+        self.located: Any = _NOWHERE
 
     def locate(self, context: Any) -> int:
         """Nothing to do; nothing is ever clipped."""
@@ -47,8 +48,9 @@ class Cells:
     """Halvings of the features in turn, `depth` of them, by number: what an advisor looks at.
 
     >>> from hsb import BinaryTree
-    >>> Cells(BinaryTree(depth=2), 3).scalar_keys(0.9)
-    [7]
+    >>> tree = BinaryTree(depth=2)
+    >>> Keys(tree, [Cells(tree, 3)]).keys(np.array([[0.9]]))[:, 0]
+    array([7])
     """
 
     def __init__(self, structure: Structure, depth: int) -> None:
@@ -66,10 +68,6 @@ class Cells:
         """One word."""
         return [1]
 
-    def scalar_keys(self, point: float) -> list[int] | None:
-        """The cell of a point of the unit interval."""
-        return [min(int(point * (1 << self.depth)), (1 << self.depth) - 1)]
-
 
 class Keys:
     """The keys of several members over one space, side by side in one row."""
@@ -83,35 +81,25 @@ class Keys:
         self.codes = list(zip(codes, begins, self.words, strict=False))  # how, and which words of a key
         self.key: Ints = np.zeros(begins[-1], dtype=np.int64)
         self._point = np.zeros(self.space.features)
-        self._located: Any = _NOWHERE
-        self._single = self.parts[0].scalar_keys if len(self.parts) == 1 else self._scalar_keys
-
-    def _scalar_keys(self, point: float) -> list[int] | None:
-        keys: list[int] = []
-        for part in self.parts:
-            more = part.scalar_keys(point)
-            if more is None:
-                return None
-            keys += more
-        return keys
+        self._quick = None if self.space.features > 1 else _shifts(self.codes)
+        self.located: Any = _NOWHERE
+        """The context whose key is in `key`, where it is a number, which cannot have changed since."""
 
     def locate(self, context: Any) -> int:
         """Put the context's key into `key`, where it stays; how many contexts had to be clipped, 0 or 1."""
-        if context is self._located:
-            return 0
-        self._located = _NOWHERE
-        if self.space.features == 1:
-            if is_number(context):
-                try:
-                    point = self.space.unit_point(float(context))
-                except OverflowError:
-                    point = math.nan
-                keys = self._single(point) if point == point else None
-                if keys is not None:
-                    self.key[:] = keys
-                    self._located = context  # a number cannot have changed since
-                    return 0
-        elif self._several(context):
+        self.located = _NOWHERE
+        if self._quick is not None and is_number(context):
+            try:
+                point = self.space.unit_point(float(context))
+            except OverflowError:
+                point = math.nan
+            if point == point:
+                for at, count, shift in self._quick:
+                    cell = int(point * count)
+                    self.key[at] = (cell if cell < count else count - 1) << shift
+                self.located = context
+                return 0
+        elif self.space.features > 1 and self._several(context):
             return 0
         row = numbers("Contexts", context)
         points, clipped = self.space.check(row.reshape(1, -1) if row.ndim <= 1 else row)
@@ -153,3 +141,21 @@ class Keys:
     def copy(self) -> Keys:
         """One of its own."""
         return Keys(self.parts[-1], self.parts[:-1])
+
+
+def _shifts(codes: Sequence[tuple[Ints, int, int]]) -> list[tuple[int, int, int]] | None:
+    """For codes of one feature, which word of a key is which cell of how many, shifted by how much; None where that is not all."""
+    from .kernels import keys
+
+    shifts = []
+    for code, at, words in codes:
+        how, rest = int(code[0]), code[3:].tolist()
+        if how == keys.CELLS:
+            shifts.append((at, rest[0], 0))
+        elif how == keys.PATH and rest[0] == 2 and words == 1:
+            shifts.append((at, 1 << rest[1], rest[3] - rest[1]))
+        elif how == keys.GRID:
+            shifts.append((at, 1 << rest[0], 0))
+        elif how != keys.NOTHING:
+            return None
+    return shifts

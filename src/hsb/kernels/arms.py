@@ -62,7 +62,8 @@ def reset(F, I, b):
 
 
 @inner
-def _eight(F, b):
+def eight(F, b):
+    """Sum of eight weights."""
     return ((F[b] + F[b + 1]) + (F[b + 2] + F[b + 3])) + ((F[b + 4] + F[b + 5]) + (F[b + 6] + F[b + 7]))
 
 
@@ -79,7 +80,7 @@ def rebuild(F, I, b):
         above = b + _padded(size)
         size = _padded(size) // BLOCK
         for i in range(size):
-            F[above + i] = _eight(F, b + BLOCK * i)
+            F[above + i] = eight(F, b + BLOCK * i)
         b = above
 
 
@@ -90,7 +91,7 @@ def _climb(F, I, b, arm):
         above = b + _padded(size)
         size = _padded(size) // BLOCK
         arm //= BLOCK
-        F[above + arm] = _eight(F, b + BLOCK * arm)
+        F[above + arm] = eight(F, b + BLOCK * arm)
         b = above
 
 

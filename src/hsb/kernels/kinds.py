@@ -1,8 +1,8 @@
 """Each verb of a member, whatever its kind.
 
 `kinds` says what a state has: a tuple of trees, compressed ones among them, intervals, graphs (ONE_OF too), heads (HEAD and ADVISOR),
-logarithms, one dense binary tree of few arms by itself (`small.py`), and many arms: each 0, or None where there is none of it. Numba compiles
-no branch that None rules out, so a policy waits only for the kernels that it needs.
+logarithms, one dense binary tree by itself with few arms (`small.py`) or some (`medium.py`), and many arms: each 0, or None where there is
+none of it. Numba compiles no branch that None rules out, so a policy waits only for the kernels that it needs.
 """
 
 from . import advisor, arms, graph, head, intervals, one_of, rows, tree

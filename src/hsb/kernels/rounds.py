@@ -153,7 +153,7 @@ def draw(F, I, key, offered, u, kinds):
     """
     M = I[ALL_ARMS]
     if M > FEW and not arms.is_masked(offered):
-        return _walk(F, I, u, kinds[7])
+        return _walk(F, I, u, kinds[8])
     p = F[I[P] : I[P] + M]
     if mix(F, I, key, offered, p, kinds) < 0.0:
         return -1, 0.0

@@ -31,7 +31,7 @@ def play(F, I, table, rates, drift, out, start, end):
     while t < n:
         leaf = np.uint64((keys[t, U0] >> shift) + leaves)
         bottom = U0
-        while bottom <= depth and _never(F, before + (leaf >> bottom) * stride):
+        while bottom <= depth and never(F, before + (leaf >> bottom) * stride):
             bottom += U1
         p0, p1, p2, p3, reach = _mix(F, before, stride, leaf, depth, bottom)
         new = bottom > U0
@@ -87,7 +87,7 @@ def play(F, I, table, rates, drift, out, start, end):
 
 
 @inner
-def _never(F, row):
+def never(F, row):
     """Was the node never visited?"""
     return F[row] + F[row + U1] == 0.0
 

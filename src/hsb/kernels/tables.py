@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import rounds, small
-from .header import DIRECTORY, DONE, F0, F1, HARD, I0, I1
+from . import medium, members, rounds, small
+from .header import ALL_ARMS, BLOCK, DONE, HARD, P
 from .jit import inner, kernel
 
 
@@ -52,12 +52,17 @@ def _offered(masks, pool, t):
 
 
 @inner
-def _play_small(F, I, table, rates, drift, out, span, masks, few):
-    """The first round from span[0] on, and before span[1], that `small.play` cannot play."""
+def _play_few(F, I, table, rates, drift, out, span, masks, few, some):
+    """The first round from span[0] on, and before span[1], that `small.play` and `medium.play` cannot play."""
     if few is not None:
         if masks is None:
-            f, i = F[I[DIRECTORY + F0] : I[DIRECTORY + F1]], I[I[DIRECTORY + I0] : I[DIRECTORY + I1]]
+            f, i = members.arrays(F, I, 0)
             return small.play(f, i, table, rates, drift, out, span[0], span[1])
+    if some is not None:
+        if masks is None:
+            f, i = members.arrays(F, I, 0)
+            p = F[I[P] : I[P] + (2 * BLOCK if I[ALL_ARMS] > BLOCK else BLOCK)]
+            return medium.play(f, i, table, rates, drift, out, p, span)
     return span[0]
 
 
@@ -66,7 +71,7 @@ def play(F, I, table, rates, drift, out, start, end, kinds):
     """Play rounds start .. end - 1; return the first round not played, and why."""
     t = start
     while t < end:
-        t = _play_small(F, I, table, rates, drift, out, (t, end), table.masks, kinds[6])
+        t = _play_few(F, I, table, rates, drift, out, (t, end), table.masks, kinds[6], kinds[7])
         if t == end:
             break
         offered = _offered(table.masks, table.pool, t)

@@ -16,9 +16,10 @@ class Located(Policy, listed=False):
     locator: Keys | Nowhere
 
     def _locate(self, context: Any, *, count: bool) -> None:
-        clipped = self.locator.locate(context)
-        if count and clipped:
-            self.clipped += clipped
+        if context is not self.locator.located:
+            clipped = self.locator.locate(context)
+            if count:
+                self.clipped += clipped
 
     def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
         """A whole table of contexts, checked, one row each, and how many were clipped."""

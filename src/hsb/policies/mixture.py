@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..locators import Keys, Nowhere
+from ..offer import EVERYTHING
 from ..rows import Rows
 from ..state import State
 from ..theory.schedule import Sums
@@ -27,6 +28,7 @@ class Mixture(Rated, Located, listed=False):
     """
 
     state: State
+    _visited = False  # was the last thing done a visit of the nodes of the located context, every arm being offered?
 
     def __init__(
         self,
@@ -60,16 +62,25 @@ class Mixture(Rated, Located, listed=False):
 
     # -- a round -----------------------------------------------------------------------------------------------------
 
+    def _locate(self, context: Any, *, count: bool) -> None:
+        if context is not self.locator.located:
+            self._visited = False
+            super()._locate(context, count=count)
+
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
-        return self.state.decide(self.locator.key, offered if len(offered) else None, u)
+        self._visited = offered is EVERYTHING
+        return self.state.decide(self.locator.key, None if self._visited else offered, u)
 
     def _fill(self, offered: Masks, p: Floats) -> None:
-        self.state.fill(self.locator.key, offered if len(offered) else None, p)
+        self._visited = offered is EVERYTHING
+        self.state.fill(self.locator.key, None if self._visited else offered, p)
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         rate, drift, until, _ = self._stretch
         x = rate * loss / propensity
-        self.state.update(self.locator.key, offered if len(offered) else None, index, loss, x, drift)
+        all_offered = offered is EVERYTHING
+        visited, self._visited = self._visited and all_offered, False
+        self.state.update(self.locator.key, None if all_offered else offered, index, loss, x, drift, visited)
         if loss > 0.0:  # as `kernels/tables.add_up`
             self._sums[2] += x * loss / 2.0
         if self.schedule.falls:
@@ -91,6 +102,7 @@ class Mixture(Rated, Located, listed=False):
     ) -> None:
         from ..kernels.tables import Out, Rounds
 
+        self._visited = False
         table = Rounds(self.locator.keys(points), masks if masks.shape[1] else None, None, losses, us)
         out = Out(arms, chances, np.empty(len(us)))
         for part, rates, drift in self._stretches(len(us)):
@@ -101,7 +113,7 @@ class Mixture(Rated, Located, listed=False):
         """Learn every row of a log, shown with these propensities, compiled."""
         from ..kernels.tables import Rounds
 
-        n, before = len(rows.arm), self.rounds
+        self._visited, n, before = False, len(rows.arm), self.rounds
         keys = self.locator.keys(rows.points)
         table = Rounds(keys, rows.masks, rows.pool, rows.losses, None, rows.arm, np.ascontiguousarray(chances))
         for part, rates, drift in self._stretches(n):
@@ -128,7 +140,7 @@ class Mixture(Rated, Located, listed=False):
         """What it would play on every row of a log, a column an arm. O(rows * nodes * arms), compiled."""
         from ..kernels.tables import Rounds
 
-        table = np.empty((len(rows.pool), len(self.arms)))
+        self._visited, table = False, np.empty((len(rows.pool), len(self.arms)))
         self.state.distributions(Rounds(self.locator.keys(rows.points), rows.masks, rows.pool), table)
         return table
 
@@ -136,6 +148,7 @@ class Mixture(Rated, Located, listed=False):
         """Decide on every row of a log and learn where the choice is the arm that was shown: which rows it learned. Compiled."""
         from ..kernels import replay as kernels
 
+        self._visited = False
         us, masks, pool = self.rng.random(len(rows.arm)), rows.masks, rows.pool
         members = [np.flatnonzero(mask) for mask in masks]
         starts = np.concatenate([[0], np.cumsum([len(arms) for arms in members])]).astype(np.int64)
@@ -190,6 +203,10 @@ class Mixture(Rated, Located, listed=False):
         return self.state.nbytes
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        super()._refresh()
+        self._visited = False
 
     def _widen(self) -> None:
         self.state.widen()

@@ -59,7 +59,7 @@ class State:
             self.fill(key, offered, p)
 
     def update(
-        self, key: Ints, offered: Masks | None, arm: int, loss: float, x: float, drift: float, *, visited: bool = False
+        self, key: Ints, offered: Masks | None, arm: int, loss: float, x: float, drift: float, visited: bool = False
     ) -> None:
         """Learn the loss of an arm, estimated as x = rate * loss / propensity; share `drift` of the weights learned from.
 
@@ -232,15 +232,10 @@ class State:
         self._rounds, self._tables = rounds, tables
         there = {int(member.I[h.KIND]) for member in self.members}
         wanted = ({h.DENSE, h.COMPRESSED}, {h.COMPRESSED}, {h.INTERVALS}, {h.GRAPH, h.ONE_OF}, {h.HEAD, h.ADVISOR})
-        I = self.members[0].I
-        many = self.I[h.ALL_ARMS] > h.FEW
-        small = there == {h.DENSE} and len(self.words) == 1 and I[h.FANOUT] == 2 and I[h.ARMS] <= h.FEW_ARMS
-        self.kinds = (
-            *(0 if there & kinds else None for kinds in wanted),
-            0 if self._hard else None,
-            0 if small else None,
-            0 if many else None,
-        )
+        I, arms = self.members[0].I, self.I[h.ALL_ARMS]
+        alone = there == {h.DENSE} and len(self.words) == 1 and I[h.FANOUT] == 2
+        also = (self._hard, alone and arms <= h.SMALL, alone and h.SMALL < arms <= h.FEW, arms > h.FEW)
+        self.kinds = (*(0 if there & kinds else None for kinds in wanted), *(0 if it else None for it in also))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_rounds", "_tables")}

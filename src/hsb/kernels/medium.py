@@ -1,0 +1,111 @@
+"""`small.py` for five to sixteen arms: the same rounds, with loops of eight or sixteen over arms in place of registers.
+
+A block of at most eight arms may be shorter than eight words. What is read behind it belongs to other nodes, and is never used.
+"""
+
+import math
+
+import numpy as np
+
+from . import arms, rows
+from .header import ARM_LOW, ARM_TINY, ARMS, BLOCK, DEPTH, OPTION_TINY, PER_WORD, ROW0, STEP, STRIDE
+from .jit import inner
+from .rounds import pick
+from .small import never
+
+U0, U1, U2, U8, U16 = (np.uint64(i) for i in (0, 1, 2, 8, 16))
+
+
+@inner
+def play(F, I, table, rates, drift, out, p, span):
+    """Play rounds from span[0] on, before span[1]; return the first that needs the general way: a loss in a new leaf, or a huge step.
+
+    `p` has room for eight or sixteen numbers.
+    """
+    M = I[ARMS]
+    depth, stride = np.uint64(I[DEPTH]), np.uint64(I[STRIDE])
+    before = np.uint64(I[ROW0]) - stride  # rows are counted from 1, the root
+    shift, leaves = I[PER_WORD] - I[DEPTH], 1 << I[DEPTH]
+    t, end = np.uint64(span[0]), np.uint64(span[1])
+    while t < end:
+        leaf = np.uint64((table.keys[t, U0] >> shift) + leaves)
+        bottom = U0
+        while bottom <= depth and never(F, before + (leaf >> bottom) * stride):
+            bottom += U1
+        _mix(F, p, M, before, stride, leaf, depth, bottom)
+        arm, chance = pick(p[:M], table.us[t])
+        loss = table.losses[t, arm]
+        if loss > 0.0:
+            x = rates[t] * loss / chance
+            if bottom > U0 or x > STEP:
+                break
+            _learn(F, I, before, stride, leaf, np.uint64(arm), x)
+            if drift > 0.0:
+                up = U0
+                while up <= depth:
+                    arms.share(F, I, np.int64(before + (leaf >> up) * stride) + 2, drift)
+                    up += U1
+        out.arms[t] = arm
+        out.chances[t] = chance
+        out.losses[t] = loss
+        t += U1
+    return np.int64(t)
+
+
+@inner
+def _mix(F, p, M, before, stride, leaf, depth, bottom):
+    """Probabilities of the arms over the path from the root down to `bottom` levels above the leaf; what is below is at its prior."""
+    for j in range(len(p)):
+        p[j] = 0.0
+    reach = 1.0
+    up = depth + U1
+    while up > bottom:
+        up -= U1
+        row = before + (leaf >> up) * stride
+        here = reach * F[row]
+        if M > BLOCK:
+            for j in range(U16):
+                p[j] += here * F[row + U2 + j]
+        else:
+            for j in range(U8):
+                p[j] += here * F[row + U2 + j]
+        reach *= F[row + U1]
+    rest = reach * (1.0 / M) if bottom > U0 else 0.0
+    for j in range(M):
+        p[j] = min(p[j] + rest, 1.0)
+
+
+@inner
+def _learn(F, I, before, stride, leaf, arm, x):
+    """Ratio pass up the path, all of which was visited before."""
+    f, M, depth = math.exp(-x), np.uint64(I[ARMS]), np.uint64(I[DEPTH])
+    eight = arm // U8 * U8
+    below = 0.0
+    up = U0
+    while up <= depth:
+        row = before + (leaf >> up) * stride
+        b = row + U2
+        w = F[b + arm] * f
+        if w >= ARM_TINY:
+            F[b + arm] = w
+        else:
+            arms.multiply(F, I, np.int64(b), np.int64(arm), x, f)
+        if M > U8:
+            at = b + U16 + arm // U8
+            F[at] = arms.eight(F, b + eight)
+            now = F[b + U16] + F[b + U16 + U1]
+        else:
+            now = F[b]
+            for j in range(U1, M):
+                now += F[b + j]
+        rate = F[row]
+        stop, go = rate * now, F[row + U1] * below
+        s = stop + go
+        if now >= ARM_LOW and (min(stop, go) >= OPTION_TINY * s or up == U0):
+            inv = 1.0 / s
+            F[row] = rate * inv
+            F[row + U1] = go * inv
+        else:
+            rows.rare_turn(F, I, np.int64(row), now, below, s)
+        below = s
+        up += U1
