@@ -95,6 +95,11 @@ ROWS_END = 14  # F: the end of the rows; scratch and the block of the advised ar
 HEADER = 32
 SMALL = 4  # arms, at most, of `small.py`
 FEW = 16  # up to so many arms, or with some not offered, a decision computes every arm's probability; beyond, it walks. And of `medium.py`
+REST = 0  # F[REST]: after a visit, the mass that lies on nodes at their prior
+
+BLOCK = 8  # fan-out of the sum tree over arms
+ARM_TINY = 1e-260
+LOG_ARM_TINY = math.log(ARM_TINY)
 ARM_LOW = 1e-100  # an arm block is rescaled when its total falls below
 OPTION_TINY = 2.0**-664
 BASE = 2.0**664
