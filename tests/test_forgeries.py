@@ -109,7 +109,7 @@ def forged(policy: hsb.HSB, folder: Path, change) -> hsb.HSB | None:
 
 PCG = {"bit_generator": "PCG64", "has_uint32": 0, "uinteger": 0}
 HEADERS: dict[str, list[Any]] = {
-    "version": [3, 10**30, None, "1"],
+    "version": [4, 10**30, None, "1"],
     "structure": [{"structure": "Exec"}, TREE.to_dict() | {"depth": 10**18}, *(EXAMPLES[n].to_dict() for n in OTHERS)],
     "arms": [[], ["a", "b"], ["a", "b", "c", "d"], ["a", "b", "b"], ["a", "b", ["c"]], 3],
     "removed": [["a", "b", "c"], ["z"], [["a"]], None],

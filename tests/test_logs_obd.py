@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hsb.replay import replay_all
 
 import hsb
 import hsb.logs
 from hsb.encode import Chain, Hashed, Ordinal, code
+from hsb.play import replay_all
 
 OBD = Path(os.environ.get("HSB_OBD", Path(__file__).parents[2] / "shared" / "data" / "obd"))
 real = pytest.mark.skipif(not OBD.is_dir(), reason=f"The Open Bandit Dataset is not at {OBD}; HSB_OBD says where.")

@@ -5,11 +5,11 @@ import math
 import naive_logs
 import numpy as np
 import pytest
-from hsb.replay import Replay, replay, replay_all
 
 import hsb
 import hsb.logs
 from hsb.logs import Batch, Log
+from hsb.play import Replay, replay, replay_all
 
 ARMS = list("abcdefgh")
 
@@ -73,7 +73,7 @@ def test_compiled_equals_one_by_one(name):
     assert (found.rounds, found.matched, found.total) == (seen, matched, total)
     assert fast.rounds == slow.rounds == matched > 0
     assert fast.arms == slow.arms
-    assert fast._rng.bit_generator.state == slow._rng.bit_generator.state
+    assert fast.rng.bit_generator.state == slow.rng.bit_generator.state
     assert np.array_equal(beliefs(fast), beliefs(slow))
     assert np.array_equal(getattr(fast, "_sums", []), getattr(slow, "_sums", []))
     replay(

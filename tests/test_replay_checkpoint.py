@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from hsb.replay import replay, replay_all
 from test_replay import ARMS, BATCHES, POLICIES, TREE, beliefs, made_log
 
 import hsb
-from hsb.play import learn_from
+from hsb.play import learn_from, replay, replay_all
 
 SKEWED, _ = made_log(np.random.default_rng(7), 4000, skewed=True)
 
@@ -26,7 +25,7 @@ def stop_at(rounds):
 def same(one, other):
     assert np.array_equal(beliefs(one), beliefs(other))
     assert one.arms == other.arms and one.rounds == other.rounds and one.clipped == other.clipped
-    assert one._rng.bit_generator.state == other.rng.bit_generator.state
+    assert one.rng.bit_generator.state == other.rng.bit_generator.state
     assert getattr(one, "_sums", None) == getattr(other, "_sums", None)
 
 

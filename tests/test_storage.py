@@ -173,7 +173,42 @@ def test_nothing_in_a_file_is_code(tmp_path):
     with zipfile.ZipFile(tmp_path / "policy.hsb") as archive:
         assert archive.namelist() == ["header.json", "ledger", "sums", "0.floats", "0.ints"]
         header = json.loads(archive.read("header.json"))
-        assert (header["format"], header["version"]) == ("hsb-policy", 2)
+        assert (header["format"], header["version"]) == ("hsb-policy", 3)
+
+
+FORMAT_2 = {  # the probability of the first arm at three contexts, and the arms of thirty more rounds, as 0.1.0 computed them
+    "tree": ([0.9984533728561258, 0.9983952788173351, 0.0013953026509957293], "baaabbbbbbbabababbaaaabbbabbbb"),
+    "one_of": ([0.9986569171909978, 0.9986430626035278, 0.0013785053702679401], "babbbbbbbaabbbbbabababaaabbaaa"),
+}
+
+
+@pytest.mark.parametrize("name", FORMAT_2)
+def test_the_second_format_is_still_read(name, tmp_path):
+    """Files of 0.1.0's default, whose advisor stood beside the state."""
+    policy = hsb.load(Path(__file__).parent / "files" / f"format_2_{name}.hsb")
+    features = policy.structure.space.features
+    first, arms = FORMAT_2[name]
+    assert [policy.probabilities([x] * features)[0] for x in (0.1, 0.4, 0.8)] == pytest.approx(first, rel=1e-9)
+    rng = np.random.default_rng(0)
+    contexts = rng.random((1100, features))
+    losses = (rng.random((1100, 2)) < np.column_stack([contexts[:, 0], 1 - contexts[:, 0]])).astype(float)
+    policy.save(tmp_path / "again.hsb")
+    for twin in (policy, hsb.load(tmp_path / "again.hsb")):
+        assert "".join(hsb.simulate(twin, contexts[:30], losses[:30]).arms) == arms
+
+
+@pytest.mark.parametrize("place", [0, 7, -1])
+def test_a_damaged_advisor_of_the_second_format_is_refused(place, tmp_path):
+    with zipfile.ZipFile(Path(__file__).parent / "files" / "format_2_tree.hsb") as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    advisor = np.frombuffer(entries["advisor"]).copy()
+    advisor[place] = np.nan
+    entries["advisor"] = advisor.tobytes()
+    with zipfile.ZipFile(tmp_path / "bad.hsb", "w") as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+    with pytest.raises(hsb.FileError, match=r"bad\.hsb"):
+        hsb.load(tmp_path / "bad.hsb")
 
 
 # -- crashes ---------------------------------------------------------------------------------------------------------

@@ -109,9 +109,8 @@ def test_without_a_horizon_the_rate_falls_with_the_rounds(structure, regions):
 
 def test_the_falling_rate_is_one_number_in_a_table_and_round_by_round():
     """Else `simulate` and `learn` would part company in the last bit."""
-    policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=3)
-    rounds = np.arange(1.0, 20_001.0)
-    assert policy._anytime(rounds).tolist() == [policy._anytime(t) for t in rounds.tolist()]
+    falling = hsb.HSB(hsb.BinaryTree(depth=10), arms=3, drift=None).schedule
+    assert falling.rates(0, 20_000).tolist() == [falling.stretch(t).rate for t in range(20_000)]
 
 
 def test_the_constants_grow_as_they_should():

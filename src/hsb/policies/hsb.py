@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from .. import theory
-from ..arguments import is_number, stop_prior
+from ..arguments import arm_list, is_number, stop_prior
 from ..errors import InputError
 from ..kernels import header as h
 from ..locators import Cells, Keys
@@ -71,6 +70,9 @@ class HSB(Mixture):
             raise InputError(f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")
         self.structure, self.regions, self.stop = structure, regions, stop_prior(stop)
         self.drift = _checked_drift(drift, default="auto" if horizon is None and learning_rate is None else None)
+        self._depth = depth_for(
+            structure.leaves, len(arm_list(arms))
+        )  # of the advisor: as closely as it can look with these arms
         super().__init__(arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed)
         self.regions = None if regions is None else int(regions)
 
@@ -96,10 +98,12 @@ class HSB(Mixture):
         (advisor,) = hang([make_advisor(self._depth, len(self.arms))], option=1, offset=0)
         return State([head, advisor, *hang(members, option=0, offset=2)], [0, 1, *words])
 
-    @cached_property
-    def _depth(self) -> int:
-        """How closely the advisor looks: as closely as it could with the arms at first."""
-        return depth_for(self.structure.leaves, len(self.arms))
+    def _look(self, depth: int) -> None:
+        """Begin anew with an advisor that looks that closely."""
+        if not 0 <= depth <= depth_for(self.structure.leaves, 1):
+            raise ValueError("its advisor does not fit its structure")
+        self._depth = depth
+        self.locator, self.state = self._locator(), self._fresh()
 
     @property
     def _members(self) -> list[Member]:
@@ -154,7 +158,10 @@ class HSB(Mixture):
 
     def take_arrays(self, arrays: Arrays) -> None:
         """Take over what `to_arrays` gave, checked."""
-        super().take_arrays(self._upgraded(arrays) if "advisor" in arrays else arrays)
+        arrays = self._upgraded(arrays) if "advisor" in arrays else arrays
+        if self.drift == "auto" and self._depth != (depth := int(arrays["1.ints"][h.DEPTH])):
+            self._look(depth)  # as closely as it could when there were fewer arms
+        super().take_arrays(arrays)
 
     def _upgraded(self, arrays: Arrays) -> Arrays:
         """Arrays of formats 1 and 2: the advisor by itself, the weights at the head in its first two words."""

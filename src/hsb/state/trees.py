@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..errors import BudgetError
+from ..errors import BudgetError, FileError
 from ..kernels import header as h
 from ..quantise import WORD, digit_bits, key_words
 from ..types import Floats, Ints
@@ -144,7 +144,9 @@ class Tree(Kind):
             same = rows >= 0 and len(links) == rows * I[h.LINK_STRIDE] and len(F) == I[h.ROW0] + rows * I[h.STRIDE]
             same = same and I[h.CAPACITY] == rows and _is_tree(links.reshape(rows, int(I[h.LINK_STRIDE])), I, rows)
         prior = slice(int(fresh.I[h.GO]), int(fresh.I[h.STAY] + fresh.I[h.DEPTH] + 1))
-        return bool(same) and np.array_equal(F[prior], fresh.F[prior])
+        if same and not np.array_equal(F[prior], fresh.F[prior]):
+            raise FileError("its state does not fit its stop prior.")
+        return bool(same)
 
     def is_finite(self, F: Floats, I: Ints) -> bool:
         """Where the prior forbids stopping, a row counts it as infinitely small."""

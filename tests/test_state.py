@@ -1,0 +1,174 @@
+"""A state is a value: verbs, copies, fingerprints, arrays; advisors are members of it, as many as one likes."""
+
+import math
+
+import naive
+import numpy as np
+import pytest
+from cases import EXAMPLES, each_example
+
+import hsb
+from hsb import theory
+from hsb.kernels import header as h
+from hsb.state import State, depth_for, hang, make_advisor, make_head
+from hsb.theory.schedule import Constant, Epochs, Falling, Sums
+
+TREE = hsb.BinaryTree(depth=3)
+
+
+def state(arms: int = 2, structure: hsb.Structure = TREE) -> State:
+    return State(structure.members(arms, None), structure.key_words())
+
+
+def advised(advisors: int, prior: list[float], arms: int = 3) -> State:
+    """A tree with advisors of different depths beside it."""
+    beside = [hang([make_advisor(depth, arms)], option=depth, offset=0)[0] for depth in range(1, advisors + 1)]
+    members = hang(TREE.members(arms, None), option=0, offset=1 + advisors)
+    return State([make_head(prior, arms), *beside, *members], [0, *[1] * advisors, 1])
+
+
+def key_of(leaf: int, advisors: int) -> np.ndarray:
+    return np.array([*(leaf >> (3 - depth) for depth in range(1, advisors + 1)), leaf << (62 - 3)])
+
+
+def p_of(of: State, key: np.ndarray, arms: int = 3) -> np.ndarray:
+    p = np.empty(arms)
+    of.fill(key, None, p)
+    return p
+
+
+# -- a value ---------------------------------------------------------------------------------------------------------
+
+
+@each_example
+def test_a_state_goes_to_arrays_and_back(case):
+    policy = case.policy(3, learning_rate=0.3, seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        policy.learn(policy.decide(case.context(int(rng.integers(case.shape.leaves)), rng)), loss=float(rng.random()))
+    twin = policy.copy().state
+    again = case.policy(3, learning_rate=0.3).state.from_arrays(policy.state.to_arrays())
+    assert policy.state.digest() == twin.digest() == again.digest()
+    policy.probabilities(case.middles[0])  # asking leaves no trace
+    assert policy.state.digest() == twin.digest()
+    twin.update(policy.locator.key, None, 0, 1.0, 0.1, 0.0)
+    assert policy.state.digest() == again.digest() != twin.digest()
+
+
+def test_a_state_grows_by_itself_and_forgets_nothing():
+    tree = hsb.BinaryTree(depth=30)
+    one, other = state(2, tree), state(2, tree)
+    other.grow(10_000)
+    keys = np.random.default_rng(0).integers(0, 1 << 30, size=(500, 1)) << 32
+    for key in keys:
+        one.update(key, None, 0, 1.0, 0.5, 0.0)
+        other.update(key, None, 0, 1.0, 0.5, 0.0)
+    assert one.digest() == other.digest()
+    assert one.nbytes == other.nbytes
+
+
+def test_a_hard_round_is_answered_once_and_the_rest_is_the_same():
+    """Kernels are compiled without logarithms until a round needs them; then the state goes on with kernels that have them."""
+    one, key = state(), np.array([0])
+    assert one.kinds[5] is None
+    for _ in range(3):
+        one.update(key, None, 0, 1.0, 1000.0, 0.0)
+    assert one.kinds[5] == 0
+    assert p_of(one, key, 2)[0] == 0.0
+    p = np.empty(2)
+    one.fill(key, np.array([1, 0], dtype=np.uint8), p)
+    assert p.tolist() == [1.0, 0.0]
+    one.update(key, None, 1, 1.0, 3000.0, 0.0)  # both arms have lost the same
+    assert p_of(one, key, 2) == pytest.approx([0.5, 0.5])
+
+
+def test_decide_and_update_have_no_hidden_state():
+    """What was decided last changes nothing that is learned."""
+    one, other = hsb.HSB(TREE, arms=3, seed=0), hsb.HSB(TREE, arms=3, seed=0)
+    rng = np.random.default_rng(1)
+    for x in rng.random(200).tolist():
+        mine = hsb.Decision(context=x, arm=int(rng.integers(3)), propensity=0.3)
+        theirs = hsb.Decision(context=x, arm=mine.arm, propensity=0.3)
+        one.decide(x, u=0.5)
+        other.decide(0.9, u=0.1)
+        other.probabilities(x, available=[0, 1])
+        loss = float(rng.random())
+        one.learn(mine, loss=loss)
+        other.learn(theirs, loss=loss)
+    assert one.state.digest() == other.state.digest()
+
+
+# -- advisors are members --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("advisors", [1, 2, 3])
+def test_several_advisors_are_experts_of_the_head(advisors):
+    """Teacher-forced: p is the head's mixture of the recursion and of each advice, and its weights are those of Bayes."""
+    prior = [0.1, *[0.9 / advisors] * advisors]
+    told, mixture, weights = advised(advisors, prior), naive.Recursion(EXAMPLES["binary"].shape, 3, 0.0), np.array(prior)
+    rng = np.random.default_rng(advisors)
+    for _ in range(200):
+        leaf, arm, x = int(rng.integers(8)), int(rng.integers(3)), float(rng.choice([0.0, 0.3, 2.0]))
+        key = key_of(leaf, advisors)
+        p = p_of(told, key)
+        one_hot = np.eye(3)[told.advice]
+        raw = mixture.probabilities(leaf)
+        assert p == pytest.approx(weights[0] * raw + weights[1:] @ one_hot, abs=1e-12)
+        assert told.head == pytest.approx(weights, abs=1e-12)
+        told.update(key, None, arm, min(x, 1.0), x, 0.0)
+        factor = np.exp(-x * (np.arange(3) == arm))
+        weights *= [raw @ factor, *(one_hot @ factor)]
+        weights /= weights.sum()
+        mixture.multiply(leaf, factor)
+
+
+def test_a_wrong_prior_would_be_noticed():
+    told = advised(1, [0.5, 0.5])
+    assert told.head.tolist() == [0.5, 0.5] != list(Epochs.head)
+
+
+def test_the_weights_that_the_theory_charges_for_are_the_kernels():
+    policy = hsb.HSB(TREE, arms=3)
+    assert tuple(policy.state.head) == Epochs.head
+    assert theory.advisor_cost(0) == -math.log(policy.state.head[0])
+
+
+def test_an_advisor_looks_as_closely_as_it_can_afford():
+    assert depth_for(1 << 20, 3) == 10 > depth_for(1 << 20, 4096) >= 0
+    assert depth_for(1, 3) == 0
+
+
+def test_arms_added_past_what_an_advisor_can_afford_are_saved_too(tmp_path):
+    policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=500, seed=0)
+    depth = int(policy.state.members[1].I[h.DEPTH])
+    while depth_for(1024, len(policy.arms)) == depth:
+        policy.add_arm(f"arm {len(policy.arms)}")
+    policy.learn(policy.decide(0.3), loss=1.0)
+    policy.save(tmp_path / "wide.hsb")
+    assert hsb.load(tmp_path / "wide.hsb").state.digest() == policy.state.digest()
+
+
+# -- schedules -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "schedule", [Constant(0.1), Constant(0.1, 0.01), Falling(3.0), Epochs(arms=3), Epochs(arms=3, rate=0.1)]
+)
+def test_a_stretch_says_until_when_it_holds(schedule):
+    rounds = 0
+    for _ in range(6):
+        stretch = schedule.stretch(rounds)
+        assert stretch.until > rounds
+        last = min(stretch.until, rounds + 10_000) - 1
+        assert schedule.stretch(last).until == stretch.until or schedule.falls
+        if not schedule.falls:
+            assert schedule.stretch(last) == stretch
+        rounds = min(stretch.until, 10**9)
+
+
+def test_a_certificate_is_the_schedules():
+    sums = Sums(rate=2.0, weighed=0.5, second=3.0)
+    assert Constant(0.1).certified(4.0, 100, sums) == (3.0, 43.0)
+    assert Falling(1.0).certified(4.0, 100, sums) == (25.0, 225.0)
+    rates = theory.epoch_rates(5000, arms=3)
+    assert Epochs(arms=3).certified(4.0, 5000, sums)[1] == pytest.approx(sum(4.0 / rate for rate in rates) + 3.0)
