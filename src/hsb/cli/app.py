@@ -1,7 +1,5 @@
 """The command `hsb`: what runs experiments, what prints bounds, and how errors are told. Those about logs are in `log_commands.py`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What `hsb bounds` prints: the theory's rates and bounds, a policy a row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rich.console import Console

@@ -1,7 +1,5 @@
 """The commands about logs: replay, train, evaluate, explain, convert."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

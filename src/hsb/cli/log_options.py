@@ -1,7 +1,5 @@
 """What the commands about logs share: how a log is named, which rows of it are meant, and how a fresh policy for it is made."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

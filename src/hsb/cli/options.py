@@ -1,7 +1,5 @@
 """Options that several commands share are the fields of one dataclass, and a command takes it as one parameter."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable

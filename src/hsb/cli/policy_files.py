@@ -1,7 +1,5 @@
 """A policy's file, and beside it how contexts are encoded for it: the two belong together."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the commands print: progress while they work, claims and where the report is when they are done."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -32,7 +30,6 @@ class Speed(ProgressColumn):
     """Rounds a second since the start; parts that were kept do not count."""
 
     def render(self, task: Task) -> Text:
-        """What stands in the column now."""
         done = task.completed - task.fields["kept"]
         return Text(f"{done / task.elapsed:,.0f} rounds/s" if task.elapsed and done > 0 else "")
 
@@ -71,7 +68,6 @@ class RowSpeed(ProgressColumn):
     """Rows so far, of how many if known, and rows a second."""
 
     def render(self, task: Task) -> Text:
-        """What stands in the column now."""
         of = f" of {task.total:,.0f}" if task.total else ""
         seconds = task.fields["at"] - task.fields["began"]
         speed = f"{task.completed / seconds:,.0f} rows/s" if seconds > 0.0 else ""

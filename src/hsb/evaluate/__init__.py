@@ -1,7 +1,5 @@
 """How well policies do: comparisons on a problem, and what a log says of a policy; with intervals."""
 
-from __future__ import annotations
-
 from .compare import compare
 from .comparison import Comparison, Curve, Row, TableRow
 from .intervals import Interval, mean_interval, paired_interval, student_quantile

@@ -1,7 +1,5 @@
 """Several policies on one problem, in one call."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial

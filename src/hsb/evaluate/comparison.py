@@ -1,7 +1,5 @@
 """The results of a comparison, as tidy data, a table, differences with intervals, curves and a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a policy would do on the rows of a log: its distribution over the log's arms. Nothing is learned."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

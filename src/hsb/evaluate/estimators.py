@@ -14,8 +14,6 @@ the lowest and with the highest reward: their intervals reach from the lower end
 (after Bottou et al. 2013, Section 4.4).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Intervals for averages of a few independent repetitions: Student's t, without tables and without SciPy."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """What a fixed policy would have earned, from a log that another policy wrote."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
 from typing import Any

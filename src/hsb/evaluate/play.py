@@ -1,7 +1,5 @@
 """One run: a data set, and every policy on it as often as it is presented."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 

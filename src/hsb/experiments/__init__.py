@@ -3,8 +3,6 @@
 An experiment is found by its name: the subclass of `Experiment` in the module of that name. Nothing is imported before it is asked for.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 

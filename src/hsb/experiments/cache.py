@@ -1,7 +1,5 @@
 """Results of parts in files, each under a hash of all that it follows from, so that nothing is run twice and nothing stale is used."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import importlib.util

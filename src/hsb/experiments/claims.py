@@ -1,7 +1,5 @@
 """A claim is a paired difference with its interval."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy.typing import ArrayLike

@@ -1,7 +1,5 @@
 """From experiments to a report: run all their parts, let each analyse its own, write everything down."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time
@@ -11,19 +9,10 @@ from typing import NamedTuple
 
 from ..errors import InputError
 from ..evaluate.parallel import Progress
-from .base import Analysis, Experiment, Options, Part
-from .cache import Finished
+from .base import Experiment, Options, Part
+from .page import Study
+from .report import write
 from .runner import compile_first, run
-
-
-class Study(NamedTuple):
-    """An experiment that was run: its parts, what they returned, and what that shows."""
-
-    experiment: Experiment
-    options: Options
-    parts: list[Part]
-    finished: list[Finished]
-    analysis: Analysis
 
 
 class Conducted(NamedTuple):
@@ -48,8 +37,6 @@ def conduct(
 
     All parts share one pool of workers. Bad input is refused before anything is run or written.
     """
-    from .report import write
-
     begin = time.perf_counter()
     if options.data is not None and not options.data.is_dir():
         raise InputError(f"The data directory {str(options.data)!r} does not exist. Name the directory with Yahoo's files.")

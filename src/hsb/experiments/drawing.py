@@ -1,7 +1,5 @@
 """Figures as files: the same drawing as SVG and PNG, equal bytes for equal figures."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys

@@ -4,8 +4,6 @@
 DASK_SCHEDULER_ADDRESS or RAY_ADDRESS.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """A class of the user's own, named "module:Class" in a file that the user wrote. Nothing else is ever imported by name."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import os

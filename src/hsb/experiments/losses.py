@@ -1,7 +1,5 @@
 """A CSV file with a row a round: columns of contexts, and a column of losses for each arm."""
 
-from __future__ import annotations
-
 import csv
 import math
 from pathlib import Path
@@ -50,7 +48,6 @@ class Losses(Problem, listed=False):
         return Sample(self.contexts[:rounds], self.losses[:rounds], self.losses[:rounds])
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> NoReturn:
-        """Not possible: a file has no model."""
         raise InputError("A file says what was lost, not what was to be expected: there is no model and no best loss.")
 
 

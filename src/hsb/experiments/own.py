@@ -1,7 +1,5 @@
 """A user's own comparison, read from a TOML file, as an experiment like those of the paper."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .base import Analysis, Figure, Options
@@ -30,7 +28,6 @@ class Own(Race):
         return self.spec | race | {"policies": policies, "seed": options.seed}
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """Losses with intervals, curves, and the first policy against each of the others."""
         compared = self.comparison(options, results)
         first, *others = compared.policies
         data = f"{self.spec['rounds']:,} rounds, {self.spec['runs']} runs"

@@ -1,7 +1,5 @@
 """Policies on several data sets of one problem, all as plain data: what Sections VI-A and VI-B and `hsb run` have in common."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -46,7 +44,6 @@ class Race(Experiment):
         return []
 
     def parts(self, options: Options) -> list[Part]:
-        """A data set and a group of policies each."""
         settings = self.settings(options)
         names = ("problem", "rounds", "presentations", "seed", "code")
         shared = {"marks": self.marks(settings)} | {name: settings[name] for name in names if name in settings}

@@ -1,7 +1,5 @@
 """Runs parts: once each, in parallel, on any engine. Finished parts are kept at once, so that a run that was stopped goes on where it was."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import time

@@ -14,8 +14,6 @@ A name with a colon is a class of your own, "module:Class", for a policy, for a 
 imported, that is, run, from Python's path or the current directory. No other code than the file names is.
 """
 
-from __future__ import annotations
-
 import hashlib
 import tomllib
 from collections.abc import Iterator

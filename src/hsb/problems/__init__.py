@@ -1,7 +1,5 @@
 """Worlds to play in: the models of Section VI, others that are harder in one way each, and an adversary. All synthetic."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

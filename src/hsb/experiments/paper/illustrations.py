@@ -1,7 +1,5 @@
 """Figs. 1 to 5: what mappings, their quantised approximations, experts and trees are, drawn from the library's own objects."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -41,7 +39,6 @@ class Illustrations(Paper):
     }
 
     def parts(self, options: Options) -> list[Part]:
-        """One for what the cells of a tree can approximate, one for the experts; both are quick."""
         settings = self.settings(options)
         depths = sorted([*settings["depths"], *settings["more depths"]])
         listed = {"arms": settings["arms"], "depth": settings["tree depth"], "rounds": settings["rounds"]}
@@ -51,7 +48,6 @@ class Illustrations(Paper):
         ]
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """Pictures, and what can be checked about them."""
         settings = self.settings(options)
         closest, listed = results["approximations"], results["experts"]
         shares = closest["disagreement"]

@@ -1,7 +1,5 @@
 """Drawings of mappings and trees over the unit square: dark is the first arm, bright the second."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

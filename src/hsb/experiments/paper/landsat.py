@@ -1,7 +1,5 @@
 """Section VI-D, Fig. 9: LandSat's six classes by error-correcting output codes, decoded by bandits."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,7 +45,6 @@ class LandSat(Paper):
     }
 
     def parts(self, options: Options) -> list[Part]:
-        """Blocks of repetitions in the original order; the same with features standardised beforehand; and shuffled orders."""
         settings, seed = self.settings(options), options.seed
         each, every = settings["repetitions"] // settings["blocks"], settings["every"]
         rounds = len(range(0, 6435, every)) // EPOCHS * EPOCHS * len(settings["policies"])
@@ -68,7 +65,6 @@ class LandSat(Paper):
         ]
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """The errors of each epoch, and the paper's claims about them."""
         settings = self.settings(options)
         names = settings["policies"]
         blocks = [results[f"original {block}"] for block in range(settings["blocks"])]

@@ -1,7 +1,5 @@
 """The bar chart of Fig. 9, and the learners' distance from Hamming decoding, in which one percent can be seen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Section VI-A, Figure 6: HSB-BT, S-EXP3 and EXP3 where the arms stay as they are."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,7 +39,6 @@ class Stationary(Paper, Race):
     }
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """The paper's two results, and how our default compares."""
         compared = self.comparison(options, results)
         rounds = self.settings(options)["rounds"]
         caption = (

@@ -1,7 +1,5 @@
 """Section VI-C, Figure 7: clicks in the Today Module, by Algorithm 2, on Yahoo!'s files or on a synthetic log in their format."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -50,7 +48,6 @@ class Today(Paper):
     }
 
     def settings(self, options: Options) -> dict[str, Any]:
-        """The literal above, and where the log comes from."""
         settings = super().settings(options)
         if options.data is None:
             return settings | {"log": "synthetic"}
@@ -58,7 +55,6 @@ class Today(Paper):
         return settings | {"log": "real", "data": str(options.data)}
 
     def parts(self, options: Options) -> list[Part]:
-        """A part for each log; of real files, for each reading."""
         settings = self.settings(options)
         common = {name: settings[name] for name in ("head", "depths", "presentations")}
         if options.data is None:
@@ -74,7 +70,6 @@ class Today(Paper):
         ]
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """The paper's claim at each depth; the figure; the numbers."""
         settings = self.settings(options)
         synthetic = options.data is None
         parts = [results[f"log {k + 1}"] for k in range(settings["logs"])]

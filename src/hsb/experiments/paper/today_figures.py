@@ -1,7 +1,5 @@
 """The bar chart of Fig. 7: the percentage of clicks, a group of policies for each depth."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
