@@ -53,15 +53,11 @@ class LandSat(Paper):
             arguments = {"policies": settings["policies"], "every": every, "order": order, "scaling": scaling, "seeds": seeds}
             return Part(name, f"{__name__}:classify", arguments, rounds * len(seeds))
 
-        blocks = range(settings["blocks"])
-        presentations = range(settings["presentations"])
+        blocks, orders, presentations = (range(settings[name]) for name in ("blocks", "orders", "presentations"))
         return [
-            *(part(f"original {block}", [[seed, 0, block * each + k] for k in range(each)]) for block in blocks),
+            *(part(f"original {b}", [[seed, 0, b * each + k] for k in range(each)]) for b in blocks),
             part("standardised with all rows", [[seed, 1, k] for k in range(each)], "whole"),
-            *(
-                part(f"shuffled {order}", [[seed, 2, order, k] for k in presentations], order=[seed, 3, order])
-                for order in range(settings["orders"])
-            ),
+            *(part(f"shuffled {n}", [[seed, 2, n, k] for k in presentations], order=[seed, 3, n]) for n in orders),
         ]
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
@@ -108,10 +104,8 @@ def classify(
     X, y = landsat()
     X, y = X[::every], y[::every]
     rows = len(X) // EPOCHS * EPOCHS
-    if order is not None:
-        shuffle = np.random.default_rng(order).permutation(len(X))
-        X, y = X[shuffle], y[shuffle]
-    X, y = X[:rows], y[:rows]
+    taken = (np.arange(len(X)) if order is None else np.random.default_rng(order).permutation(len(X)))[:rows]
+    X, y = X[taken], y[taken]
     labels, index = np.unique(y, return_inverse=True)
     matrix = ecoc.one_versus_all(len(labels))
     given = (X.mean(axis=0), X.std(axis=0))
@@ -164,11 +158,8 @@ def claims(errors: dict[str, Floats]) -> list[Claim]:
     for name in (APS, BT, S_EXP3):
         gap = errors[name] - errors[HAMMING]
         first, last = gap[:, 0], gap[:, -3:].mean(axis=1)
-        numbers = {
-            "first epoch": _numbers(first),
-            "last three epochs": _numbers(last),
-            "unit": "error of the learner less that of Hamming decoding",
-        }
+        unit = "error of the learner less that of Hamming decoding"
+        numbers = {"first epoch": _numbers(first), "last three epochs": _numbers(last), "unit": unit}
         text = f"{name} catches up with Hamming decoding: it is further behind in the first epoch than in the last three"
         weighed.append(claim("landsat", text, first - last, numbers=numbers))
     for name in (BT, S_EXP3, EXP3):

@@ -80,16 +80,12 @@ class Stationary(Paper, Race):
             claims.append(self.beats(compared, better, worse, text, tie=why, fails=why))
             noise = float(compared.averages(worse).std(ddof=1))
             numbers = {name: compared.interval(name)._asdict() for name in (better, worse)} | {"noise": noise}
-            claims.append(
-                claim(
-                    self.name,
-                    f"Depth {deep} does not hurt HSB-BT beyond noise, compared with depth {shallow}",
-                    compared.averages(worse) - compared.averages(better) + noise,
-                    numbers=numbers,
-                    source="hsb",
-                    explanation=f"Noise: the standard deviation of the average loss from one data set to another, {noise:.4f}, is allowed for.",
-                )
+            text = f"Depth {deep} does not hurt HSB-BT beyond noise, compared with depth {shallow}"
+            gains = compared.averages(worse) - compared.averages(better) + noise
+            why = (
+                f"Noise: the standard deviation of the average loss from one data set to another, {noise:.4f}, is allowed for."
             )
+            claims.append(claim(self.name, text, gains, numbers=numbers, source="hsb", explanation=why))
         for shallow in (2, 5):
             text = f"Too much depth hurts S-EXP3: depth 10 is worse than depth {shallow}"
             claims.append(self.beats(compared, f"S-EXP3, depth {shallow}", "S-EXP3, depth 10", text))
