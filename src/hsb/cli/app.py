@@ -20,19 +20,16 @@ from ..experiments.own import Own
 from ..experiments.runner import PartFailed
 from ..experiments.spec import read
 from . import show
-from .bounds import print_bounds
+from .bounds import bounds
 from .log_commands import add_to
 from .options import flat
 
 USAGE: type[Exception] = typer.BadParameter.__bases__[0]  # the parser's own errors: it does not name their class
 STOPPED = 130
 
+HELP = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
-    name="hsb",
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    name="hsb", add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=HELP
 )
 
 
@@ -118,22 +115,7 @@ def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, ru
         raise typer.Exit(1)
 
 
-@app.command()
-def bounds(
-    arms: Annotated[int, Option(min=1, help="M, how many arms.")],
-    depth: Annotated[int, Option(min=0, max=52, help="D, the depth of a binary tree: 2^D cells.")],
-    horizon: Annotated[int, Option(min=1, help="T, how many rounds.")],
-    regions: Annotated[int | None, Option(min=1, help="R, regions of the best partition; by default as many as arms.")] = None,
-) -> None:
-    """Print what the theory promises.
-
-    Bounds on the regret, and the rates that they are for.
-
-    Example: hsb bounds --arms 3 --depth 10 --horizon 100000
-    """
-    print_bounds(arms=arms, depth=depth, horizon=horizon, regions=regions)
-
-
+app.command()(bounds)
 add_to(app)
 
 

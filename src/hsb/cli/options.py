@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, get_type_hints
 
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
 
 def flat(command: Callable[..., None]) -> Callable[..., None]:
     """The command as the parser wants it: every parameter that is a dataclass replaced by that dataclass's fields.
@@ -26,14 +28,12 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
     parameters = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name not in groups:
-            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+            parameters.append(parameter.replace(annotation=hints[name], kind=KEYWORD))
             continue
         inner = get_type_hints(groups[name], include_extras=True)
         for field in fields(groups[name]):
             default = inspect.Parameter.empty if field.default is MISSING else field.default
-            parameters.append(
-                inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=inner[field.name])
-            )
+            parameters.append(inspect.Parameter(field.name, KEYWORD, default=default, annotation=inner[field.name]))
 
     @functools.wraps(command)
     def called(**given: Any) -> None:

@@ -21,9 +21,8 @@ class Own(Race):
 
     def settings(self, options: Options) -> dict[str, Any]:
         """What the file says, in the form of a race: a run is a data set that is presented once."""
-        policies = {
-            label: {label: {"structure": self.spec["structure"]} | policy} for label, policy in self.spec["policies"].items()
-        }
+        shared = {"structure": self.spec["structure"]}
+        policies = {label: {label: shared | policy} for label, policy in self.spec["policies"].items()}
         race = {"problem": self.spec.get("problem") or self.spec["file"], "data_sets": self.spec["runs"], "presentations": 1}
         return self.spec | race | {"policies": policies, "seed": options.seed}
 
@@ -35,11 +34,10 @@ class Own(Race):
             note = f"The rounds of {self.spec['file']['name']}, in their order: runs differ in the policies' own random numbers alone."
         else:
             note = f"The problem {self.spec['problem']['name']!r}, synthetic: every run draws its own data, the same for all policies."
+        caption = f"Average loss, {data}, 95% bands."
         return Analysis(
             claims=[self.beats(compared, first, rival, f"{first} loses less than {rival}", source="hsb") for rival in others],
-            figures=[
-                Figure("losses", f"Average loss, {data}, 95% bands.", lambda _: compared.plot().figure, compared.synthetic)
-            ],
+            figures=[Figure("losses", caption, lambda _: compared.plot().figure, compared.synthetic)],
             tables=[losses_table(compared, f"Average loss over {data}{' (synthetic)' if compared.synthetic else ''}")],
             notes=[note],
         )

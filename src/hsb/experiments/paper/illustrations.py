@@ -55,44 +55,28 @@ class Illustrations(Paper):
         tree, mappings, priors = square_tree(depth), np.array(listed["mappings"]), listed["priors"]
         drawn = [(square_tree(d), np.array(closest["mappings"][str(d)]), shares[str(d)]) for d in settings["depths"]]
         shown = [(n, mappings[n], tree_nodes(mappings[n], depth), priors[n]) for n in settings["shown"]]
+        square = "A mapping of the unit square to two arms, and the closest mappings of 16 and of 64 cells."
+        every = f"All {len(mappings)} experts for two arms and four cells, each with its prior weight on the tree of depth 2."
+        regions = "The binary tree of depth 2 over the unit square; each node's region is filled."
+        four = "Four of the experts on the tree: the nodes that make up the coarsest partition of each, and their arms."
+        far = [[str(2 ** int(level)), f"{share:.2%}"] for level, share in shares.items()]
+        weights = [
+            [str(k + 1), " ".join(str(arm + 1) for arm in mapping), f"{prior:.5f}", f"{1 / len(mappings):.5f}"]
+            for k, (mapping, prior) in enumerate(zip(mappings.tolist(), priors, strict=True))
+        ]
+        head = ["expert", "arms of the four cells", "prior weight", "with equal weights"]
+        share = ["cells", "share of the square where they disagree"]
         return Analysis(
             claims=claims(shares, priors, listed["apart"]),
             figures=[
-                Figure(
-                    "approximations",
-                    "A mapping of the unit square to two arms, and the closest mappings of 16 and of 64 cells.",
-                    lambda pyplot: approximations(pyplot, example_mapping, drawn),
-                ),
-                Figure(
-                    "experts",
-                    f"All {len(mappings)} experts for two arms and four cells, each with its prior weight on the tree of depth 2.",
-                    lambda pyplot: experts(pyplot, tree, mappings, priors),
-                ),
-                Figure(
-                    "tree",
-                    "The binary tree of depth 2 over the unit square; each node's region is filled.",
-                    lambda pyplot: tree_regions(pyplot, depth),
-                ),
-                Figure(
-                    "experts-on-tree",
-                    "Four of the experts on the tree: the nodes that make up the coarsest partition of each, and their arms.",
-                    lambda pyplot: experts_on_tree(pyplot, tree, shown),
-                ),
+                Figure("approximations", square, lambda pyplot: approximations(pyplot, example_mapping, drawn)),
+                Figure("experts", every, lambda pyplot: experts(pyplot, tree, mappings, priors)),
+                Figure("tree", regions, lambda pyplot: tree_regions(pyplot, depth)),
+                Figure("experts-on-tree", four, lambda pyplot: experts_on_tree(pyplot, tree, shown)),
             ],
             tables=[
-                Table(
-                    "How far the closest mapping of N cells is from the example",
-                    ["cells", "share of the square where they disagree"],
-                    [[str(2 ** int(depth)), f"{share:.2%}"] for depth, share in shares.items()],
-                ),
-                Table(
-                    "The experts and their prior weights (binary tree of depth 2)",
-                    ["expert", "arms of the four cells", "prior weight", "with equal weights"],
-                    [
-                        [str(k + 1), " ".join(str(arm + 1) for arm in mapping), f"{prior:.5f}", f"{1 / len(mappings):.5f}"]
-                        for k, (mapping, prior) in enumerate(zip(mappings.tolist(), priors, strict=True))
-                    ],
-                ),
+                Table("How far the closest mapping of N cells is from the example", share, far),
+                Table("The experts and their prior weights (binary tree of depth 2)", head, weights),
             ],
             notes=[
                 "Cells, regions and weights come from hsb.BinaryTree, hsb.HSB and hsb.theory.prior_cost.",

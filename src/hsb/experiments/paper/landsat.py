@@ -70,23 +70,22 @@ class LandSat(Paper):
         shuffled = {name: np.array([np.mean(order[name], axis=0) for order in orders]) for name in names}
         length = blocks[0]["rows"] // EPOCHS
         rates = [[name, f"{rate:.4f}" if rate else "none to set"] for name, rate in blocks[0]["rates"].items()]
+        repeated = f"{len(errors[APS])} repetitions"
+        fig9 = (
+            f"Fig. 9. Misclassification over {EPOCHS} consecutive epochs of {length} rows in their original order; "
+            f"mean of {repeated}, 95% intervals."
+        )
+        same = f"The same as a difference from Hamming decoding; {repeated}, 95% intervals of the paired difference."
+        shown = {name: errors[name] for name in (HAMMING, *LEARNERS, OURS)}
+        gap = {name: errors[name] - errors[HAMMING] for name in (APS, BT, S_EXP3, OURS)}
         return Analysis(
             claims=claims(errors),
             figures=[
-                Figure(
-                    "landsat",
-                    f"Fig. 9. Misclassification over {EPOCHS} consecutive epochs of {length} rows in their original order; "
-                    f"mean of {len(errors[APS])} repetitions, 95% intervals.",
-                    lambda pyplot: bars(pyplot, {name: errors[name] for name in (HAMMING, *LEARNERS, OURS)}, length),
-                ),
-                Figure(
-                    "landsat-gap",
-                    f"The same as a difference from Hamming decoding; {len(errors[APS])} repetitions, 95% intervals of the paired difference.",
-                    lambda pyplot: gaps(pyplot, {name: errors[name] - errors[HAMMING] for name in (APS, BT, S_EXP3, OURS)}, 3),
-                ),
+                Figure("landsat", fig9, lambda pyplot: bars(pyplot, shown, length)),
+                Figure("landsat-gap", same, lambda pyplot: gaps(pyplot, gap, 3)),
             ],
             tables=[
-                _by_epoch(f"Misclassification (%) by epoch, original order, {len(errors[APS])} repetitions", errors),
+                _by_epoch(f"Misclassification (%) by epoch, original order, {repeated}", errors),
                 _around({"original order": errors, "standardised with all rows": whole, "shuffled orders": shuffled}),
                 Table("Learning rates", ["policy", "rate"], rates),
             ],
