@@ -43,6 +43,5 @@ def load(path: Path) -> tuple[Policy, Encoder | None]:
     except FileNotFoundError:
         return policy, None
     except (ValueError, LookupError, TypeError) as error:
-        raise FileError(
-            f"{beside(path)} is not an encoding of contexts ({error}). Train again, or use another copy."
-        ) from error
+        given = f"{beside(path)} is not an encoding of contexts ({error})"
+        raise FileError(f"{given}. Train again, or use another copy.") from error

@@ -205,15 +205,13 @@ class _Reading:
         if name == "snips":
             safe = ratio_ends(products[:3, :3], n, self.most, low, high)
         else:
-            wide = widths(name, self.most, math.inf if self.clip is None else self.clip, low, high)
+            below, above = widths(name, self.most, math.inf if self.clip is None else self.clip, low, high)
             means, squares = products[0] / n, np.diagonal(products) / n
-            safe = (
-                means[lower] - bernstein(means[lower], squares[lower], n, wide[0]),
-                means[upper] + bernstein(means[upper], squares[upper], n, wide[1]),
-            )
+            least = means[lower] - bernstein(means[lower], squares[lower], n, below)
+            safe = (least, means[upper] + bernstein(means[upper], squares[upper], n, above))
         varies = len(np.unique(groups[:, point] if over == 0 else groups[groups[:, 1] > 0.0, point])) > 1
-        (begin, end), (least, most) = np.clip([ends if varies and not few else safe, safe], low, high).tolist()
-        return Estimate(value, begin, end, (least, most))
+        (begin, end), (first, last) = np.clip([ends if varies and not few else safe, safe], low, high).tolist()
+        return Estimate(value, begin, end, (first, last))
 
     def _warnings(self, ess: float, paid: float) -> Iterator[str]:
         n, products = self.tally.rows, self.tally.products

@@ -62,10 +62,8 @@ class Ridge(RewardModel):
         width = X.shape[1]
         most = int(arm.max(initial=-1)) + 1
         if most * FOLDS * width * width * 8 > MOST_BYTES:
-            raise InputError(
-                f"A ridge model of {most} arms on {width - 1} features takes too much memory. "
-                "Give model= a structure, e.g. hsb.BinaryTree(depth=6), whose cells' averages are used."
-            )
+            given = f"A ridge model of {most} arms on {width - 1} features takes too much memory"
+            raise InputError(f"{given}. Give model= a structure, e.g. hsb.BinaryTree(depth=6), whose cells' averages are used.")
         while len(self.products) < most:
             self.products.append(np.zeros((FOLDS, width, width)))
             self.targets.append(np.zeros((FOLDS, width)))
@@ -165,9 +163,8 @@ def reward_model(model: Structure | Given | None) -> RewardModel:
         return CellMeans(model)
     if callable(model):
         return GivenModel(model)
-    raise InputError(
-        f"model must be None (ridge), a structure (averages of its cells) or a function (features, arms) -> rewards; given {model!r}."
-    )
+    needed = "None (ridge), a structure (averages of its cells) or a function (features, arms) -> rewards"
+    raise InputError(f"model must be {needed}; given {model!r}.")
 
 
 def _without(by_fold: Floats) -> Floats:

@@ -9,7 +9,7 @@ import importlib.util
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ..errors import InputError
@@ -47,8 +47,7 @@ def cores() -> int:
 def spread(engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Generator[Any]:
     """function(*task) for every task, each as soon as it is finished, in any order."""
     if engine == "local" and (jobs == 1 or len(tasks) == 1):
-        for task in tasks:
-            yield function(*task)
+        yield from (function(*task) for task in tasks)
     elif engine == "local":
         yield from parallel.spread(jobs, function, tasks)
     elif engine == "dask":
@@ -62,12 +61,9 @@ def spread(engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence
 @contextmanager
 def _dask(jobs: int) -> Iterator[None]:
     distributed: Any = importlib.import_module("distributed")
-    if address := os.environ.get("DASK_SCHEDULER_ADDRESS"):
-        with distributed.Client(address):
-            yield
-        return
-    here = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
-    with here, distributed.Client(here):
+    address = os.environ.get("DASK_SCHEDULER_ADDRESS")
+    here = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
+    with nullcontext(address) if address else distributed.LocalCluster(**here) as cluster, distributed.Client(cluster):
         yield
 
 

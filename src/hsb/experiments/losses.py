@@ -38,10 +38,8 @@ class Losses(Problem, listed=False):
         outside = np.argwhere((self.losses < low) | (self.losses > high))
         if len(outside):
             t, m = outside[0]
-            raise InputError(
-                f"loss_range: row {t + 1} of the file has a loss of {self.losses[t, m]}, outside [{low}, {high}]. "
-                f"Write loss_range = [{self.losses.min():g}, {self.losses.max():g}] or wider."
-            )
+            given = f"loss_range: row {t + 1} of the file has a loss of {self.losses[t, m]}, outside [{low}, {high}]"
+            raise InputError(f"{given}. Write loss_range = [{self.losses.min():g}, {self.losses.max():g}] or wider.")
 
     def sample(self, rounds: int, seed: int, *, new_model: bool = False) -> Sample:
         """The first `rounds` rows, whatever the seed. What was to be expected is taken to be what was lost."""

@@ -103,10 +103,8 @@ def _claims(claims: Sequence[Claim]) -> str:
         numbers = "<br>".join(f"{escape(str(name))}: {escape(number(value))}" for name, value in claim.numbers.items())
         why = f"<br><small>{escape(claim.explanation)}</small>" if claim.explanation else ""
         source = f"<br><small>{escape(claim.experiment)}, {'the paper' if claim.source == 'paper' else 'ours'}</small>"
-        rows.append(
-            f'<tr><td class="verdict {kind}">{words}</td><td>{escape(claim.claim)}{source}{why}</td>'
-            f"<td>{interval}</td><td>{numbers}</td></tr>"
-        )
+        said = f'<td class="verdict {kind}">{words}</td><td>{escape(claim.claim)}{source}{why}</td>'
+        rows.append(f"<tr>{said}<td>{interval}</td><td>{numbers}</td></tr>")
     head = "<tr><th>verdict</th><th>claim</th><th>difference<br><small>95% interval</small></th><th>numbers</th></tr>"
     heading = f"<h2 id='claims'>Claims</h2><p>{escape(count(claims))} {EXPLAINED}</p>"
     return f'{heading}\n<div class="wide"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'

@@ -128,21 +128,17 @@ def classify(
     return {"errors": errors, "rates": rates, "rows": rows, "counts": counts}
 
 
-def _positions(classes: int) -> PositionSplits:
-    return PositionSplits(bits=[1] * classes)
-
-
 def _bt(n: int, rows: int, rng: np.random.Generator) -> Policy:
     return HSB(BinaryTree(depth=n, space=Box.unit(n)), arms=n, horizon=rows, seed=rng)
 
 
 MAKERS: dict[str, Any] = {  # of (classes, rows, generator)
     HAMMING: None,
-    APS: lambda n, rows, rng: HSB(_positions(n), arms=n, horizon=rows, seed=rng),
+    APS: lambda n, rows, rng: HSB(PositionSplits(bits=[1] * n), arms=n, horizon=rows, seed=rng),
     BT: _bt,
-    S_EXP3: lambda n, rows, rng: SExp3(_positions(n), arms=n, horizon=rows, seed=rng),
+    S_EXP3: lambda n, rows, rng: SExp3(PositionSplits(bits=[1] * n), arms=n, horizon=rows, seed=rng),
     EXP3: lambda n, rows, rng: Exp3(arms=n, horizon=rows, seed=rng),
-    OURS: lambda n, rows, rng: HSB(_positions(n), arms=n, seed=rng),
+    OURS: lambda n, rows, rng: HSB(PositionSplits(bits=[1] * n), arms=n, seed=rng),
     BT_SHUFFLED: _bt,
 }
 
