@@ -81,8 +81,6 @@ def _in_parallel(play: Callable[[int], Any], runs: int, jobs: int, tell: Callabl
             played[run] = losses
             tell()
     except pickle.PicklingError as error:
-        raise InputError(
-            f"jobs={jobs} sends policies and problem to other processes, but they cannot be pickled ({error}). Let a function make "
-            "what cannot be sent, as lambda seed: ..., or use jobs=1."
-        ) from error
+        given = f"jobs={jobs} sends policies and problem to other processes, but they cannot be pickled ({error})"
+        raise InputError(f"{given}. Let a function make what cannot be sent, as lambda seed: ..., or use jobs=1.") from error
     return played

@@ -157,10 +157,9 @@ class _Reading:
     def result(self, chosen: Sequence[str], seed: int) -> OffPolicy:
         """Values, intervals, and what speaks against them."""
         if not self.columns or not self.tally.rows:
-            raise InputError(
-                f"Nothing to go by: of {self.seen} events, {self.unplayable} offered no arm that the policy knows and "
-                f"{self.unknown} have no propensity. Check the arms' names and the propensity column."
-            )
+            why = f"{self.unplayable} offered no arm that the policy knows and {self.unknown} have no propensity"
+            fix = "Check the arms' names and the propensity column."
+            raise InputError(f"Nothing to go by: of {self.seen} events, {why}. {fix}")
         products, n = self.tally.products, self.tally.rows
         sum_w, sum_ww = products[0, 1], products[1, 1]
         ess = float(sum_w * sum_w / sum_ww) if sum_ww > 0.0 else 0.0

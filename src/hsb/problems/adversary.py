@@ -72,10 +72,8 @@ class Adversary(Problem):
         return flips(rng, chances(self.kind, model, target))
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> NoReturn:
-        raise InputError(
-            "An Adversary's losses depend on the policy's probabilities: there is no sample, no expected and no best loss. "
-            "Use adversary.play(policy, rounds, seed), or hsb.evaluate.compare."
-        )
+        why = "An Adversary's losses depend on the policy's probabilities: there is no sample, no expected and no best loss"
+        raise InputError(f"{why}. Use adversary.play(policy, rounds, seed), or hsb.evaluate.compare.")
 
 
 def chances(kind: str, model: Floats, target: int) -> Floats:

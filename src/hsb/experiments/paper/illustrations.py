@@ -85,9 +85,6 @@ class Illustrations(Paper):
         )
 
 
-# -- the work ------------------------------------------------------------------------------------------------------------
-
-
 def example_mapping(points: Floats) -> Ints:
     """An example in the manner of the paper's first figure: arm 0 inside a wavy region, arm 1 outside. Points (T, 2).
 
@@ -166,9 +163,6 @@ def tree_nodes(mapping: Ints, depth: int) -> list[tuple[int, int, int]]:
         return below(level + 1, 2 * number) + below(level + 1, 2 * number + 1)
 
     return below(0, 0)
-
-
-# -- what it shows -------------------------------------------------------------------------------------------------------
 
 
 def claims(disagreement: dict[str, float], priors: list[float], apart: float) -> list[Claim]:

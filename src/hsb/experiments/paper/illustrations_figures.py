@@ -92,9 +92,6 @@ def experts_on_tree(pyplot: Any, tree: Structure, shown: Sequence[tuple[int, Int
     return figure
 
 
-# -- pieces --------------------------------------------------------------------------------------------------------------
-
-
 def cells(ax: Any, structure: Structure, arms: Ints, *, linewidth: float = 1.0) -> None:
     """A mapping of the cells of a structure over the unit square."""
     for leaf, arm in enumerate(np.asarray(arms).tolist()):

@@ -93,9 +93,6 @@ class LandSat(Paper):
         )
 
 
-# -- the work ------------------------------------------------------------------------------------------------------------
-
-
 def classify(
     *, policies: list[str], every: int, order: list[int] | None, scaling: str, seeds: list[list[int]]
 ) -> dict[str, Any]:
@@ -143,9 +140,6 @@ MAKERS: dict[str, Any] = {  # of (classes, rows, generator)
 }
 
 
-# -- what it shows -------------------------------------------------------------------------------------------------------
-
-
 def claims(errors: dict[str, Floats]) -> list[Claim]:
     """The paper's claims, and ours: `errors` has a row for each repetition and a column for each epoch."""
     late = {name: rows[:, -3:].mean(axis=1) for name, rows in errors.items()}
@@ -154,7 +148,11 @@ def claims(errors: dict[str, Floats]) -> list[Claim]:
         gap = errors[name] - errors[HAMMING]
         first, last = gap[:, 0], gap[:, -3:].mean(axis=1)
         unit = "error of the learner less that of Hamming decoding"
-        numbers = {"first epoch": _numbers(first), "last three epochs": _numbers(last), "unit": unit}
+        numbers = {
+            "first epoch": mean_interval(first)._asdict(),
+            "last three epochs": mean_interval(last)._asdict(),
+            "unit": unit,
+        }
         text = f"{name} catches up with Hamming decoding: it is further behind in the first epoch than in the last three"
         weighed.append(claim("landsat", text, first - last, numbers=numbers))
     for name in (BT, S_EXP3, EXP3):
@@ -172,7 +170,7 @@ def claims(errors: dict[str, Floats]) -> list[Claim]:
 
 
 def _less(errors: dict[str, Floats], ours: str, rival: str, text: str, why: str = "", source: str = "paper") -> Claim:
-    numbers = {name: _numbers(errors[name]) for name in (ours, rival)}
+    numbers = {name: mean_interval(errors[name])._asdict() for name in (ours, rival)}
     return claim("landsat", text, errors[rival] - errors[ours], numbers=numbers, tie=why, fails=why, source=source)
 
 
@@ -209,10 +207,6 @@ def notes(errors: dict[str, Floats], shuffled: dict[str, Floats], counts: NDArra
             f"before that epoch and {counts[worst, new]} in it; its codewords are new, and their class has to be found by trial."
         )
     return remarks
-
-
-def _numbers(values: Floats) -> dict[str, float]:
-    return mean_interval(values)._asdict()
 
 
 def _cell(values: Floats) -> str:

@@ -20,13 +20,9 @@ def bars(pyplot: Any, rates: dict[str, Floats], depths: dict[str, list[int]], ti
     """A group of bars for each depth, EXP3 and the default beside them, with 95% intervals; uniform play as a line."""
     figure, ax = pyplot.subplots(figsize=(9.0, 4.8), layout="constrained")
     levels = sorted({depth for some in depths.values() for depth in some})
-    groups = [
-        ["EXP3"],
-        *([f"{kind}, depth {depth}" for kind in depths if depth in depths[kind]] for depth in levels),
-        [default],
-    ]
+    by_depth = [[f"{kind}, depth {depth}" for kind in depths if depth in depths[kind]] for depth in levels]
     at, top, ticks, labelled = 0.0, 0.0, list[float](), set[str]()
-    for group in groups:
+    for group in [["EXP3"], *by_depth, [default]]:
         ticks.append(at + (len(group) - 1) / 2)
         for name in group:
             kind = name.split(", ")[0]
