@@ -46,56 +46,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "HSB",
-    "ArbitrarySplits",
-    "BestFixed",
-    "BinaryTree",
-    "Box",
-    "BudgetError",
-    "Cells",
-    "Certificate",
-    "CsbFtpl",
-    "Decision",
-    "EpochGreedy",
-    "Exp3",
-    "Exp4",
-    "FileError",
-    "GroupedLexicographic",
-    "Hierarchy",
-    "InputError",
-    "KaryTree",
-    "Lexicographic",
-    "LinUCB",
-    "Mappings",
-    "MixtureOfMappings",
-    "OneOf",
-    "Policy",
-    "PositionSplits",
-    "Replay",
-    "Run",
-    "SExp3",
-    "StaleDecision",
-    "Structure",
-    "TreeThompson",
-    "Uniform",
-    "adapters",
-    "data",
-    "ecoc",
-    "encode",
-    "evaluate",
-    "learn_from",
-    "load",
-    "logs",
-    "mappings",
-    "problems",
-    "replay",
-    "replay_all",
-    "simulate",
-    "structures",
-    "theory",
-]
-
+__all__ = ["Decision", "Mappings", "Replay", "Run", "learn_from", "load", "mappings", "replay", "replay_all", "simulate"]
+__all__ += ["BudgetError", "FileError", "InputError", "StaleDecision"]
+__all__ += ["HSB", "BestFixed", "Certificate", "CsbFtpl", "EpochGreedy", "Exp3", "Exp4", "LinUCB"]
+__all__ += ["MixtureOfMappings", "Policy", "SExp3", "TreeThompson", "Uniform"]
+__all__ += ["ArbitrarySplits", "BinaryTree", "Box", "Cells", "GroupedLexicographic", "Hierarchy", "KaryTree"]
+__all__ += ["Lexicographic", "OneOf", "PositionSplits", "Structure"]
+__all__ += ["adapters", "data", "ecoc", "encode", "evaluate", "logs", "problems", "structures", "theory"]
 
 _LAZY = {"adapters", "evaluate", "problems"}  # imported when they are asked for
 

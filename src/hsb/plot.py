@@ -27,9 +27,8 @@ def plot_explanation(explanation: Explanation, ax: Any = None) -> Any:
     """
     features = explanation.structure.space.features
     if features > 2:
-        raise InputError(
-            f"plot draws one or two features; this space has {features}. Read the rules instead: print(policy.explain())."
-        )
+        given = f"plot draws one or two features; this space has {features}"
+        raise InputError(f"{given}. Read the rules instead: print(policy.explain()).")
     require_matplotlib()
     from matplotlib.patches import Patch, Rectangle
 
@@ -92,10 +91,6 @@ def _label_axes(explanation: Explanation, ax: Any) -> None:
     space = explanation.structure.space
     ax.set_xlim(*space.bounds(0, 0.0, 1.0))
     if space.features == 1:
-        ax.set_xlabel("cell" if isinstance(space, Cells) else "x")
-        ax.set_ylim(0.0, 1.0)
-        ax.set_yticks([])
+        ax.set(xlabel="cell" if isinstance(space, Cells) else "x", ylim=(0.0, 1.0), yticks=[])
     else:
-        ax.set_xlabel("x0")
-        ax.set_ylabel("x1")
-        ax.set_ylim(*space.bounds(1, 0.0, 1.0))
+        ax.set(xlabel="x0", ylabel="x1", ylim=space.bounds(1, 0.0, 1.0))

@@ -1,7 +1,5 @@
 """The command `hsb`, which needs packages that the library does not."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 

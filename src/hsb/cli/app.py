@@ -1,7 +1,5 @@
 """The command `hsb`: what runs experiments, what prints bounds, and how errors are told. Those about logs are in `log_commands.py`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from typer import Argument, Option
 
 from .. import __version__
 from ..errors import FileError, InputError
@@ -21,19 +20,16 @@ from ..experiments.own import Own
 from ..experiments.runner import PartFailed
 from ..experiments.spec import read
 from . import show
-from .bounds import print_bounds
+from .bounds import bounds
 from .log_commands import add_to
 from .options import flat
 
 USAGE: type[Exception] = typer.BadParameter.__bases__[0]  # the parser's own errors: it does not name their class
 STOPPED = 130
 
+HELP = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
-    name="hsb",
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    name="hsb", add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=HELP
 )
 
 
@@ -41,16 +37,16 @@ app = typer.Typer(
 class Running:
     """How experiments are run, and what their exit code says."""
 
-    jobs: Annotated[int | None, typer.Option(min=1, help="Parts to run at a time; by default one a core.")] = None
-    engine: Annotated[str, typer.Option(help="Where parts run: local, dask or ray.")] = "local"
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 unless every claim holds; a tie does not hold.")] = False
+    jobs: Annotated[int | None, Option(min=1, help="Parts to run at a time; by default one a core.")] = None
+    engine: Annotated[str, Option(help="Where parts run: local, dask or ray.")] = "local"
+    strict: Annotated[bool, Option("--strict", help="Exit with 1 unless every claim holds; a tie does not hold.")] = False
 
 
-Out = Annotated[Path, typer.Option(help="Folder for the report, the figures and finished parts.")]
+Out = Annotated[Path, Option(help="Folder for the report, the figures and finished parts.")]
 
 
 @app.callback(invoke_without_command=True)
-def hsb(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def hsb(version: Annotated[bool, Option("--version", help="Print the version.")] = False) -> None:
     """Contextual decisions with a guarantee.
 
     The paper's experiments, comparisons of your own, logs of past decisions, and the theory's numbers.
@@ -66,13 +62,11 @@ def hsb(version: Annotated[bool, typer.Option("--version", help="Print the versi
 @flat
 def reproduce(
     running: Running,
-    experiment: Annotated[
-        str, typer.Argument(help="stationary, nonstationary, today, landsat, illustrations, or all.")
-    ] = "all",
+    experiment: Annotated[str, Argument(help="stationary, nonstationary, today, landsat, illustrations, or all.")] = "all",
     out: Out = Path("out/reproduce"),
-    seed: Annotated[int, typer.Option(min=0, help="What every random number follows from.")] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="A much smaller size, to see that it works.")] = False,
-    data: Annotated[Path | None, typer.Option(help="Directory with Yahoo's R6A or R6B files, for today.")] = None,
+    seed: Annotated[int, Option(min=0, help="What every random number follows from.")] = 0,
+    quick: Annotated[bool, Option("--quick", help="A much smaller size, to see that it works.")] = False,
+    data: Annotated[Path | None, Option(help="Directory with Yahoo's R6A or R6B files, for today.")] = None,
 ) -> None:
     """Run the paper's Section VI again.
 
@@ -89,9 +83,9 @@ def reproduce(
 @flat
 def run(
     running: Running,
-    spec: Annotated[Path, typer.Argument(help="A TOML file; README shows one.", metavar="SPEC.toml")],
+    spec: Annotated[Path, Argument(help="A TOML file; README shows one.", metavar="SPEC.toml")],
     out: Out = Path("out/run"),
-    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the file's seed.")] = None,
+    seed: Annotated[int | None, Option(min=0, help="Instead of the file's seed.")] = None,
 ) -> None:
     """Run a comparison of your own.
 
@@ -121,24 +115,7 @@ def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, ru
         raise typer.Exit(1)
 
 
-@app.command()
-def bounds(
-    arms: Annotated[int, typer.Option(min=1, help="M, how many arms.")],
-    depth: Annotated[int, typer.Option(min=0, max=52, help="D, the depth of a binary tree: 2^D cells.")],
-    horizon: Annotated[int, typer.Option(min=1, help="T, how many rounds.")],
-    regions: Annotated[
-        int | None, typer.Option(min=1, help="R, regions of the best partition; by default as many as arms.")
-    ] = None,
-) -> None:
-    """Print what the theory promises.
-
-    Bounds on the regret, and the rates that they are for.
-
-    Example: hsb bounds --arms 3 --depth 10 --horizon 100000
-    """
-    print_bounds(arms=arms, depth=depth, horizon=horizon, regions=regions)
-
-
+app.command()(bounds)
 add_to(app)
 
 

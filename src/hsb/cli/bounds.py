@@ -1,18 +1,28 @@
-"""What `hsb bounds` prints: the theory's rates and bounds, a policy a row."""
-
-from __future__ import annotations
+"""The command `hsb bounds`: the theory's rates and bounds, a policy a row."""
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from rich.console import Console
 from rich.table import Table
+from typer import Option
 
 from .. import theory
 from ..structures import BinaryTree
 
 
-def print_bounds(*, arms: int, depth: int, horizon: int, regions: int | None) -> None:
-    """A table of policies, their rates and the bounds on their regret; `regions` is by default the number of arms."""
+def bounds(
+    arms: Annotated[int, Option(min=1, help="M, how many arms.")],
+    depth: Annotated[int, Option(min=0, max=52, help="D, the depth of a binary tree: 2^D cells.")],
+    horizon: Annotated[int, Option(min=1, help="T, how many rounds.")],
+    regions: Annotated[int | None, Option(min=1, help="R, regions of the best partition; by default as many as arms.")] = None,
+) -> None:
+    """Print what the theory promises.
+
+    Bounds on the regret, and the rates that they are for.
+
+    Example: hsb bounds --arms 3 --depth 10 --horizon 100000
+    """
     console = Console()
     regions = arms if regions is None else regions
     title = f"{arms} arms, {2**depth:,} cells (depth {depth}), {horizon:,} rounds, {regions} regions; losses in [0, 1]"

@@ -1,7 +1,5 @@
 """The commands about logs: replay, train, evaluate, explain, convert."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path
@@ -9,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from typer import Argument, Option
 
 from .. import evaluate as evaluation
 from .. import logs, storage
@@ -27,12 +26,12 @@ def replay(
     source: SomeRows,
     fresh: Fresh,
     policy: Annotated[
-        Path | None, typer.Option(help="A policy's file to go on from; by default a fresh HSB on a binary tree.")
+        Path | None, Option(help="A policy's file to go on from; by default a fresh HSB on a binary tree.")
     ] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="File to keep the state in; a replay that was stopped goes on from it.")
+        Path | None, Option(help="File to keep the state in; a replay that was stopped goes on from it.")
     ] = None,
-    every: Annotated[int, typer.Option(min=1, help="Rows between checkpoints.")] = 1_000_000,
+    every: Annotated[int, Option(min=1, help="Rows between checkpoints.")] = 1_000_000,
     as_json: Json = False,
 ) -> None:
     """Replay a log: what would a policy that learns have earned?
@@ -68,7 +67,7 @@ def replay(
 def train(
     source: SomeRows,
     fresh: Fresh,
-    out: Annotated[Path, typer.Option(help="File for the policy; the encoding of contexts goes beside it.")],
+    out: Annotated[Path, Option(help="File for the policy; the encoding of contexts goes beside it.")],
     as_json: Json = False,
 ) -> None:
     """Make a policy from a log.
@@ -98,9 +97,9 @@ def train(
 
 def evaluate(
     source: SomeRows,
-    policy: Annotated[Path, typer.Option(help="A policy's file, made by hsb train or policy.save.")],
-    clip: Annotated[float | None, typer.Option(help="Largest weight of clipped and switch; by default sqrt(rows).")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap.")] = 0,
+    policy: Annotated[Path, Option(help="A policy's file, made by hsb train or policy.save.")],
+    clip: Annotated[float | None, Option(help="Largest weight of clipped and switch; by default sqrt(rows).")] = None,
+    seed: Annotated[int, Option(min=0, help="Of the bootstrap.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Evaluate a policy, as it is, on a log: what would it earn?
@@ -122,8 +121,8 @@ def evaluate(
 
 
 def explain(
-    file: Annotated[Path, typer.Argument(help="A policy's file.", metavar="FILE")],
-    png: Annotated[Path | None, typer.Option(help="File for a picture: of one or two features.")] = None,
+    file: Annotated[Path, Argument(help="A policy's file.", metavar="FILE")],
+    png: Annotated[Path | None, Option(help="File for a picture: of one or two features.")] = None,
     as_json: Json = False,
 ) -> None:
     """Print what a policy has learned, as rules.
@@ -148,7 +147,7 @@ def explain(
 
 def convert(
     source: Source,
-    out: Annotated[Path, typer.Argument(help="The file to write: its ending is its format.", metavar="OUT")],
+    out: Annotated[Path, Argument(help="The file to write: its ending is its format.", metavar="OUT")],
     as_json: Json = False,
 ) -> None:
     """Write a log in another format.

@@ -1,13 +1,11 @@
 """What the commands about logs share: how a log is named, which rows of it are meant, and how a fresh policy for it is made."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from .. import logs
 from ..encode import PCA, Chain, Encoder, MinMax
@@ -16,32 +14,26 @@ from ..policies import HSB, Policy
 from ..spaces import Box
 from ..structures import BinaryTree
 
+LOG = "The log: a file, several, or a folder of Yahoo's or Open Bandit's files."
+STRICT = "A malformed line is an error; otherwise it is counted and skipped."
+COMPONENTS = "Principal components that become the context; 0 takes every feature as it is, scaled."
 FORMAT = "yahoo-r6b, yahoo-r6a, obd, dsjson, vw, csv or parquet; by default by its look."
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
 
 
 @dataclass(frozen=True)
 class Source:
     """A log as the command line names it."""
 
-    log: Annotated[
-        list[Path],
-        typer.Argument(help="The log: a file, several, or a folder of Yahoo's or Open Bandit's files.", metavar="LOG"),
-    ]
-    format: Annotated[str | None, typer.Option(help=FORMAT)] = None
-    context: Annotated[str | None, typer.Option(help="Of a table: columns of features, with commas between.")] = None
-    arm: Annotated[str | None, typer.Option(help="Of a table: column of the arm shown.")] = None
-    propensity: Annotated[str | None, typer.Option(help="Of a table: column of the probability with which it was shown.")] = (
-        None
-    )
-    reward: Annotated[str | None, typer.Option(help="Of a table: column of the reward.")] = None
-    categories: Annotated[str | None, typer.Option(help="Of a table: those features that are text, with commas between.")] = (
-        None
-    )
-    available: Annotated[str | None, typer.Option(help="Of a table: column with the arms that were offered.")] = None
-    strict: Annotated[
-        bool, typer.Option("--strict", help="A malformed line is an error; otherwise it is counted and skipped.")
-    ] = False
+    log: Annotated[list[Path], Argument(help=LOG, metavar="LOG")]
+    format: Annotated[str | None, Option(help=FORMAT)] = None
+    context: Annotated[str | None, Option(help="Of a table: columns of features, with commas between.")] = None
+    arm: Annotated[str | None, Option(help="Of a table: column of the arm shown.")] = None
+    propensity: Annotated[str | None, Option(help="Of a table: column of the probability with which it was shown.")] = None
+    reward: Annotated[str | None, Option(help="Of a table: column of the reward.")] = None
+    categories: Annotated[str | None, Option(help="Of a table: those features that are text, with commas between.")] = None
+    available: Annotated[str | None, Option(help="Of a table: column with the arms that were offered.")] = None
+    strict: Annotated[bool, Option("--strict", help=STRICT)] = False
 
     @property
     def path(self) -> Any:
@@ -62,8 +54,8 @@ class Source:
 class SomeRows(Source):
     """The same, and which of its rows are meant."""
 
-    skip: Annotated[int, typer.Option(min=0, help="Rows to leave out at the beginning.")] = 0
-    rows: Annotated[int | None, typer.Option(min=1, help="Rows to use at most.")] = None
+    skip: Annotated[int, Option(min=0, help="Rows to leave out at the beginning.")] = 0
+    rows: Annotated[int | None, Option(min=1, help="Rows to use at most.")] = None
 
     def open(self) -> logs.Log:
         """The log, or the part of it that was asked for."""
@@ -98,15 +90,13 @@ class Part(logs.Log):
 class Fresh:
     """A policy to be made, and how contexts are encoded for it."""
 
-    depth: Annotated[int, typer.Option(min=0, max=52, help="Depth of the binary tree: 2^D cells.")] = 10
-    components: Annotated[
-        int, typer.Option(min=0, help="Principal components that become the context; 0 takes every feature as it is, scaled.")
-    ] = 1
-    head: Annotated[int, typer.Option(min=2, help="Rows at the beginning that the encoding of contexts is fitted on.")] = 10_000
-    learning_rate: Annotated[float | None, typer.Option(help="Learning rate; by default none is needed.")] = None
-    low: Annotated[float, typer.Option(help="The lowest reward there can be.")] = 0.0
-    high: Annotated[float, typer.Option(help="The highest reward there can be.")] = 1.0
-    seed: Annotated[int, typer.Option(min=0, help="What every random number follows from.")] = 0
+    depth: Annotated[int, Option(min=0, max=52, help="Depth of the binary tree: 2^D cells.")] = 10
+    components: Annotated[int, Option(min=0, help=COMPONENTS)] = 1
+    head: Annotated[int, Option(min=2, help="Rows at the beginning that the encoding of contexts is fitted on.")] = 10_000
+    learning_rate: Annotated[float | None, Option(help="Learning rate; by default none is needed.")] = None
+    low: Annotated[float, Option(help="The lowest reward there can be.")] = 0.0
+    high: Annotated[float, Option(help="The highest reward there can be.")] = 1.0
+    seed: Annotated[int, Option(min=0, help="What every random number follows from.")] = 0
 
     def make(self, log: logs.Log) -> tuple[Policy, Encoder]:
         """Fit the encoding on the log's head; a policy for the arms that the head has."""

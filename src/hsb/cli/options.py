@@ -1,12 +1,12 @@
 """Options that several commands share are the fields of one dataclass, and a command takes it as one parameter."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, get_type_hints
+
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 def flat(command: Callable[..., None]) -> Callable[..., None]:
@@ -28,14 +28,12 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
     parameters = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name not in groups:
-            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+            parameters.append(parameter.replace(annotation=hints[name], kind=KEYWORD))
             continue
         inner = get_type_hints(groups[name], include_extras=True)
         for field in fields(groups[name]):
             default = inspect.Parameter.empty if field.default is MISSING else field.default
-            parameters.append(
-                inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=inner[field.name])
-            )
+            parameters.append(inspect.Parameter(field.name, KEYWORD, default=default, annotation=inner[field.name]))
 
     @functools.wraps(command)
     def called(**given: Any) -> None:

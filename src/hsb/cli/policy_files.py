@@ -1,7 +1,5 @@
 """A policy's file, and beside it how contexts are encoded for it: the two belong together."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -45,6 +43,5 @@ def load(path: Path) -> tuple[Policy, Encoder | None]:
     except FileNotFoundError:
         return policy, None
     except (ValueError, LookupError, TypeError) as error:
-        raise FileError(
-            f"{beside(path)} is not an encoding of contexts ({error}). Train again, or use another copy."
-        ) from error
+        given = f"{beside(path)} is not an encoding of contexts ({error})"
+        raise FileError(f"{given}. Train again, or use another copy.") from error

@@ -1,23 +1,12 @@
 """What the commands print: progress while they work, claims and where the report is when they are done."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -28,37 +17,25 @@ from ..experiments.page import count, number
 STYLES = {True: ("holds", "green"), False: ("does not hold", "red"), None: ("tie", "yellow")}
 
 
-class Speed(ProgressColumn):
-    """Rounds a second since the start; parts that were kept do not count."""
-
-    def render(self, task: Task) -> Text:
-        """What stands in the column now."""
-        done = task.completed - task.fields["kept"]
-        return Text(f"{done / task.elapsed:,.0f} rounds/s" if task.elapsed and done > 0 else "")
+def _progress(*columns: ProgressColumn) -> Progress:
+    return Progress(SpinnerColumn(finished_text="·"), TextColumn("{task.description}"), *columns, console=Console(stderr=True))
 
 
 @contextmanager
 def bar(title: str) -> Iterator[Told]:
-    """A progress bar on stderr: what to call with (rounds done, rounds in all)."""
-    columns = (
-        SpinnerColumn(finished_text="·"),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        Speed(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    progress = Progress(*columns, console=Console(stderr=True))
+    """A progress bar on stderr: what to call with (rounds done, rounds in all). Parts that were kept do not count for its speed."""
+    shown = (BarColumn(), TextColumn("{task.percentage:>3.0f}% {task.fields[said]}"), TimeElapsedColumn())
+    progress = _progress(*shown, TextColumn("left"), TimeRemainingColumn())
 
     def tell(done: int, total: int) -> None:
-        if progress.tasks:
-            progress.update(progress.task_ids[0], completed=done, description=title)
+        if not progress.tasks:
+            first = f"{title} (compiling on the first run)" if done < total else title
+            progress.add_task(first, total=max(total, 1), completed=done, kept=done, said="")
+            progress.start()  # only now: what is refused before anything runs is one line and no bar
             return
-        first = f"{title} (compiling on the first run)" if done < total else title
-        progress.add_task(first, total=max(total, 1), completed=done, kept=done)
-        progress.start()  # only now: what is refused before anything runs is one line and no bar
+        task = progress.tasks[0]
+        speed = (done - task.fields["kept"]) / task.elapsed if task.elapsed else 0.0
+        progress.update(task.id, completed=done, description=title, said=f"{speed:,.0f} rounds/s" if speed > 0.0 else "")
 
     try:
         yield tell
@@ -67,32 +44,20 @@ def bar(title: str) -> Iterator[Told]:
             progress.stop()
 
 
-class RowSpeed(ProgressColumn):
-    """Rows so far, of how many if known, and rows a second."""
-
-    def render(self, task: Task) -> Text:
-        """What stands in the column now."""
-        of = f" of {task.total:,.0f}" if task.total else ""
-        seconds = task.fields["at"] - task.fields["began"]
-        speed = f"{task.completed / seconds:,.0f} rows/s" if seconds > 0.0 else ""
-        return Text(f"{task.completed:,.0f}{of} rows  {speed}")
-
-
 @contextmanager
 def rows(title: str, *, quiet: bool) -> Iterator[Callable[[int, int | None], None]]:
     """A line of progress on stderr: what to call with (rows done, rows in all or None). Quiet: nothing is shown."""
-    began = time.monotonic()
-    progress = Progress(
-        SpinnerColumn(finished_text="·"), TextColumn("{task.description}"), RowSpeed(), console=Console(stderr=True)
-    )
+    began, progress = time.monotonic(), _progress(TextColumn("{task.fields[said]}"))
 
     def tell(done: int, total: int | None) -> None:
         if quiet:
             return
         if not progress.tasks:
-            progress.add_task(title, total=total, began=began, at=began)
-            progress.start()  # only now: what is refused before anything runs is one line and no bar
-        progress.update(progress.task_ids[0], completed=done, total=total, at=time.monotonic())
+            progress.add_task(title, total=total, said="")
+            progress.start()
+        seconds, of = time.monotonic() - began, f" of {total:,}" if total else ""
+        speed = f"{done / seconds:,.0f} rows/s" if seconds > 0.0 else ""
+        progress.update(progress.task_ids[0], completed=done, total=total, said=f"{done:,}{of} rows  {speed}")
 
     try:
         yield tell

@@ -1,24 +1,11 @@
 """How well policies do: comparisons on a problem, and what a log says of a policy; with intervals."""
 
-from __future__ import annotations
-
 from .compare import compare
 from .comparison import Comparison, Curve, Row, TableRow
 from .intervals import Interval, mean_interval, paired_interval, student_quantile
 from .off_policy import off_policy
 from .off_policy_result import Estimate, OffPolicy
 
-__all__ = [
-    "Comparison",
-    "Curve",
-    "Estimate",
-    "Interval",
-    "OffPolicy",
-    "Row",
-    "TableRow",
-    "compare",
-    "mean_interval",
-    "off_policy",
-    "paired_interval",
-    "student_quantile",
-]
+__all__ = ["Comparison", "Curve", "Row", "TableRow", "compare"]
+__all__ += ["Interval", "mean_interval", "paired_interval", "student_quantile"]
+__all__ += ["Estimate", "OffPolicy", "off_policy"]

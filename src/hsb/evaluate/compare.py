@@ -1,7 +1,5 @@
 """Several policies on one problem, in one call."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -43,18 +41,15 @@ def compare(
     >>> compared.difference("uniform", "HSB").low > 0.1
     True
     """
-    rounds, runs, presentations = (
-        whole(name, value, 1) for name, value in (("rounds", rounds), ("runs", runs), ("presentations", presentations))
-    )
+    rounds, runs, presentations = whole("rounds", rounds, 1), whole("runs", runs, 1), whole("presentations", presentations, 1)
     if jobs != -1:
         whole("jobs (-1 for all cores)", jobs, 1)
     seed = whole("seed", seed, 0)
     if not isinstance(problem, Problem):
         raise InputError(f"compare needs a problem, e.g. hsb.problems.Stationary(); given {problem!r}.")
     if not isinstance(policies, Mapping) or not policies:
-        raise InputError(
-            f"policies must map names to policies, at least one: {{'HSB': hsb.HSB(tree, arms=3)}}; given {policies!r}."
-        )
+        example = "{'HSB': hsb.HSB(tree, arms=3)}"
+        raise InputError(f"policies must map names to policies, at least one: {example}; given {policies!r}.")
     for name, entrant in policies.items():
         if not isinstance(name, str) or not name:
             raise InputError(f"A policy's name must be text; given {name!r}.")
@@ -86,8 +81,6 @@ def _in_parallel(play: Callable[[int], Any], runs: int, jobs: int, tell: Callabl
             played[run] = losses
             tell()
     except pickle.PicklingError as error:
-        raise InputError(
-            f"jobs={jobs} sends policies and problem to other processes, but they cannot be pickled ({error}). Let a function make "
-            "what cannot be sent, as lambda seed: ..., or use jobs=1."
-        ) from error
+        given = f"jobs={jobs} sends policies and problem to other processes, but they cannot be pickled ({error})"
+        raise InputError(f"{given}. Let a function make what cannot be sent, as lambda seed: ..., or use jobs=1.") from error
     return played

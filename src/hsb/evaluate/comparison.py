@@ -1,7 +1,5 @@
 """The results of a comparison, as tidy data, a table, differences with intervals, curves and a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,10 +102,10 @@ class Comparison:
 
     def curves(self) -> dict[str, Curve]:
         """Average loss so far, with its band, at the marked rounds."""
-        means = {name: table.mean(axis=1) for name, table in self.losses.items()}
-        return {
-            name: Curve(self.marks, *np.array([mean_interval(column) for column in each.T]).T) for name, each in means.items()
-        }
+        curves = {}
+        for name, table in self.losses.items():
+            curves[name] = Curve(self.marks, *np.array([mean_interval(column) for column in table.mean(axis=1).T]).T)
+        return curves
 
     def plot(self, ax: Any = None, *, styles: Mapping[str, Mapping[str, Any]] | None = None, log: bool = True) -> Any:
         """Draw the curves with their bands, and the best loss as a line; return the axes. `styles` adds to a policy's line style."""

@@ -1,7 +1,5 @@
 """What a policy would do on the rows of a log: its distribution over the log's arms. Nothing is learned."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -29,9 +27,8 @@ def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[F
     points, _ = checked_contexts(policy, batch, batch.contexts if contexts is None else contexts)
     places = np.array([policy.offer.index.get(arm, -1) for arm in batch.arms], dtype=np.int64)
     known = np.flatnonzero(places >= 0)
-    masks = policy.offer.pools(
-        places[pool[places[pool] >= 0]] for pool in map(batch.pools.__getitem__, range(len(batch.pools.sizes)))
-    )
+    offered = (places[batch.pools[k]] for k in range(len(batch.pools.sizes)))
+    masks = policy.offer.pools(pool[pool >= 0] for pool in offered)
     playable = np.asarray(masks.any(axis=1))[batch.pool]
     rows = np.flatnonzero(playable)
     table = np.zeros((len(batch), len(batch.arms)))

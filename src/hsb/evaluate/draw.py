@@ -30,24 +30,20 @@ def plot_comparison(comparison: Comparison, ax: Any, *, styles: Mapping[str, Map
     for i, (name, curve) in enumerate(comparison.curves().items()):
         style = {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)], "linewidth": 1.6}
         style |= dict(styles.get(name, {}))
-        ax.plot(curve.rounds[shown], curve.mean[shown], label=name, **style)
+        rounds, mean, low, high = (each[shown] for each in curve)
+        ax.plot(rounds, mean, label=name, **style)
         if np.isfinite(curve.low).all():
-            ax.fill_between(
-                curve.rounds[shown], curve.low[shown], curve.high[shown], color=style["color"], alpha=0.2, linewidth=0
-            )
+            ax.fill_between(rounds, low, high, color=style["color"], alpha=0.2, linewidth=0)
     if comparison.best is not None:
-        ax.axhline(
-            comparison.best, color="black", linewidth=1.0, linestyle=(0, (1, 3)), label="best policy that knows the model"
-        )
+        dotted = {"color": "black", "linewidth": 1.0, "linestyle": (0, (1, 3))}
+        ax.axhline(comparison.best, label="best policy that knows the model", **dotted)
     if log:
         ax.set_xscale("log")
     else:
         ax.xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
-    ax.set_xlim(first if log else 0, last)
+    ax.set(xlim=(first if log else 0, last), ylabel="average loss of rounds 1 to t")
     ax.set_xlabel("round t" + (" (logarithmic)" if log else ""))
-    ax.set_ylabel("average loss of rounds 1 to t")
     ax.set_title(comparison.title + (" (synthetic)" if comparison.synthetic else ""))
-    ax.legend(
-        loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, title="shaded: 95% interval of the mean", alignment="left"
-    )
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False, "alignment": "left"}
+    ax.legend(title="shaded: 95% interval of the mean", **beside)
     return ax

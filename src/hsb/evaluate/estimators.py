@@ -14,10 +14,6 @@ the lowest and with the highest reward: their intervals reach from the lower end
 (after Bottou et al. 2013, Section 4.4).
 """
 
-from __future__ import annotations
-
-from typing import NamedTuple
-
 import numpy as np
 
 from ..types import Floats
@@ -25,23 +21,13 @@ from ..types import Floats
 ESTIMATORS = ("ips", "snips", "direct", "dr", "switch", "clipped")
 WITH_MODEL = ("direct", "dr", "switch")
 WITH_CLIP = ("switch", "clipped")
-
-
-class Column(NamedTuple):
-    """Where an estimator's terms are: for the value, and for the two ends of its interval."""
-
-    point: str
-    lower: str
-    upper: str
-
-
-COLUMNS = {
-    "ips": Column("w r", "w r", "w r"),
-    "snips": Column("w r", "w r", "w r"),
-    "direct": Column("d", "d", "d"),
-    "dr": Column("dr", "dr", "dr"),
-    "switch": Column("switch", "switch low", "switch high"),
-    "clipped": Column("clipped", "clipped low", "clipped high"),
+COLUMNS = {  # the terms of an estimator: for its value, and for the two ends of its interval
+    "ips": ("w r", "w r", "w r"),
+    "snips": ("w r", "w r", "w r"),
+    "direct": ("d", "d", "d"),
+    "dr": ("dr", "dr", "dr"),
+    "switch": ("switch", "switch low", "switch high"),
+    "clipped": ("clipped", "clipped low", "clipped high"),
 }
 
 
@@ -78,10 +64,9 @@ def widths(estimator: str, most: float, clip: float, low: float, high: float) ->
     reach, c = high - low, min(most, clip)
     if estimator == "direct":
         return reach, reach
-    if estimator == "dr":
-        return reach * (1.0 + 2.0 * most), reach * (1.0 + 2.0 * most)
-    if estimator == "switch":
-        return reach * (1.0 + c + most), reach * (1.0 + c + most)
+    if estimator in ("dr", "switch"):
+        wide = reach * (1.0 + (most if estimator == "dr" else c) + most)
+        return wide, wide
     if estimator != "clipped":
         c = most
     lower = max(high, 0.0) * c + max(low, 0.0) * (most - c) - min(low, 0.0) * most

@@ -1,7 +1,5 @@
 """Intervals for averages of a few independent repetitions: Student's t, without tables and without SciPy."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from statistics import NormalDist
@@ -81,9 +79,7 @@ def _below(angle: float, freedom: int) -> float:
     """P(t <= sqrt(freedom) tan(angle)), a finite sum (Abramowitz and Stegun 26.7.3, 26.7.4)."""
     cosine = math.cos(angle)
     odd = freedom % 2
-    term, total = 1.0, 0.0
-    if odd:
-        term = cosine
+    term, total = cosine if odd else 1.0, 0.0
     for k in range(freedom // 2):
         total += term
         top = 2 * k + 1 + odd

@@ -1,13 +1,10 @@
 """What a fixed policy would have earned, from a log that another policy wrote."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arguments import is_number, shown, whole
 from ..errors import InputError
@@ -100,15 +97,11 @@ def _read(log: Iterable[Batch], context: Callable[[Floats], Any] | None) -> Iter
             yield batch, batch.contexts if context is None else context(batch.contexts)
 
 
-def _folds(begin: int, rows: int) -> NDArray[np.int64]:
-    return np.arange(begin, begin + rows) % FOLDS
-
-
 def _first_reading(log: Iterable[Batch], context: Callable[[Floats], Any] | None, fitted: RewardModel | None) -> int:
     rows = 0
     for batch, contexts in _read(log, context if fitted is not None else None):
         if fitted is not None:
-            fitted.add(batch.contexts, contexts, batch.arm, batch.reward, _folds(rows, len(batch)))
+            fitted.add(batch.contexts, contexts, batch.arm, batch.reward, np.arange(rows, rows + len(batch)) % FOLDS)
         rows += len(batch)
     if fitted is not None and rows:
         fitted.finish()
@@ -122,8 +115,7 @@ class _Reading:
         self.policy, self.fitted, self.clip = policy, fitted, clip
         self.low, self.high = policy.loss_range
         self.seen = self.unplayable = self.unknown = 0
-        self.logged = 0.0
-        self.largest = self.most = 0.0  # weight seen; weight possible
+        self.logged = self.largest = self.most = 0.0  # sum of rewards; largest weight seen; largest possible
         self.columns: list[str] = []
         self.arms: tuple[Hashable, ...] = ()
         self.mass, self.counts = np.zeros(0), np.zeros(0)  # by arm: how much the policy plays it, how often it was shown
@@ -133,12 +125,11 @@ class _Reading:
         low, high = self.low, self.high
         if not (batch.reward.min() >= low and batch.reward.max() <= high):
             row = int(np.argmin((batch.reward >= low) & (batch.reward <= high)))
-            raise InputError(
-                f"A reward is {batch.reward[row]}, outside [{low}, {high}]. Give the policy loss_range=(low, high)."
-            )
+            given = f"A reward is {batch.reward[row]}, outside [{low}, {high}]"
+            raise InputError(f"{given}. Give the policy loss_range=(low, high).")
         table, playable = distributions(self.policy, batch, contexts)
-        fold = _folds(self.seen, len(batch))
         n, m = len(batch), len(batch.arms)
+        fold = np.arange(self.seen, self.seen + n) % FOLDS
         self.seen += n
         self.logged += float(batch.reward.sum())
         more = m - len(self.mass)
@@ -166,10 +157,9 @@ class _Reading:
     def result(self, chosen: Sequence[str], seed: int) -> OffPolicy:
         """Values, intervals, and what speaks against them."""
         if not self.columns or not self.tally.rows:
-            raise InputError(
-                f"Nothing to go by: of {self.seen} events, {self.unplayable} offered no arm that the policy knows and "
-                f"{self.unknown} have no propensity. Check the arms' names and the propensity column."
-            )
+            why = f"{self.unplayable} offered no arm that the policy knows and {self.unknown} have no propensity"
+            fix = "Check the arms' names and the propensity column."
+            raise InputError(f"Nothing to go by: of {self.seen} events, {why}. {fix}")
         products, n = self.tally.products, self.tally.rows
         sum_w, sum_ww = products[0, 1], products[1, 1]
         ess = float(sum_w * sum_w / sum_ww) if sum_ww > 0.0 else 0.0
@@ -198,10 +188,10 @@ class _Reading:
         intervals = {}
         for name in names:
             _, lower, upper = (self.columns.index(column) for column in COLUMNS[name])
-            intervals[name] = (float(low[lower]), float(high[upper]))
-            if name == "snips":
-                ends = studentised(groups[:, 1:2], groups[:, 2:3], drawn)
-                intervals[name] = (float(ends[0][0]), float(ends[1][0]))
+            intervals[name] = (low[lower], high[upper])
+        if "snips" in intervals:
+            [begin], [end] = studentised(groups[:, 1:2], groups[:, 2:3], drawn)
+            intervals["snips"] = (begin, end)
         return intervals
 
     def _estimate(self, name: str, ends: tuple[float, float], *, few: bool) -> Estimate:
@@ -214,16 +204,13 @@ class _Reading:
         if name == "snips":
             safe = ratio_ends(products[:3, :3], n, self.most, low, high)
         else:
-            wide = widths(name, self.most, math.inf if self.clip is None else self.clip, low, high)
+            below, above = widths(name, self.most, math.inf if self.clip is None else self.clip, low, high)
             means, squares = products[0] / n, np.diagonal(products) / n
-            safe = (
-                means[lower] - bernstein(means[lower], squares[lower], n, wide[0]),
-                means[upper] + bernstein(means[upper], squares[upper], n, wide[1]),
-            )
-        safe = (_within(safe[0], low, high), _within(safe[1], low, high))
+            least = means[lower] - bernstein(means[lower], squares[lower], n, below)
+            safe = (least, means[upper] + bernstein(means[upper], squares[upper], n, above))
         varies = len(np.unique(groups[:, point] if over == 0 else groups[groups[:, 1] > 0.0, point])) > 1
-        drawn = (_within(ends[0], low, high), _within(ends[1], low, high)) if varies and not few else safe
-        return Estimate(value, *drawn, safe)
+        (begin, end), (first, last) = np.clip([ends if varies and not few else safe, safe], low, high).tolist()
+        return Estimate(value, begin, end, (first, last))
 
     def _warnings(self, ess: float, paid: float) -> Iterator[str]:
         n, products = self.tally.rows, self.tally.products
@@ -247,7 +234,3 @@ class _Reading:
                 f"Weights average {mean:.4f}, not 1: the propensities are not those of the log, the log never shows some arms "
                 "where the policy plays them, or the policy learned from these very events. Do not trust the values."
             )
-
-
-def _within(value: float, low: float, high: float) -> float:
-    return min(max(float(value), low), high)

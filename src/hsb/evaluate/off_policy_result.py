@@ -94,22 +94,14 @@ class OffPolicy:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; what is not a number is None."""
-        return {
-            "rows": self.rows,
-            "value": _plain(self.value),
-            "interval": list(self.interval),
-            "best": self.best,
-            "estimates": {
-                name: {"value": _plain(each.value), "interval": list(each.interval), "bernstein": list(each.bernstein)}
-                for name, each in self.estimates.items()
-            },
-            "effective_rows": self.effective_rows,
-            "largest_weight": self.largest_weight,
-            "average_weight": self.average_weight,
-            "clip": self.clip,
-            "logged": self.logged,
-            "warnings": list(self.warnings),
+        estimates = {
+            name: {"value": _plain(each.value), "interval": list(each.interval), "bernstein": list(each.bernstein)}
+            for name, each in self.estimates.items()
         }
+        best = {"value": _plain(self.value), "interval": list(self.interval), "best": self.best}
+        about = ("effective_rows", "largest_weight", "average_weight", "clip", "logged")
+        numbers = {name: getattr(self, name) for name in about}
+        return {"rows": self.rows, **best, "estimates": estimates, **numbers, "warnings": list(self.warnings)}
 
     def __str__(self) -> str:
         lines = [f"{NAMES[name]:<21} {each!r}" for name, each in self.estimates.items()]

@@ -1,7 +1,5 @@
 """Work in several processes, through joblib: the one place that starts them, and the one that counts what they have done."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One run: a data set, and every policy on it as often as it is presented."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 
@@ -71,9 +69,8 @@ def enter(entrant: Entrant, seed: int) -> Policy:
         return entrant.copy(seed=seed)
     policy = entrant(seed)
     if not isinstance(policy, Policy):
-        raise InputError(
-            f"A function among policies must return a policy, as lambda seed: hsb.HSB(tree, arms=3, seed=seed); got {policy!r}."
-        )
+        example = "lambda seed: hsb.HSB(tree, arms=3, seed=seed)"
+        raise InputError(f"A function among policies must return a policy, as {example}; got {policy!r}.")
     return policy
 
 

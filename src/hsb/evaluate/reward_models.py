@@ -1,7 +1,5 @@
 """Models of the reward of every arm, fitted on one part of a log and asked about the other (cross-fitting)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 
@@ -60,15 +58,12 @@ class Ridge(RewardModel):
         return np.hstack([one, (features - self.about) / self.spread])
 
     def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
-        """Sum up products, arm by arm and fold by fold."""
         X = self._scaled(features)
         width = X.shape[1]
         most = int(arm.max(initial=-1)) + 1
         if most * FOLDS * width * width * 8 > MOST_BYTES:
-            raise InputError(
-                f"A ridge model of {most} arms on {width - 1} features takes too much memory. "
-                "Give model= a structure, e.g. hsb.BinaryTree(depth=6), whose cells' averages are used."
-            )
+            given = f"A ridge model of {most} arms on {width - 1} features takes too much memory"
+            raise InputError(f"{given}. Give model= a structure, e.g. hsb.BinaryTree(depth=6), whose cells' averages are used.")
         while len(self.products) < most:
             self.products.append(np.zeros((FOLDS, width, width)))
             self.targets.append(np.zeros((FOLDS, width)))
@@ -85,7 +80,6 @@ class Ridge(RewardModel):
         self.rows += np.bincount(fold, minlength=FOLDS)
 
     def finish(self) -> None:
-        """Solve, for every fold, from all the other folds."""
         self.means = _without(self.rewards) / np.maximum(_without(self.rows), 1.0)
         self.weights = []  # by arm: (folds, d + 1)
         for products, targets in zip(self.products, self.targets, strict=True):
@@ -95,7 +89,6 @@ class Ridge(RewardModel):
             self.weights.append(np.linalg.solve(others, wanted[:, :, None])[:, :, 0])
 
     def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
-        """The average reward of all, and what the arm's fit adds."""
         X, m = self._scaled(features), min(len(arms), len(self.weights))
         rewards = np.tile(self.means[fold][:, None], (1, len(arms)))
         weights = np.array(self.weights[:m])
@@ -117,7 +110,6 @@ class CellMeans(RewardModel):
         return self.structure.leaf(self.structure.space.to_unit(points))
 
     def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
-        """Sum up rewards, arm by arm and cell by cell."""
         leaves, most = self.structure.leaves, int(arm.max(initial=-1)) + 1
         if most * FOLDS * leaves * 16 > MOST_BYTES:
             raise InputError(f"{leaves} cells for each of {most} arms take too much memory. Give model= a smaller structure.")
@@ -129,7 +121,6 @@ class CellMeans(RewardModel):
         self.rows += np.bincount(place, minlength=self.rows.size).reshape(self.rows.shape)
 
     def finish(self) -> None:
-        """Averages of all the other folds."""
         sums, rows = _without(self.sums), _without(self.rows)
         self.means = sums.sum(axis=(1, 2)) / np.maximum(rows.sum(axis=(1, 2)), 1.0)
         of_arm = (sums.sum(axis=2) + PENALTY * self.means[:, None]) / (rows.sum(axis=2) + PENALTY)
@@ -152,7 +143,6 @@ class GivenModel(RewardModel):
         self.function = function
 
     def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
-        """What the function says; InputError unless it is a finite number for every row and arm."""
         rewards = np.asarray(self.function(features, arms), dtype=np.float64)
         if rewards.shape != (len(features), len(arms)) or not np.isfinite(rewards).all():
             needed = f"finite rewards of shape ({len(features)}, {len(arms)})"
@@ -173,9 +163,8 @@ def reward_model(model: Structure | Given | None) -> RewardModel:
         return CellMeans(model)
     if callable(model):
         return GivenModel(model)
-    raise InputError(
-        f"model must be None (ridge), a structure (averages of its cells) or a function (features, arms) -> rewards; given {model!r}."
-    )
+    needed = "None (ridge), a structure (averages of its cells) or a function (features, arms) -> rewards"
+    raise InputError(f"model must be {needed}; given {model!r}.")
 
 
 def _without(by_fold: Floats) -> Floats:

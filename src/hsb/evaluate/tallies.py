@@ -5,8 +5,6 @@ i mod GROUPS, so that up to GROUPS rows every row is a group of its own, and bey
 as the rows are.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

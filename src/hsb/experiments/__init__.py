@@ -3,10 +3,7 @@
 An experiment is found by its name: the subclass of `Experiment` in the module of that name. Nothing is imported before it is asked for.
 """
 
-from __future__ import annotations
-
 import importlib
-import inspect
 
 from ..errors import InputError
 from .base import Experiment
@@ -30,10 +27,6 @@ def named(name: str) -> list[Experiment]:
 
 def _load(name: str) -> Experiment:
     module = importlib.import_module(f".paper.{name}", __name__)
-    kinds = [
-        kind
-        for _, kind in inspect.getmembers(module, inspect.isclass)
-        if issubclass(kind, Experiment) and kind.__module__ == module.__name__ and not inspect.isabstract(kind)
-    ]
-    (kind,) = (kind for kind in kinds if kind.name == name)
-    return kind()
+    [kind] = (each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__)
+    experiment: Experiment = kind()
+    return experiment

@@ -3,8 +3,6 @@
 `runner.py` runs the parts (once each, in parallel, resumable), `report.py` writes what the analysis says. An experiment knows of neither.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Results of parts in files, each under a hash of all that it follows from, so that nothing is run twice and nothing stale is used."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import importlib.util
@@ -62,9 +60,8 @@ def key(part: Part) -> str:
     try:
         arguments = json.dumps(part.arguments, sort_keys=True)
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"Part {part.name!r}: its arguments must be plain data (numbers, text, lists, dicts): {error}."
-        ) from None
+        needed = "its arguments must be plain data (numbers, text, lists, dicts)"
+        raise InputError(f"Part {part.name!r}: {needed}: {error}.") from None
     said = json.dumps([part.function, arguments, source_of(part.function.partition(":")[0]), _library()])
     return hashlib.sha256(said.encode()).hexdigest()
 

@@ -1,7 +1,5 @@
 """A claim is a paired difference with its interval."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -32,14 +30,5 @@ def claim(
     mean, low, high = paired_interval(differences)
     holds = True if low > 0 else False if high < 0 else None
     more = {True: "", None: tie, False: fails}[holds]
-    return Claim(
-        experiment=experiment,
-        claim=text,
-        holds=holds,
-        difference=mean,
-        low=low,
-        high=high,
-        numbers=dict(numbers or {}),
-        source=source,
-        explanation=" ".join(part for part in (explanation, more) if part),
-    )
+    why = " ".join(part for part in (explanation, more) if part)
+    return Claim(experiment, text, holds, mean, low, high, numbers=dict(numbers or {}), source=source, explanation=why)

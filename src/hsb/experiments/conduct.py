@@ -1,7 +1,5 @@
 """From experiments to a report: run all their parts, let each analyse its own, write everything down."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time
@@ -11,19 +9,10 @@ from typing import NamedTuple
 
 from ..errors import InputError
 from ..evaluate.parallel import Progress
-from .base import Analysis, Experiment, Options, Part
-from .cache import Finished
+from .base import Experiment, Options
+from .page import Study
+from .report import write
 from .runner import compile_first, run
-
-
-class Study(NamedTuple):
-    """An experiment that was run: its parts, what they returned, and what that shows."""
-
-    experiment: Experiment
-    options: Options
-    parts: list[Part]
-    finished: list[Finished]
-    analysis: Analysis
 
 
 class Conducted(NamedTuple):
@@ -48,14 +37,12 @@ def conduct(
 
     All parts share one pool of workers. Bad input is refused before anything is run or written.
     """
-    from .report import write
-
     begin = time.perf_counter()
     if options.data is not None and not options.data.is_dir():
         raise InputError(f"The data directory {str(options.data)!r} does not exist. Name the directory with Yahoo's files.")
     todo = [(experiment, experiment.parts(options)) for experiment in experiments]
     out = usable(Path(out))
-    everything = [part._replace(name=full_name(experiment, part)) for experiment, parts in todo for part in parts]
+    everything = [part._replace(name=_full_name(experiment.name, part.name)) for experiment, parts in todo for part in parts]
     prepare = compile_first if any(part.rounds for part in everything) else None
     finished = run(everything, out / "cache", jobs=jobs, engine=engine, progress=progress, prepare=prepare)
     studies = []
@@ -67,10 +54,8 @@ def conduct(
     return Conducted(studies, time.perf_counter() - begin, report)
 
 
-def full_name(experiment: Experiment, part: Part) -> str:
-    """A part's name among those of other experiments."""
-    prefix = f"{experiment.name}: "
-    return part.name if part.name.startswith(prefix) else prefix + part.name
+def _full_name(experiment: str, part: str) -> str:
+    return f"{experiment}: {part.removeprefix(f'{experiment}: ')}"
 
 
 def usable(out: Path) -> Path:

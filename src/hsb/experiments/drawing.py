@@ -1,7 +1,5 @@
 """Figures as files: the same drawing as SVG and PNG, equal bytes for equal figures."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys
@@ -40,15 +38,10 @@ def draw(name: str, figure: Figure) -> Drawn:
 
     with matplotlib.rc_context(LOOK | {"svg.hashsalt": name}):
         drawn = figure.draw(pyplot)
+        svg, png = io.BytesIO(), io.BytesIO()
         try:
-            files = [_saved(drawn, kind) for kind in ("svg", "png")]
+            drawn.savefig(svg, format="svg", dpi=DPI, metadata={"Date": None, "Creator": None})
+            drawn.savefig(png, format="png", dpi=DPI, metadata={"Software": None})
         finally:
             pyplot.close(drawn)
-    return Drawn(name, figure, *files)
-
-
-def _saved(drawn: Any, kind: str) -> bytes:
-    buffer = io.BytesIO()
-    about = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
-    drawn.savefig(buffer, format=kind, dpi=DPI, metadata=about)
-    return buffer.getvalue()
+    return Drawn(name, figure, svg.getvalue(), png.getvalue())

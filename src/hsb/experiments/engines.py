@@ -4,25 +4,19 @@
 DASK_SCHEDULER_ADDRESS or RAY_ADDRESS.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ..errors import InputError
 from ..evaluate import parallel
 
-ENGINES = ("local", "dask", "ray")
-NEEDS = {
-    "local": ("joblib", "cli"),
-    "dask": ("distributed", "dask"),
-    "ray": ("ray", "ray"),
-}  # the package, and the extra that brings it
+# what each engine needs: the package, and the extra that brings it
+ENGINES = {"local": ("joblib", "cli"), "dask": ("distributed", "dask"), "ray": ("ray", "ray")}
 BATCH = 4  # parts a worker: joblib's Ray back end hands results over in batches only
 
 
@@ -34,7 +28,7 @@ def check_engine(engine: str) -> None:
     if engine not in ENGINES:
         raise InputError(f"engine must be one of {', '.join(ENGINES)}; given {engine!r}.")
     for name in ("local", engine):
-        package, extra = NEEDS[name]
+        package, extra = ENGINES[name]
         if importlib.util.find_spec(package) is None:
             raise InputError(f"The engine {engine!r} needs {package}, which is not installed: pip install 'hsb[{extra}]'")
 
@@ -50,13 +44,10 @@ def cores() -> int:
     return int(joblib.cpu_count())
 
 
-def spread(
-    engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
-) -> Generator[Any, None, None]:
+def spread(engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Generator[Any]:
     """function(*task) for every task, each as soon as it is finished, in any order."""
     if engine == "local" and (jobs == 1 or len(tasks) == 1):
-        for task in tasks:
-            yield function(*task)
+        yield from (function(*task) for task in tasks)
     elif engine == "local":
         yield from parallel.spread(jobs, function, tasks)
     elif engine == "dask":
@@ -70,12 +61,9 @@ def spread(
 @contextmanager
 def _dask(jobs: int) -> Iterator[None]:
     distributed: Any = importlib.import_module("distributed")
-    if address := os.environ.get("DASK_SCHEDULER_ADDRESS"):
-        with distributed.Client(address):
-            yield
-        return
-    here = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
-    with here, distributed.Client(here):
+    address = os.environ.get("DASK_SCHEDULER_ADDRESS")
+    here = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
+    with nullcontext(address) if address else distributed.LocalCluster(**here) as cluster, distributed.Client(cluster):
         yield
 
 
@@ -84,10 +72,9 @@ def _ray(jobs: int) -> Iterator[None]:
     ray: Any = importlib.import_module("ray")
     importlib.import_module("ray.util.joblib").register_ray()
     running = ray.is_initialized()
-    if not running and os.environ.get("RAY_ADDRESS"):
-        ray.init(log_to_driver=False)
-    elif not running:
-        ray.init(num_cpus=jobs, include_dashboard=False, log_to_driver=False, logging_level="error")
+    here = {"num_cpus": jobs, "include_dashboard": False, "logging_level": "error"}
+    if not running:
+        ray.init(log_to_driver=False, **({} if os.environ.get("RAY_ADDRESS") else here))
     try:
         yield
     finally:

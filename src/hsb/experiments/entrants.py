@@ -3,8 +3,6 @@
 Where a name stands for a class of hsb, "module:Class" stands for one of the user's own; other keys are its keyword arguments.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

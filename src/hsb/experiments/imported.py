@@ -1,7 +1,5 @@
 """A class of the user's own, named "module:Class" in a file that the user wrote. Nothing else is ever imported by name."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import os
@@ -29,18 +27,17 @@ def imported(name: str, base: type) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise InputError(f"{name!r}: importing {module_name} failed: {error}.") from None
-        raise InputError(
-            f"{name!r}: there is no module {error.name!r} in {here} or on Python's path. Run hsb where {error.name}.py is."
-        ) from None
+        reason = f"there is no module {error.name!r} in {here} or on Python's path"
+        raise InputError(f"{name!r}: {reason}. Run hsb where {error.name}.py is.") from None
     except (ImportError, SyntaxError, TypeError, ValueError) as error:
         raise InputError(f"{name!r}: importing {module_name!r} failed: {type(error).__name__}: {error}.") from None
     kind = getattr(module, class_name, None)
     if not isinstance(kind, type) or not issubclass(kind, base):
         kinds = [each for each, value in vars(module).items() if isinstance(value, type) and issubclass(value, base)]
         where = getattr(module, "__file__", None) or module_name
+        has = ", ".join(sorted(kinds)) or "none at all"
         raise InputError(
-            f"{name!r}: {where} has no subclass of hsb's {base.__name__} of the name {class_name!r}; it has "
-            f"{', '.join(sorted(kinds)) or 'none at all'}."
+            f"{name!r}: {where} has no subclass of hsb's {base.__name__} of the name {class_name!r}; it has {has}."
         )
     if inspect.isabstract(kind):
         raise InputError(f"{name!r} is not complete: it must define {', '.join(sorted(vars(kind)['__abstractmethods__']))}.")

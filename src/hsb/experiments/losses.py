@@ -1,7 +1,5 @@
 """A CSV file with a row a round: columns of contexts, and a column of losses for each arm."""
 
-from __future__ import annotations
-
 import csv
 import math
 from pathlib import Path
@@ -40,17 +38,14 @@ class Losses(Problem, listed=False):
         outside = np.argwhere((self.losses < low) | (self.losses > high))
         if len(outside):
             t, m = outside[0]
-            raise InputError(
-                f"loss_range: row {t + 1} of the file has a loss of {self.losses[t, m]}, outside [{low}, {high}]. "
-                f"Write loss_range = [{self.losses.min():g}, {self.losses.max():g}] or wider."
-            )
+            given = f"loss_range: row {t + 1} of the file has a loss of {self.losses[t, m]}, outside [{low}, {high}]"
+            raise InputError(f"{given}. Write loss_range = [{self.losses.min():g}, {self.losses.max():g}] or wider.")
 
     def sample(self, rounds: int, seed: int, *, new_model: bool = False) -> Sample:
         """The first `rounds` rows, whatever the seed. What was to be expected is taken to be what was lost."""
         return Sample(self.contexts[:rounds], self.losses[:rounds], self.losses[:rounds])
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> NoReturn:
-        """Not possible: a file has no model."""
         raise InputError("A file says what was lost, not what was to be expected: there is no model and no best loss.")
 
 

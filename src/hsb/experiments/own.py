@@ -1,7 +1,5 @@
 """A user's own comparison, read from a TOML file, as an experiment like those of the paper."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .base import Analysis, Figure, Options
@@ -23,14 +21,12 @@ class Own(Race):
 
     def settings(self, options: Options) -> dict[str, Any]:
         """What the file says, in the form of a race: a run is a data set that is presented once."""
-        policies = {
-            label: {label: {"structure": self.spec["structure"]} | policy} for label, policy in self.spec["policies"].items()
-        }
+        shared = {"structure": self.spec["structure"]}
+        policies = {label: {label: shared | policy} for label, policy in self.spec["policies"].items()}
         race = {"problem": self.spec.get("problem") or self.spec["file"], "data_sets": self.spec["runs"], "presentations": 1}
         return self.spec | race | {"policies": policies, "seed": options.seed}
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """Losses with intervals, curves, and the first policy against each of the others."""
         compared = self.comparison(options, results)
         first, *others = compared.policies
         data = f"{self.spec['rounds']:,} rounds, {self.spec['runs']} runs"
@@ -38,11 +34,10 @@ class Own(Race):
             note = f"The rounds of {self.spec['file']['name']}, in their order: runs differ in the policies' own random numbers alone."
         else:
             note = f"The problem {self.spec['problem']['name']!r}, synthetic: every run draws its own data, the same for all policies."
+        caption = f"Average loss, {data}, 95% bands."
         return Analysis(
             claims=[self.beats(compared, first, rival, f"{first} loses less than {rival}", source="hsb") for rival in others],
-            figures=[
-                Figure("losses", f"Average loss, {data}, 95% bands.", lambda _: compared.plot().figure, compared.synthetic)
-            ],
+            figures=[Figure("losses", caption, lambda _: compared.plot().figure, compared.synthetic)],
             tables=[losses_table(compared, f"Average loss over {data}{' (synthetic)' if compared.synthetic else ''}")],
             notes=[note],
         )

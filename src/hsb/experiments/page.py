@@ -1,18 +1,14 @@
 """The page: plain HTML that needs nothing else, by day and by night."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from .base import Claim, Table
+from .base import Analysis, Claim, Experiment, Options, Part, Table
+from .cache import Finished
 from .drawing import Drawn
-
-if TYPE_CHECKING:
-    from .conduct import Study
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fdfdfb; --line: #d5d5cf; --soft: #5d5d58;
@@ -31,17 +27,29 @@ figure { margin: 1.5rem 0 } figure svg { max-width: 100%; height: auto; backgrou
 pre { overflow-x: auto; font-size: 0.85em } a { color: inherit }
 """
 VERDICTS = {True: ("holds", "✓ holds"), False: ("fails", "✗ does not hold"), None: ("tie", "≈ tie")}
+EXPLAINED = (
+    "A claim holds where the 95% interval of its difference lies above 0, does not hold where it lies below, and is a tie where it covers 0. "
+    "Differences are positive where the claim is true."
+)
+
+
+class Study(NamedTuple):
+    """An experiment that was run: its parts, what they returned, and what that shows."""
+
+    experiment: Experiment
+    options: Options
+    parts: list[Part]
+    finished: list[Finished]
+    analysis: Analysis
 
 
 def page(title: str, studies: Sequence[tuple[Study, Sequence[Drawn]]], about: dict[str, str]) -> str:
     """The report as one HTML document: claims first, then each study, then what was run and with what settings."""
-    claims = [claim for study, _ in studies for claim in study.analysis.claims]
     links = " · ".join(f'<a href="#{study.experiment.name}">{escape(study.experiment.title)}</a>' for study, _ in studies)
     inside = [
         f"<h1>{escape(title)}</h1>",
         f"<p>{links}</p>",
-        f"<h2 id='claims'>Claims</h2><p>{escape(count(claims))} {EXPLAINED}</p>" if claims else "",
-        _claims(claims) if claims else "",
+        _claims([claim for study, _ in studies for claim in study.analysis.claims]),
         *(_study(study, figures) for study, figures in studies),
         "<h2 id='run'>What was run</h2>",
         _table(Table("", ["", ""], [[name, value] for name, value in about.items()])),
@@ -54,12 +62,6 @@ def page(title: str, studies: Sequence[tuple[Study, Sequence[Drawn]]], about: di
     )
 
 
-EXPLAINED = (
-    "A claim holds where the 95% interval of its difference lies above 0, does not hold where it lies below, and is a tie where it covers 0. "
-    "Differences are positive where the claim is true."
-)
-
-
 def count(claims: Sequence[Claim]) -> str:
     """How many hold.
 
@@ -67,12 +69,10 @@ def count(claims: Sequence[Claim]) -> str:
     '1 of 2 claims holds, 0 do not, 1 is a tie.'
     """
     holding, failing, ties = (sum(claim.holds is holds for claim in claims) for holds in (True, False, None))
-    verbs = (
-        "holds" if holding == 1 else "hold",
-        "does not" if failing == 1 else "do not",
-        "is a tie" if ties == 1 else "are ties",
-    )
-    return f"{holding} of {len(claims)} claims {verbs[0]}, {failing} {verbs[1]}, {ties} {verbs[2]}."
+    hold = "holds" if holding == 1 else "hold"
+    fail = "does not" if failing == 1 else "do not"
+    tie = "is a tie" if ties == 1 else "are ties"
+    return f"{holding} of {len(claims)} claims {hold}, {failing} {fail}, {ties} {tie}."
 
 
 def number(value: Any) -> str:
@@ -94,6 +94,8 @@ def number(value: Any) -> str:
 
 
 def _claims(claims: Sequence[Claim]) -> str:
+    if not claims:
+        return ""
     rows = []
     for claim in claims:
         kind, words = VERDICTS[claim.holds]
@@ -101,31 +103,20 @@ def _claims(claims: Sequence[Claim]) -> str:
         numbers = "<br>".join(f"{escape(str(name))}: {escape(number(value))}" for name, value in claim.numbers.items())
         why = f"<br><small>{escape(claim.explanation)}</small>" if claim.explanation else ""
         source = f"<br><small>{escape(claim.experiment)}, {'the paper' if claim.source == 'paper' else 'ours'}</small>"
-        rows.append(
-            f'<tr><td class="verdict {kind}">{words}</td><td>{escape(claim.claim)}{source}{why}</td>'
-            f"<td>{interval}</td><td>{numbers}</td></tr>"
-        )
+        said = f'<td class="verdict {kind}">{words}</td><td>{escape(claim.claim)}{source}{why}</td>'
+        rows.append(f"<tr>{said}<td>{interval}</td><td>{numbers}</td></tr>")
     head = "<tr><th>verdict</th><th>claim</th><th>difference<br><small>95% interval</small></th><th>numbers</th></tr>"
-    return f'<div class="wide"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
+    heading = f"<h2 id='claims'>Claims</h2><p>{escape(count(claims))} {EXPLAINED}</p>"
+    return f'{heading}\n<div class="wide"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 
 def _study(study: Study, figures: Sequence[Drawn]) -> str:
-    analysis = study.analysis
-    return "\n".join(
-        [
-            f'<h2 id="{study.experiment.name}">{escape(study.experiment.title)}</h2>',
-            *(f"<p>{escape(note)}</p>" for note in analysis.notes),
-            *(_figure(drawn) for drawn in figures),
-            *(_table(table) for table in analysis.tables),
-        ]
-    )
-
-
-def _figure(drawn: Drawn) -> str:
-    caption = drawn.figure.caption + (" Synthetic data." if drawn.figure.synthetic else "")
-    return (
-        f'<figure role="img" aria-label="{escape(caption)}">{drawn.inline}<figcaption>{escape(caption)}</figcaption></figure>'
-    )
+    lines = [f'<h2 id="{study.experiment.name}">{escape(study.experiment.title)}</h2>']
+    lines += [f"<p>{escape(note)}</p>" for note in study.analysis.notes]
+    for drawn in figures:
+        said = escape(drawn.figure.caption + (" Synthetic data." if drawn.figure.synthetic else ""))
+        lines.append(f'<figure role="img" aria-label="{said}">{drawn.inline}<figcaption>{said}</figcaption></figure>')
+    return "\n".join([*lines, *map(_table, study.analysis.tables)])
 
 
 def _table(table: Table) -> str:
@@ -139,7 +130,5 @@ def _table(table: Table) -> str:
 def _settings(study: Study) -> str:
     settings = json.dumps(study.experiment.settings(study.options), indent=1, ensure_ascii=False, default=str)
     seconds = sum(finished.seconds for finished in study.finished)
-    return (
-        f"<details><summary>{escape(study.experiment.title)}: {len(study.parts)} parts, {seconds:.1f} s</summary>"
-        f"<pre>{escape(settings)}</pre></details>"
-    )
+    summary = f"{escape(study.experiment.title)}: {len(study.parts)} parts, {seconds:.1f} s"
+    return f"<details><summary>{summary}</summary><pre>{escape(settings)}</pre></details>"

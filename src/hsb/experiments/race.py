@@ -1,7 +1,5 @@
 """Policies on several data sets of one problem, all as plain data: what Sections VI-A and VI-B and `hsb run` have in common."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -46,19 +44,19 @@ class Race(Experiment):
         return []
 
     def parts(self, options: Options) -> list[Part]:
-        """A data set and a group of policies each."""
         settings = self.settings(options)
         names = ("problem", "rounds", "presentations", "seed", "code")
         shared = {"marks": self.marks(settings)} | {name: settings[name] for name in names if name in settings}
+        function, rounds = f"{__name__}:play_part", settings["rounds"] * settings["presentations"]
         return [
             Part(
-                name=f"{self.name}: data set {run + 1}, {group}",
-                function=f"{__name__}:play_part",
-                arguments=shared | {"policies": policies, "run": run},
-                rounds=settings["rounds"] * settings["presentations"] * len(policies),
+                f"{self.name}: data set {run + 1}, {group}",
+                function,
+                shared | {"policies": each, "run": run},
+                rounds * len(each),
             )
             for run in range(settings["data_sets"])
-            for group, policies in settings["policies"].items()
+            for group, each in settings["policies"].items()
         ]
 
     def comparison(self, options: Options, results: dict[str, Any]) -> Comparison:

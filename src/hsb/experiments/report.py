@@ -3,26 +3,21 @@
 All of it is written beside its place first and then moved there, file by file, the page last.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os
 import platform
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .base import Claim
 from .cache import plain
 from .drawing import Drawn, draw
-from .page import page
-
-if TYPE_CHECKING:
-    from .conduct import Study
+from .page import Study, page
 
 PACKAGES = ("hsb", "numpy", "numba", "joblib", "matplotlib")
 
@@ -32,11 +27,9 @@ def write(studies: Sequence[Study], out: Path, *, title: str, seconds: float) ->
     figures = [_drawn(study) for study in studies]
     files: dict[str, bytes] = {}
     for drawn in (each for own in figures for each in own):
-        files[f"figures/{drawn.name}.svg"] = drawn.svg
-        files[f"figures/{drawn.name}.png"] = drawn.png
-    files["results.jsonl"] = "".join(_line(row) + "\n" for study in studies for row in _results(study)).encode()
-    claims = [as_dict(claim) for study in studies for claim in study.analysis.claims]
-    files["claims.json"] = (json.dumps(claims, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        files |= {f"figures/{drawn.name}.svg": drawn.svg, f"figures/{drawn.name}.png": drawn.png}
+    files["results.jsonl"] = "".join(_json(row) for study in studies for row in _results(study)).encode()
+    files["claims.json"] = _json([as_dict(claim) for study in studies for claim in study.analysis.claims], indent=1).encode()
     files["report.html"] = page(title, list(zip(studies, figures, strict=True)), about(studies, seconds)).encode()
     _move_into_place(files, out)
     return out / "report.html"
@@ -84,23 +77,14 @@ def _drawn(study: Study) -> list[Drawn]:
     return [draw(each.name if prefix in each.name else f"{prefix}-{each.name}", each) for each in study.analysis.figures]
 
 
-def _results(study: Study) -> list[dict[str, Any]]:
-    return [
-        {
-            "experiment": study.experiment.name,
-            "part": part.name,
-            "function": part.function,
-            "arguments": part.arguments,
-            "rounds": part.rounds,
-            "seconds": round(finished.seconds, 3),
-            "result": finished.result,
-        }
-        for part, finished in zip(study.parts, study.finished, strict=True)
-    ]
+def _results(study: Study) -> Iterator[dict[str, Any]]:
+    for part, finished in zip(study.parts, study.finished, strict=True):
+        row = {"experiment": study.experiment.name, "part": part.name, "function": part.function, "arguments": part.arguments}
+        yield row | {"rounds": part.rounds, "seconds": round(finished.seconds, 3), "result": finished.result}
 
 
-def _line(row: dict[str, Any]) -> str:
-    return json.dumps(_finite(row), ensure_ascii=False, allow_nan=False)
+def _json(value: Any, indent: int | None = None) -> str:
+    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, indent=indent) + "\n"
 
 
 def _finite(value: Any) -> Any:

@@ -1,7 +1,5 @@
 """Runs parts: once each, in parallel, on any engine. Finished parts are kept at once, so that a run that was stopped goes on where it was."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import time
@@ -10,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..arguments import whole
 from ..errors import InputError
@@ -24,15 +22,6 @@ FEW = 2  # workers that had better compile different kernels at the same time th
 
 class PartFailed(RuntimeError):
     """A part raised an error. The parts that were finished before are kept."""
-
-
-class Outcome(NamedTuple):
-    """How one part ended, as it comes back from a worker."""
-
-    number: int
-    text: str  # its result as JSON, or what went wrong
-    seconds: float
-    failed: bool
 
 
 def run(
@@ -68,13 +57,12 @@ def run(
         if prepare is not None and engine == "local" and min(jobs, len(missing)) > FEW:
             prepare()
         with closing(spread(engine, jobs, perform, [(i, parts[i].function, parts[i].arguments) for i in missing])) as outcomes:
-            for outcome in outcomes:
-                part = parts[outcome.number]
-                if outcome.failed:
-                    raise PartFailed(f"Part {part.name!r} failed: {outcome.text}")
-                finished = Finished(json.loads(outcome.text), outcome.seconds)
+            for number, text, seconds, failed in outcomes:
+                part = parts[number]
+                if failed:
+                    raise PartFailed(f"Part {part.name!r} failed: {text}")
+                ready[number] = finished = Finished(json.loads(text), seconds)
                 cache.put(part, finished)
-                ready[outcome.number] = finished
                 tell(part.rounds)
     return [finished for finished in ready if finished is not None]
 
@@ -97,8 +85,11 @@ def in_turn(parts: Sequence[Part], which: Sequence[int]) -> list[int]:
     return [i for *_, i in sorted(keys)]
 
 
-def perform(number: int, function: str, arguments: dict[str, Any]) -> Outcome:
-    """Run one part, wherever this is. What it raises comes back as text, so that other parts are not lost with it."""
+def perform(number: int, function: str, arguments: dict[str, Any]) -> tuple[int, str, float, bool]:
+    """Run one part, wherever this is: its number, its result as JSON or what it raised, the seconds, and whether it failed.
+
+    An error comes back as text, so that other parts are not lost with it.
+    """
     begin = time.perf_counter()
     try:
         module, _, name = function.partition(":")
@@ -106,8 +97,8 @@ def perform(number: int, function: str, arguments: dict[str, Any]) -> Outcome:
     except Exception as error:  # whatever it is, the caller must hear which part it was
         where = traceback.extract_tb(error.__traceback__)[-1]
         said = f"{type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
-        return Outcome(number, said, time.perf_counter() - begin, failed=True)
-    return Outcome(number, text, time.perf_counter() - begin, failed=False)
+        return number, said, time.perf_counter() - begin, True
+    return number, text, time.perf_counter() - begin, False
 
 
 def compile_first() -> float:

@@ -14,8 +14,6 @@ A name with a colon is a class of your own, "module:Class", for a policy, for a 
 imported, that is, run, from Python's path or the current directory. No other code than the file names is.
 """
 
-from __future__ import annotations
-
 import hashlib
 import tomllib
 from collections.abc import Iterator
@@ -40,12 +38,10 @@ def read(path: Path) -> dict[str, Any]:
     A wrong key, value or column is an InputError of one line that names it; nothing has been run then.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise InputError(f"Cannot read {str(path)!r}: {reason}.") from None
-    try:
-        given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path.name} is not TOML: {error}.") from None
     with _within(path.name):

@@ -1,7 +1,5 @@
 """Worlds to play in: the models of Section VI, others that are harder in one way each, and an adversary. All synthetic."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 
@@ -12,27 +10,10 @@ from .changing import Changes, HiddenImprovement, LocalChange
 from .paper import SortedContexts, Stationary, SuddenChange
 from .waves import Articles, Noise, Piecewise, RareClicks, RealLosses, SlowDrift, Smooth, TwoFeatures
 
-__all__ = [
-    "Adversary",
-    "Articles",
-    "Changes",
-    "Fight",
-    "HiddenImprovement",
-    "LocalChange",
-    "Noise",
-    "Piecewise",
-    "Problem",
-    "RareClicks",
-    "RealLosses",
-    "Sample",
-    "SlowDrift",
-    "Smooth",
-    "SortedContexts",
-    "Stationary",
-    "SuddenChange",
-    "TwoFeatures",
-    "named",
-]
+__all__ = ["Adversary", "Fight", "Problem", "Sample", "named"]
+__all__ += ["SortedContexts", "Stationary", "SuddenChange"]
+__all__ += ["Changes", "HiddenImprovement", "LocalChange"]
+__all__ += ["Articles", "Noise", "Piecewise", "RareClicks", "RealLosses", "SlowDrift", "Smooth", "TwoFeatures"]
 
 
 def named(name: str, **settings: Any) -> Problem:

@@ -1,7 +1,5 @@
 """Losses set by somebody who knows the learner's probabilities, though not what it will draw."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -74,11 +72,8 @@ class Adversary(Problem):
         return flips(rng, chances(self.kind, model, target))
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> NoReturn:
-        """Nothing can be said before the policy has spoken."""
-        raise InputError(
-            "An Adversary's losses depend on the policy's probabilities: there is no sample, no expected and no best loss. "
-            "Use adversary.play(policy, rounds, seed), or hsb.evaluate.compare."
-        )
+        why = "An Adversary's losses depend on the policy's probabilities: there is no sample, no expected and no best loss"
+        raise InputError(f"{why}. Use adversary.play(policy, rounds, seed), or hsb.evaluate.compare.")
 
 
 def chances(kind: str, model: Floats, target: int) -> Floats:

@@ -1,7 +1,5 @@
 """Variants of VI-A that change more often, or only somewhere, or where nobody looks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -27,7 +25,6 @@ class LocalChange(SuddenChange):
         self.below = float(below)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """VI-A's, and permuted from the change on, on the left."""
         return shifted(waves_and_line(contexts), (when >= self.change(rounds)) & (contexts[:, 0] < self.below))
 
 
@@ -54,7 +51,6 @@ class Changes(Problem):
         self._orders = np.array(orders)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """VI-A's, permuted as in its stretch."""
         starts = np.arange(self.count + 1) * rounds // (self.count + 1)
         stretch = np.searchsorted(starts, when, side="right") - 1
         return np.take_along_axis(waves_and_line(contexts), self._orders[stretch], axis=1)
@@ -73,7 +69,6 @@ class HiddenImprovement(Problem):
         super().__init__(arms=3)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The three numbers, with the second as of the round."""
         losses = np.tile([0.3, 0.5, 0.6], (len(contexts), 1))
         losses[when >= rounds // 2, 1] = 0.1
         return losses

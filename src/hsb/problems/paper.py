@@ -1,7 +1,5 @@
 """The models of Sections VI-A and VI-B."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -26,7 +24,6 @@ class Stationary(Problem):
         super().__init__(arms=3)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The three models at the contexts, the same in every round."""
         return waves_and_line(contexts)
 
 
@@ -48,7 +45,6 @@ class SuddenChange(Problem):
         return math.floor(self.at * rounds + 1e-9)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """VI-A's, and permuted from the change on."""
         return shifted(waves_and_line(contexts), when >= self.change(rounds))
 
 

@@ -1,7 +1,5 @@
 """Problems whose arms are waves, steps or noise, drawn at random. `model` says which: the problem is the same for every sample's seed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -36,7 +34,6 @@ class Smooth(Drawn):
         self._frequencies, self._phases = rng.choice([0.5, 1.0, 1.5, 2.0], self.arms), rng.random(self.arms)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The waves at the contexts, the same in every round."""
         return self._waves(contexts)
 
     def _waves(self, contexts: Floats, turn: Floats | float = 0.0) -> Floats:
@@ -51,7 +48,6 @@ class RealLosses(Smooth):
     """
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The waves, scaled to [0.2, 0.8]."""
         return 0.2 + 0.75 * (self._waves(contexts) - 0.1)
 
     def _losses(self, rng: np.random.Generator, expected: Floats) -> Floats:
@@ -69,7 +65,6 @@ class RareClicks(Smooth):
         super().__init__(arms=arms, model=model)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The waves, upside down and scaled to [0.92, 0.98]."""
         return 0.98 - 0.075 * (self._waves(contexts) - 0.1)
 
 
@@ -89,7 +84,6 @@ class Articles(Drawn):
         self._frequencies, self._phases = rng.choice([0.5, 1.0, 1.5], self.arms), rng.random(self.arms)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """One less the probability of a click."""
         waves = np.sin(2 * np.pi * (contexts * self._frequencies + self._phases))
         return np.asarray(1.0 - np.minimum(0.5, 0.04 * np.exp(self._levels + 0.35 * waves)))
 
@@ -106,7 +100,6 @@ class Noise(Problem):
         self.features = self.space.features
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """A half, for every arm."""
         return np.broadcast_to(0.5, (len(contexts), self.arms))
 
     def _losses(self, rng: np.random.Generator, expected: Floats) -> Floats:
@@ -121,7 +114,6 @@ class SlowDrift(Smooth):
     """
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The waves, as far as they have turned in the rounds `when`."""
         return self._waves(contexts, np.outer(when / rounds, np.where(np.arange(self.arms) % 2, -1.0, 1.0)))
 
     def _stretches(self, rounds: int) -> Iterator[tuple[int, float]]:
@@ -146,7 +138,6 @@ class Piecewise(Drawn):
         self._means = rng.uniform(0.1, 0.9, (self.pieces, self.arms))
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """Those of the interval that a context lies in."""
         return np.asarray(self._means[np.searchsorted(self._cuts, contexts[:, 0], side="right")])
 
     def best_loss(self, rounds: int) -> float:
@@ -167,5 +158,4 @@ class TwoFeatures(Drawn):
         self._directions, self._phases = rng.choice([-1.0, -0.5, 0.5, 1.0], (2, self.arms)), rng.random(self.arms)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The waves over the square, the same in every round."""
         return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts @ self._directions + self._phases)))

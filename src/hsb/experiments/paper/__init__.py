@@ -1,7 +1,5 @@
 """The paper's five experiments, each a file of its own, with its figures beside it. Each is one literal of settings, its work, its claims."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from ..base import Experiment, Options
@@ -13,6 +11,5 @@ class Paper(Experiment):
     SETTINGS: ClassVar[dict[str, Any]]
 
     def settings(self, options: Options) -> dict[str, Any]:
-        """The literal, at the size that was asked for, and the seed."""
         settings = {name: value for name, value in self.SETTINGS.items() if name != "quick"}
         return settings | (self.SETTINGS["quick"] if options.quick else {}) | {"seed": options.seed}

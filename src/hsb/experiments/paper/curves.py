@@ -1,7 +1,5 @@
 """Figures 6 and 8: average losses so far. One colour a family, dashes by depth, and markers on what is not the paper's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...evaluate.comparison import Comparison

@@ -1,7 +1,5 @@
 """Figs. 1 to 5: what mappings, their quantised approximations, experts and trees are, drawn from the library's own objects."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -41,7 +39,6 @@ class Illustrations(Paper):
     }
 
     def parts(self, options: Options) -> list[Part]:
-        """One for what the cells of a tree can approximate, one for the experts; both are quick."""
         settings = self.settings(options)
         depths = sorted([*settings["depths"], *settings["more depths"]])
         listed = {"arms": settings["arms"], "depth": settings["tree depth"], "rounds": settings["rounds"]}
@@ -51,7 +48,6 @@ class Illustrations(Paper):
         ]
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """Pictures, and what can be checked about them."""
         settings = self.settings(options)
         closest, listed = results["approximations"], results["experts"]
         shares = closest["disagreement"]
@@ -59,53 +55,34 @@ class Illustrations(Paper):
         tree, mappings, priors = square_tree(depth), np.array(listed["mappings"]), listed["priors"]
         drawn = [(square_tree(d), np.array(closest["mappings"][str(d)]), shares[str(d)]) for d in settings["depths"]]
         shown = [(n, mappings[n], tree_nodes(mappings[n], depth), priors[n]) for n in settings["shown"]]
+        square = "A mapping of the unit square to two arms, and the closest mappings of 16 and of 64 cells."
+        every = f"All {len(mappings)} experts for two arms and four cells, each with its prior weight on the tree of depth 2."
+        regions = "The binary tree of depth 2 over the unit square; each node's region is filled."
+        four = "Four of the experts on the tree: the nodes that make up the coarsest partition of each, and their arms."
+        far = [[str(2 ** int(level)), f"{share:.2%}"] for level, share in shares.items()]
+        weights = [
+            [str(k + 1), " ".join(str(arm + 1) for arm in mapping), f"{prior:.5f}", f"{1 / len(mappings):.5f}"]
+            for k, (mapping, prior) in enumerate(zip(mappings.tolist(), priors, strict=True))
+        ]
+        head = ["expert", "arms of the four cells", "prior weight", "with equal weights"]
+        share = ["cells", "share of the square where they disagree"]
         return Analysis(
             claims=claims(shares, priors, listed["apart"]),
             figures=[
-                Figure(
-                    "approximations",
-                    "A mapping of the unit square to two arms, and the closest mappings of 16 and of 64 cells.",
-                    lambda pyplot: approximations(pyplot, example_mapping, drawn),
-                ),
-                Figure(
-                    "experts",
-                    f"All {len(mappings)} experts for two arms and four cells, each with its prior weight on the tree of depth 2.",
-                    lambda pyplot: experts(pyplot, tree, mappings, priors),
-                ),
-                Figure(
-                    "tree",
-                    "The binary tree of depth 2 over the unit square; each node's region is filled.",
-                    lambda pyplot: tree_regions(pyplot, depth),
-                ),
-                Figure(
-                    "experts-on-tree",
-                    "Four of the experts on the tree: the nodes that make up the coarsest partition of each, and their arms.",
-                    lambda pyplot: experts_on_tree(pyplot, tree, shown),
-                ),
+                Figure("approximations", square, lambda pyplot: approximations(pyplot, example_mapping, drawn)),
+                Figure("experts", every, lambda pyplot: experts(pyplot, tree, mappings, priors)),
+                Figure("tree", regions, lambda pyplot: tree_regions(pyplot, depth)),
+                Figure("experts-on-tree", four, lambda pyplot: experts_on_tree(pyplot, tree, shown)),
             ],
             tables=[
-                Table(
-                    "How far the closest mapping of N cells is from the example",
-                    ["cells", "share of the square where they disagree"],
-                    [[str(2 ** int(depth)), f"{share:.2%}"] for depth, share in shares.items()],
-                ),
-                Table(
-                    "The experts and their prior weights (binary tree of depth 2)",
-                    ["expert", "arms of the four cells", "prior weight", "with equal weights"],
-                    [
-                        [str(k + 1), " ".join(str(arm + 1) for arm in mapping), f"{prior:.5f}", f"{1 / len(mappings):.5f}"]
-                        for k, (mapping, prior) in enumerate(zip(mappings.tolist(), priors, strict=True))
-                    ],
-                ),
+                Table("How far the closest mapping of N cells is from the example", share, far),
+                Table("The experts and their prior weights (binary tree of depth 2)", head, weights),
             ],
             notes=[
                 "Cells, regions and weights come from hsb.BinaryTree, hsb.HSB and hsb.theory.prior_cost.",
                 "The paper draws its experts on cells of unequal size to say that any division will do; here they are the tree's.",
             ],
         )
-
-
-# -- the work ------------------------------------------------------------------------------------------------------------
 
 
 def example_mapping(points: Floats) -> Ints:
@@ -186,9 +163,6 @@ def tree_nodes(mapping: Ints, depth: int) -> list[tuple[int, int, int]]:
         return below(level + 1, 2 * number) + below(level + 1, 2 * number + 1)
 
     return below(0, 0)
-
-
-# -- what it shows -------------------------------------------------------------------------------------------------------
 
 
 def claims(disagreement: dict[str, float], priors: list[float], apart: float) -> list[Claim]:

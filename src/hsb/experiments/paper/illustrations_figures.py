@@ -1,7 +1,5 @@
 """Drawings of mappings and trees over the unit square: dark is the first arm, bright the second."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,10 +17,13 @@ FINE = 400  # pixels a side of a mapping that is no union of cells
 
 def approximations(pyplot: Any, mapping: Callable[[Floats], Ints], quantised: Sequence[tuple[Structure, Ints, float]]) -> Any:
     """A mapping, and beside it its closest mappings on coarser and finer cells: structure, arms, and the share on which they differ."""
+    from matplotlib.colors import ListedColormap
+
     figure, axes = pyplot.subplots(1, 1 + len(quantised), figsize=(3.4 * (1 + len(quantised)), 4.1), layout="constrained")
     side = (np.arange(FINE) + 0.5) / FINE
     points = np.column_stack([part.ravel() for part in np.meshgrid(side, side)])
-    axes[0].imshow(mapping(points).reshape(FINE, FINE), cmap=_shades(), vmin=0, vmax=1, origin="lower", extent=(0, 1, 0, 1))
+    shades = ListedColormap(list(SHADES))
+    axes[0].imshow(mapping(points).reshape(FINE, FINE), cmap=shades, vmin=0, vmax=1, origin="lower", extent=(0, 1, 0, 1))
     axes[0].set_title("the mapping")
     for ax, (tree, arms, differ) in zip(axes[1:], quantised, strict=True):
         cells(ax, tree, arms, linewidth=0.5)
@@ -57,10 +58,8 @@ def tree_regions(pyplot: Any, depth: int) -> Any:
         left, low = x - size / 2, y - size / 2
         _edge(ax, level, number, size)
         _box(ax, ((left, left + size), (low, low + size)), facecolor="white", edgecolor="black", linewidth=1, zorder=2)
-        region = [
-            (corner + size * a, corner + size * b)
-            for corner, (a, b) in zip((left, low), tree_box(number, level, 2, 2), strict=True)
-        ]
+        (a, b), (c, d) = tree_box(number, level, 2, 2)
+        region = [(left + size * a, left + size * b), (low + size * c, low + size * d)]
         _box(ax, region, facecolor="black", edgecolor="black", zorder=3)
         if level < depth:  # beside the node, where no line runs
             ax.text(x + size / 2 + 0.015, y, f"node ({level}, {number})", ha="left", va="center", fontsize=9)
@@ -93,9 +92,6 @@ def experts_on_tree(pyplot: Any, tree: Structure, shown: Sequence[tuple[int, Int
     return figure
 
 
-# -- pieces --------------------------------------------------------------------------------------------------------------
-
-
 def cells(ax: Any, structure: Structure, arms: Ints, *, linewidth: float = 1.0) -> None:
     """A mapping of the cells of a structure over the unit square."""
     for leaf, arm in enumerate(np.asarray(arms).tolist()):
@@ -114,12 +110,6 @@ def _box(ax: Any, box: Sequence[tuple[float, float]], **style: Any) -> None:
 
     (left, right), (low, high) = box
     ax.add_patch(Rectangle((left, low), right - left, high - low, **style))
-
-
-def _shades() -> Any:
-    from matplotlib.colors import ListedColormap
-
-    return ListedColormap(list(SHADES))
 
 
 def _legend(figure: Any) -> None:

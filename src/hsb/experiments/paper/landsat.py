@@ -1,7 +1,5 @@
 """Section VI-D, Fig. 9: LandSat's six classes by error-correcting output codes, decoded by bandits."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,7 +45,6 @@ class LandSat(Paper):
     }
 
     def parts(self, options: Options) -> list[Part]:
-        """Blocks of repetitions in the original order; the same with features standardised beforehand; and shuffled orders."""
         settings, seed = self.settings(options), options.seed
         each, every = settings["repetitions"] // settings["blocks"], settings["every"]
         rounds = len(range(0, 6435, every)) // EPOCHS * EPOCHS * len(settings["policies"])
@@ -56,19 +53,14 @@ class LandSat(Paper):
             arguments = {"policies": settings["policies"], "every": every, "order": order, "scaling": scaling, "seeds": seeds}
             return Part(name, f"{__name__}:classify", arguments, rounds * len(seeds))
 
-        blocks = range(settings["blocks"])
-        presentations = range(settings["presentations"])
+        blocks, orders, presentations = (range(settings[name]) for name in ("blocks", "orders", "presentations"))
         return [
-            *(part(f"original {block}", [[seed, 0, block * each + k] for k in range(each)]) for block in blocks),
+            *(part(f"original {b}", [[seed, 0, b * each + k] for k in range(each)]) for b in blocks),
             part("standardised with all rows", [[seed, 1, k] for k in range(each)], "whole"),
-            *(
-                part(f"shuffled {order}", [[seed, 2, order, k] for k in presentations], order=[seed, 3, order])
-                for order in range(settings["orders"])
-            ),
+            *(part(f"shuffled {n}", [[seed, 2, n, k] for k in presentations], order=[seed, 3, n]) for n in orders),
         ]
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """The errors of each epoch, and the paper's claims about them."""
         settings = self.settings(options)
         names = settings["policies"]
         blocks = [results[f"original {block}"] for block in range(settings["blocks"])]
@@ -78,31 +70,27 @@ class LandSat(Paper):
         shuffled = {name: np.array([np.mean(order[name], axis=0) for order in orders]) for name in names}
         length = blocks[0]["rows"] // EPOCHS
         rates = [[name, f"{rate:.4f}" if rate else "none to set"] for name, rate in blocks[0]["rates"].items()]
+        repeated = f"{len(errors[APS])} repetitions"
+        fig9 = (
+            f"Fig. 9. Misclassification over {EPOCHS} consecutive epochs of {length} rows in their original order; "
+            f"mean of {repeated}, 95% intervals."
+        )
+        same = f"The same as a difference from Hamming decoding; {repeated}, 95% intervals of the paired difference."
+        shown = {name: errors[name] for name in (HAMMING, *LEARNERS, OURS)}
+        gap = {name: errors[name] - errors[HAMMING] for name in (APS, BT, S_EXP3, OURS)}
         return Analysis(
             claims=claims(errors),
             figures=[
-                Figure(
-                    "landsat",
-                    f"Fig. 9. Misclassification over {EPOCHS} consecutive epochs of {length} rows in their original order; "
-                    f"mean of {len(errors[APS])} repetitions, 95% intervals.",
-                    lambda pyplot: bars(pyplot, {name: errors[name] for name in (HAMMING, *LEARNERS, OURS)}, length),
-                ),
-                Figure(
-                    "landsat-gap",
-                    f"The same as a difference from Hamming decoding; {len(errors[APS])} repetitions, 95% intervals of the paired difference.",
-                    lambda pyplot: gaps(pyplot, {name: errors[name] - errors[HAMMING] for name in (APS, BT, S_EXP3, OURS)}, 3),
-                ),
+                Figure("landsat", fig9, lambda pyplot: bars(pyplot, shown, length)),
+                Figure("landsat-gap", same, lambda pyplot: gaps(pyplot, gap, 3)),
             ],
             tables=[
-                _by_epoch(f"Misclassification (%) by epoch, original order, {len(errors[APS])} repetitions", errors),
+                _by_epoch(f"Misclassification (%) by epoch, original order, {repeated}", errors),
                 _around({"original order": errors, "standardised with all rows": whole, "shuffled orders": shuffled}),
                 Table("Learning rates", ["policy", "rate"], rates),
             ],
             notes=notes(errors, shuffled, np.array(blocks[0]["counts"])),
         )
-
-
-# -- the work ------------------------------------------------------------------------------------------------------------
 
 
 def classify(
@@ -112,10 +100,8 @@ def classify(
     X, y = landsat()
     X, y = X[::every], y[::every]
     rows = len(X) // EPOCHS * EPOCHS
-    if order is not None:
-        shuffle = np.random.default_rng(order).permutation(len(X))
-        X, y = X[shuffle], y[shuffle]
-    X, y = X[:rows], y[:rows]
+    taken = (np.arange(len(X)) if order is None else np.random.default_rng(order).permutation(len(X)))[:rows]
+    X, y = X[taken], y[taken]
     labels, index = np.unique(y, return_inverse=True)
     matrix = ecoc.one_versus_all(len(labels))
     given = (X.mean(axis=0), X.std(axis=0))
@@ -139,26 +125,19 @@ def classify(
     return {"errors": errors, "rates": rates, "rows": rows, "counts": counts}
 
 
-def _positions(classes: int) -> PositionSplits:
-    return PositionSplits(bits=[1] * classes)
-
-
 def _bt(n: int, rows: int, rng: np.random.Generator) -> Policy:
     return HSB(BinaryTree(depth=n, space=Box.unit(n)), arms=n, horizon=rows, seed=rng)
 
 
 MAKERS: dict[str, Any] = {  # of (classes, rows, generator)
     HAMMING: None,
-    APS: lambda n, rows, rng: HSB(_positions(n), arms=n, horizon=rows, seed=rng),
+    APS: lambda n, rows, rng: HSB(PositionSplits(bits=[1] * n), arms=n, horizon=rows, seed=rng),
     BT: _bt,
-    S_EXP3: lambda n, rows, rng: SExp3(_positions(n), arms=n, horizon=rows, seed=rng),
+    S_EXP3: lambda n, rows, rng: SExp3(PositionSplits(bits=[1] * n), arms=n, horizon=rows, seed=rng),
     EXP3: lambda n, rows, rng: Exp3(arms=n, horizon=rows, seed=rng),
-    OURS: lambda n, rows, rng: HSB(_positions(n), arms=n, seed=rng),
+    OURS: lambda n, rows, rng: HSB(PositionSplits(bits=[1] * n), arms=n, seed=rng),
     BT_SHUFFLED: _bt,
 }
-
-
-# -- what it shows -------------------------------------------------------------------------------------------------------
 
 
 def claims(errors: dict[str, Floats]) -> list[Claim]:
@@ -168,10 +147,11 @@ def claims(errors: dict[str, Floats]) -> list[Claim]:
     for name in (APS, BT, S_EXP3):
         gap = errors[name] - errors[HAMMING]
         first, last = gap[:, 0], gap[:, -3:].mean(axis=1)
+        unit = "error of the learner less that of Hamming decoding"
         numbers = {
-            "first epoch": _numbers(first),
-            "last three epochs": _numbers(last),
-            "unit": "error of the learner less that of Hamming decoding",
+            "first epoch": mean_interval(first)._asdict(),
+            "last three epochs": mean_interval(last)._asdict(),
+            "unit": unit,
         }
         text = f"{name} catches up with Hamming decoding: it is further behind in the first epoch than in the last three"
         weighed.append(claim("landsat", text, first - last, numbers=numbers))
@@ -190,7 +170,7 @@ def claims(errors: dict[str, Floats]) -> list[Claim]:
 
 
 def _less(errors: dict[str, Floats], ours: str, rival: str, text: str, why: str = "", source: str = "paper") -> Claim:
-    numbers = {name: _numbers(errors[name]) for name in (ours, rival)}
+    numbers = {name: mean_interval(errors[name])._asdict() for name in (ours, rival)}
     return claim("landsat", text, errors[rival] - errors[ours], numbers=numbers, tie=why, fails=why, source=source)
 
 
@@ -227,10 +207,6 @@ def notes(errors: dict[str, Floats], shuffled: dict[str, Floats], counts: NDArra
             f"before that epoch and {counts[worst, new]} in it; its codewords are new, and their class has to be found by trial."
         )
     return remarks
-
-
-def _numbers(values: Floats) -> dict[str, float]:
-    return mean_interval(values)._asdict()
 
 
 def _cell(values: Floats) -> str:

@@ -1,7 +1,5 @@
 """The bar chart of Fig. 9, and the learners' distance from Hamming decoding, in which one percent can be seen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,14 +7,8 @@ import numpy as np
 from ...evaluate.intervals import mean_interval
 from ...types import Floats
 
-STYLES = (  # face and hatch: told apart in grey too
-    ("0.15", ""),
-    ("#7fc6e8", "//"),
-    ("#f2a65a", "xx"),
-    ("#b9b9b9", ".."),
-    ("white", "\\\\"),
-    ("#4f8f5f", ""),
-)
+# face and hatch: told apart in grey too
+STYLES = (("0.15", ""), ("#7fc6e8", "//"), ("#f2a65a", "xx"), ("#b9b9b9", ".."), ("white", "\\\\"), ("#4f8f5f", ""))
 LINES = (("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"))
 
 
@@ -29,13 +21,10 @@ def bars(pyplot: Any, errors: dict[str, Floats], length: int) -> Any:
         means, spreads = _percent(rows)
         at = np.arange(1, len(means) + 1) + (k - (len(errors) - 1) / 2) * width
         style = {"color": face, "hatch": hatch, "edgecolor": "black", "linewidth": 0.6}
-        whiskers = {"elinewidth": 0.9, "ecolor": "black", "capsize": 1.5}
-        ax.bar(at, means, width, yerr=spreads, label=name, error_kw=whiskers, **style)
-    ax.set_xticks(range(1, len(means) + 1))
-    ax.set_xlabel(f"epoch ({length} rows each)")
-    ax.set_ylabel("misclassified rows (%)")
-    ax.set_xlim(0.5, len(means) + 0.5)
-    ax.set_title("LandSat in its original order: error by epoch")
+        style["error_kw"] = {"elinewidth": 0.9, "ecolor": "black", "capsize": 1.5}
+        ax.bar(at, means, width, yerr=spreads, label=name, **style)
+    ax.set(xticks=range(1, len(means) + 1), xlabel=f"epoch ({length} rows each)", ylabel="misclassified rows (%)")
+    ax.set(xlim=(0.5, len(means) + 0.5), title="LandSat in its original order: error by epoch")
     ax.grid(axis="y", linewidth=0.4, alpha=0.6)
     ax.set_axisbelow(True)
     figure.legend(loc="outside lower center", ncols=len(errors), frameon=False)
@@ -54,14 +43,11 @@ def gaps(pyplot: Any, gap: dict[str, Floats], last: int) -> Any:
             beside = at + 0.04 * (k - (len(gap) - 1) / 2)  # so that intervals do not hide each other
             ax.errorbar(beside, means, yerr=spreads, linestyle=line, marker=marker, markersize=4, capsize=2, label=name)
         ax.axhline(0.0, color="black", linewidth=1)
-        ax.set_xticks(at)
-        ax.set_xlabel("epoch")
+        ax.set(xticks=at, xlabel="epoch")
         ax.grid(linewidth=0.4, alpha=0.6)
-    axes[0].set_ylabel("behind Hamming decoding (% points)")
-    axes[0].set_title("all epochs; below 0: fewer errors than Hamming decoding")
+    axes[0].set(ylabel="behind Hamming decoding (% points)", title="all epochs; below 0: fewer errors than Hamming decoding")
     axes[1].set_title(f"the last {last} epochs")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(gap), frameon=False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(gap), frameon=False)
     return figure
 
 

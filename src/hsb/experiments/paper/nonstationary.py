@@ -1,7 +1,5 @@
 """Section VI-B, Figure 8: the arms' models change after a quarter of the rounds."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from ... import problems
@@ -27,22 +25,17 @@ class Nonstationary(Paper, Race):
         "rounds": 100_000,
         "policies": {
             "the paper's policies": PAPER,
-            "drift and the default": {
-                DRIFT: {"policy": "HSB", "structure": TREES[10], "horizon": True, "drift": 1e-5},
-                **OURS,
-            },
+            "drift and the default": {DRIFT: {"policy": "HSB", "structure": TREES[10], "horizon": True, "drift": 1e-5}, **OURS},
         },
         "quick": {"data_sets": 4, "presentations": 2, "rounds": 10_000},
     }
 
     def marks(self, settings: dict[str, Any]) -> list[int]:
-        """The last round before the change."""
         problem = problems.named(**settings["problem"])
         assert isinstance(problem, problems.SuddenChange)
         return [problem.change(settings["rounds"])]
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """The paper's result before and after the change, and how the default and drift compare."""
         compared = self.comparison(options, results)
         [change] = self.marks(self.settings(options))
         caption = (

@@ -1,7 +1,5 @@
 """Section VI-C, Figure 7: clicks in the Today Module, by Algorithm 2, on Yahoo!'s files or on a synthetic log in their format."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -24,6 +22,7 @@ from . import Paper
 from .today_figures import bars
 
 Rates = dict[str, Floats]
+Makers = dict[str, Callable[..., Policy]]
 
 DEFAULT = "HSB default, depth 4"
 UNIFORM = "uniform play"
@@ -41,16 +40,12 @@ class Today(Paper):
         "articles": 50,  # in all; 20 to 50 at a time
         "presentations": 2,  # of a log to each policy
         "head": 0.05,  # the part of a log that the principal component and its range are fitted on
-        "depths": {
-            "S-EXP3": [2, 3, 4],
-            "HSB-BT": [2, 3, 4],
-            "HSB-LG": [2, 3],
-        },  # an interval graph of 16 cells takes as long as all others together
+        # an interval graph of 16 cells takes as long as all others together
+        "depths": {"S-EXP3": [2, 3, 4], "HSB-BT": [2, 3, 4], "HSB-LG": [2, 3]},
         "quick": {"logs": 3, "visits": 40_000, "presentations": 1},
     }
 
     def settings(self, options: Options) -> dict[str, Any]:
-        """The literal above, and where the log comes from."""
         settings = super().settings(options)
         if options.data is None:
             return settings | {"log": "synthetic"}
@@ -58,23 +53,19 @@ class Today(Paper):
         return settings | {"log": "real", "data": str(options.data)}
 
     def parts(self, options: Options) -> list[Part]:
-        """A part for each log; of real files, for each reading."""
         settings = self.settings(options)
         common = {name: settings[name] for name in ("head", "depths", "presentations")}
         if options.data is None:
-            common |= {"visits": settings["visits"], "articles": settings["articles"]}
             rounds = settings["visits"]
+            common |= {"visits": rounds, "articles": settings["articles"]}
         else:
             files = _files(options.data)
             common |= {"files": [[str(path), path.stat().st_size] for path in files]}
             rounds = sum(path.stat().st_size for path in files) // 300  # a line has about 300 bytes
-        return [
-            Part(f"log {k + 1}", f"{__name__}:play", common | {"seed": options.seed, "number": k}, rounds)
-            for k in range(settings["logs"])
-        ]
+        common["seed"], function = options.seed, f"{__name__}:play"
+        return [Part(f"log {k + 1}", function, common | {"number": k}, rounds) for k in range(settings["logs"])]
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """The paper's claim at each depth; the figure; the numbers."""
         settings = self.settings(options)
         synthetic = options.data is None
         parts = [results[f"log {k + 1}"] for k in range(settings["logs"])]
@@ -131,34 +122,25 @@ def play(
     for name, result in replays.items():
         clicks.setdefault(name.rsplit(" #", 1)[0], []).append([result.clicks, result.matched])
     some = next(iter(replays.values()))
-    return {
-        "visits": some.rounds,
-        "skipped": some.skipped,
-        "clicks": some.logged,
-        "articles": len(log.arms),
-        "pool": pool,
-        "clipped": encoder.clipped,
-        "explained": float(encoder.steps[0].explained[0]),  # type: ignore[attr-defined]
-        "policies": clicks,
-    }
+    read = {"visits": some.rounds, "skipped": some.skipped, "clicks": some.logged, "articles": len(log.arms), "pool": pool}
+    explained = float(encoder.steps[0].explained[0])  # type: ignore[attr-defined]
+    return read | {"clipped": encoder.clipped, "explained": explained, "policies": clicks}
 
 
-def entrants(
-    arms: list[Any], depths: dict[str, list[int]], pool: float, rounds: float, *, default: bool
-) -> dict[str, Callable[..., Policy]]:
+def entrants(arms: list[Any], depths: dict[str, list[int]], pool: float, rounds: float, *, default: bool) -> Makers:
     """What makes each policy: rates are the theory's optimum for as many arms as a pool has and as many rounds as are expected to match.
 
     >>> list(entrants(["a", "b"], {"S-EXP3": [2], "HSB-BT": [2], "HSB-LG": []}, 2.0, 100.0, default=True))
     ['EXP3', 'S-EXP3, depth 2', 'HSB-BT, depth 2', 'HSB default, depth 4']
     """
     offered = max(2, round(pool))
-    makers: dict[str, Callable[..., Policy]] = {
+    makers: Makers = {
         "S-EXP3": lambda depth, **more: SExp3(1 << depth, **more),
         "HSB-BT": lambda depth, **more: HSB(BinaryTree(depth=depth), **more),
         "HSB-LG": lambda depth, **more: HSB(Lexicographic(leaves=1 << depth), **more),
     }
     rate = theory.exp3_rate(arms=offered, horizon=rounds)
-    made: dict[str, Callable[..., Policy]] = {"EXP3": partial(Exp3, arms=arms, learning_rate=rate)}
+    made: Makers = {"EXP3": partial(Exp3, arms=arms, learning_rate=rate)}
     for kind, make in makers.items():
         for depth in depths[kind]:
             rate = theory.s_exp3_rate(leaves=1 << depth, arms=offered, horizon=rounds)
@@ -185,26 +167,19 @@ def claims(experiment: str, rates: Rates, depths: dict[str, list[int]], word: st
         for rival, said in ((f"S-EXP3, depth {depth}", "S-EXP3 of the same depth and rate"), ("EXP3", "EXP3"))
     ]
     text = f"HSB without knobs gets more clicks than uniform play ({word})"
-    return [
-        *(_beats(experiment, rates, *pair) for pair in pairs),
-        _beats(experiment, rates, DEFAULT, UNIFORM, text, source="hsb"),
-    ]
+    default = _beats(experiment, rates, DEFAULT, UNIFORM, text, source="hsb")
+    return [*(_beats(experiment, rates, *pair) for pair in pairs), default]
 
 
 def _beats(experiment: str, rates: Rates, ours: str, rival: str, text: str, source: str = "paper") -> Claim:
     gained = (rates[ours].mean() - rates[rival].mean()) / rates[UNIFORM].mean()
-    return claim(
-        experiment,
-        text,
-        rates[ours] - rates[rival],
-        numbers={name: mean_interval(rates[name])._asdict() for name in (ours, rival, UNIFORM)},
-        source=source,
-        tie=(
-            "A tie at this size: clicks are rare and only the visits whose article the policy chose count, so the interval is wider than "
-            f"the difference, {100 * gained:+.1f}% of the clicks of uniform play."
-        ),
-        fails=f"It got fewer, by {-100 * gained:.1f}% of the clicks of uniform play.",
+    numbers = {name: mean_interval(rates[name])._asdict() for name in (ours, rival, UNIFORM)}
+    tie = (
+        "A tie at this size: clicks are rare and only the visits whose article the policy chose count, so the interval is wider than "
+        f"the difference, {100 * gained:+.1f}% of the clicks of uniform play."
     )
+    fails = f"It got fewer, by {-100 * gained:.1f}% of the clicks of uniform play."
+    return claim(experiment, text, rates[ours] - rates[rival], numbers=numbers, source=source, tie=tie, fails=fails)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -229,19 +204,11 @@ def _rates_table(rates: Rates, parts: list[dict[str, Any]], word: str) -> Table:
 
 def _logs_table(parts: list[dict[str, Any]], word: str) -> Table:
     head = ["log", "visits", "lines skipped", "clicks, %", "articles", "pool", "first component explains", "contexts clipped"]
-    rows = [
-        [
-            str(k + 1),
-            f"{part['visits']:,}",
-            f"{part['skipped']:,}",
-            f"{100 * part['clicks'] / part['visits']:.2f}",
-            str(part["articles"]),
-            f"{part['pool']:.1f}",
-            f"{100 * part['explained']:.1f}%",
-            f"{part['clipped']:,}",
-        ]
-        for k, part in enumerate(parts)
-    ]
+    rows = []
+    for k, part in enumerate(parts):
+        visits = [f"{part['visits']:,}", f"{part['skipped']:,}", f"{100 * part['clicks'] / part['visits']:.2f}"]
+        contexts = [f"{100 * part['explained']:.1f}%", f"{part['clipped']:,}"]
+        rows.append([str(k + 1), *visits, str(part["articles"]), f"{part['pool']:.1f}", *contexts])
     return Table(f"What was read ({word})", head, rows)
 
 

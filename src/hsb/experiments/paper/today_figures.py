@@ -1,7 +1,5 @@
 """The bar chart of Fig. 7: the percentage of clicks, a group of policies for each depth."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -22,14 +20,9 @@ def bars(pyplot: Any, rates: dict[str, Floats], depths: dict[str, list[int]], ti
     """A group of bars for each depth, EXP3 and the default beside them, with 95% intervals; uniform play as a line."""
     figure, ax = pyplot.subplots(figsize=(9.0, 4.8), layout="constrained")
     levels = sorted({depth for some in depths.values() for depth in some})
-    groups = [
-        ["EXP3"],
-        *([f"{kind}, depth {depth}" for kind in depths if depth in depths[kind]] for depth in levels),
-        [default],
-    ]
-    at, ticks, top = 0.0, [], 0.0
-    labelled: set[str] = set()
-    for group in groups:
+    by_depth = [[f"{kind}, depth {depth}" for kind in depths if depth in depths[kind]] for depth in levels]
+    at, top, ticks, labelled = 0.0, 0.0, list[float](), set[str]()
+    for group in [["EXP3"], *by_depth, [default]]:
         ticks.append(at + (len(group) - 1) / 2)
         for name in group:
             kind = name.split(", ")[0]
@@ -46,9 +39,7 @@ def bars(pyplot: Any, rates: dict[str, Floats], depths: dict[str, list[int]], ti
         at += 0.6
     ax.axhline(100 * rates[uniform].mean(), color="#b01030", linestyle="--", linewidth=1.2, label=uniform)
     ax.set_xticks(ticks, ["EXP3", *(f"depth {depth}\n({1 << depth} cells)" for depth in levels), default.replace(", ", ",\n")])
-    ax.set_ylabel("clicks (% of matched visits)")
-    ax.set_ylim(0.0, 1.12 * top)
-    ax.set_title(title)
+    ax.set(ylabel="clicks (% of matched visits)", ylim=(0.0, 1.12 * top), title=title)
     ax.grid(axis="y", linewidth=0.4, alpha=0.6)
     ax.set_axisbelow(True)
     figure.legend(loc="outside lower center", ncols=6, frameon=False)
