@@ -49,12 +49,13 @@ class Advisor(Kind):
         end = int(I[h.ROWS_END])
         return [(0, 2), (3, int(I[h.ROW0]) - 3), (end, len(member.F) - end)]
 
+    def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
+        """The advice."""
+        return [(h.ADVICE, 1)]
+
     def trimmed(self, member: Member) -> Member:
-        """What it learned: no scratch, no advice."""
-        F, I = member
-        I = I.copy()
-        I[h.ADVICE] = 0
-        return Member(F[: I[h.ROWS_END]], I)
+        """What it learned, without what stands behind."""
+        return Member(member.F[: member.I[h.ROWS_END]], member.I)
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
         """Of the settings' size, and nothing below 0."""

@@ -53,6 +53,10 @@ class Graph(Kind):
         I = member.I
         return [*super().scratch(member), (int(I[h.REACH]), int(I[h.VISITS])), (int(I[h.RATIO]), int(I[h.VISITS]))]
 
+    def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
+        """The nodes that contain the leaf, and their edges."""
+        return [*super().scratch_ints(member), (int(member.I[h.LIST]), int(member.I[h.SPEC] - member.I[h.LIST]))]
+
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
         """What the finder needs, and where each row begins, must be the structure's own."""
         return super().fits(F, I, fresh) and np.array_equal(I[int(I[h.SPEC]) :], fresh.I[int(I[h.SPEC]) :])

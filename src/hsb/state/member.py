@@ -46,6 +46,11 @@ class Kind:
         I = member.I
         return [(0, 8), (int(I[h.WEIGHT]), 2 * int(I[h.VISITS]))]
 
+    def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
+        """The parts of I that hold nothing between calls, or what a fresh member has there too."""
+        I = member.I
+        return [(int(I[h.BASES]), int(I[h.VISITS]))] if I[h.BASES] else []
+
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
         """Copy the member into arrays of at least its size; what was never visited stays untouched memory."""
         F[: len(member.F)] = member.F
@@ -187,6 +192,9 @@ def checked(F: Floats, I: Ints, fresh: Member) -> Member:
         raise FileError("its state does not fit its structure.")
     if not fresh.kind.is_finite(F, I):
         raise FileError("its state holds numbers that are not finite.")
+    I = I.copy()
+    for place, length in fresh.kind.scratch_ints(fresh):
+        I[place : place + length] = fresh.I[place : place + length]
     return Member(F, I)
 
 

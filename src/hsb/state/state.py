@@ -146,10 +146,10 @@ class State:
         """What was learned, as plain arrays: two a member, scratch set to 0."""
         arrays: Arrays = {}
         for k, member in enumerate(self.members):
-            F, I = member.kind.trimmed(member)
-            F = F.copy()
-            for place, length in member.kind.scratch(member):
-                F[place : place + length] = 0.0
+            F, I = (array.copy() for array in member.kind.trimmed(member))
+            for array, scratch in ((F, member.kind.scratch(member)), (I, member.kind.scratch_ints(member))):
+                for place, length in scratch:
+                    array[place : place + length] = 0
             arrays[f"{k}.floats"], arrays[f"{k}.ints"] = F, I
         return arrays
 

@@ -85,6 +85,11 @@ class Tree(Kind):
         """One number for each node of a path."""
         return [(0, 8), (int(member.I[h.WEIGHT]), int(member.I[h.VISITS]))]
 
+    def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
+        """The path too, and whether it was whole."""
+        I = member.I
+        return [*super().scratch_ints(member), (int(I[h.PATH]), int(I[h.DEPTH]) + 1), (h.WHOLE, 1)]
+
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
         """Row by row what was visited. A compressed tree gets the capacity that there is room for."""
         f, i = member
