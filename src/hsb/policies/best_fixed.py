@@ -101,7 +101,6 @@ class BestFixed(Leader):
 
     @property
     def mapping(self) -> Ints:
-        """For each leaf the number of its arm, in `arms`."""
         return self._mapping.copy()
 
     # -- a round -----------------------------------------------------------------------------------------------------
@@ -139,7 +138,6 @@ class BestFixed(Leader):
         return table
 
     def _fit(self, points: Floats, table: Floats, regions: int | None, *, rewarded: bool) -> None:
-        """Find the mapping of a checked table."""
         low, high = self.loss_range
         losses = high - table if rewarded else table - low
         leaf = self.locator.keys(points)[:, 0]
@@ -157,17 +155,14 @@ class BestFixed(Leader):
         self.totals = np.concatenate((self.totals, self.totals.max(axis=1, keepdims=True)), axis=1)
 
     def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
         return {**super().to_arrays(), "mapping": self._mapping}
 
     def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, checked."""
         super().take_arrays(arrays)
         if not ((self._mapping >= 0) & (self._mapping < len(self.arms))).all():
             raise ValueError("its mapping names arms that it does not have")
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         return {
             "structure": None if self._blind else self.structure.plain(),
             "average_loss": None if np.isnan(self.average_loss) else self.average_loss,
@@ -175,7 +170,6 @@ class BestFixed(Leader):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy from plain data."""
         where = settings["structure"]
         policy = cls(None if where is None else Leaves.from_plain(where), mapping=0, **common)
         if settings["average_loss"] is not None:

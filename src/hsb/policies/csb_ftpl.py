@@ -164,7 +164,6 @@ class CsbFtpl(Leader):
             self.noise = min(math.sqrt(2.0 * arms * self.horizon / self._cost), MOST_NOISE) if self._cost else 1.0
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         return {
             "structure": self.structure.plain(),
             "horizon": self.horizon,

@@ -118,17 +118,14 @@ class EpochGreedy(Leader):
         self._counts = self._counts.copy()
 
     def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
         return {**super().to_arrays(), "counts": self._counts}
 
     def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, checked."""
         super().take_arrays(arrays)
         if (self._counts < 0).any():
             raise ValueError("its counts are below 0")
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         return {"structure": self.structure.plain(), "regions": self.regions}
 
     def _shown(self) -> dict[str, Any]:

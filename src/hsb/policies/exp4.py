@@ -126,7 +126,6 @@ class Exp4(Weighted):
             super()._widen()
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         functions = isinstance(self.experts, list)
         return {
             "experts": None if functions else self.experts.plain() if isinstance(self.experts, Mappings) else self.experts,
@@ -137,7 +136,6 @@ class Exp4(Weighted):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy from plain data."""
         experts, functions = settings.pop("experts"), settings.pop("functions")
         if functions is not None:
             if experts is None:

@@ -79,12 +79,10 @@ class Leader(Located, listed=False):
         self.totals = self.totals.copy()
 
     def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
         return {"totals": self.totals}
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy from plain data."""
         return cls(Leaves.from_plain(settings.pop("structure")), **settings, **common)
 
 

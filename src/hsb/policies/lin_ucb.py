@@ -94,7 +94,6 @@ class LinUCB(Policy):
         self._kernels.update(self._state, self._updates, index, loss, self.ridge, self._work)
 
     def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
-        """A whole table of contexts, checked, one row each, and how many were clipped."""
         return self.space.check(contexts)
 
     def _play(
@@ -133,7 +132,6 @@ class LinUCB(Policy):
         return state, np.zeros(arms, dtype=np.int64)
 
     def _widen(self) -> None:
-        """The new arm has seen nothing."""
         state, updates = self._fresh(len(self.arms) + 1)
         state[:-1], updates[:-1] = self._state, self._updates
         self._state, self._updates = state, updates
@@ -151,11 +149,9 @@ class LinUCB(Policy):
         self._work = np.zeros((d + 2, d))
 
     def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
         return {"state": self._state, "updates": self._updates}
 
     def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, checked."""
         super().take_arrays(arrays)
         d = self._state.shape[2]
         for block in (self._state[:, :d], self._state[:, d : 2 * d]):
@@ -165,7 +161,6 @@ class LinUCB(Policy):
             raise ValueError("its matrices are not those of its ridge")
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         return {
             "features": self.space.to_dict() if self._scaled else self.features,
             "alpha": self.alpha,
@@ -175,7 +170,6 @@ class LinUCB(Policy):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy from plain data."""
         given = settings.pop("features")
         return cls(space_from_dict(given) if isinstance(given, dict) else given, **settings, **common)
 

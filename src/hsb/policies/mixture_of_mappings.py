@@ -132,7 +132,6 @@ class MixtureOfMappings(Weighted):
         return self.mappings.rows, np.ascontiguousarray(self.locator.keys(points)[:, 0])
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         return {
             "structure": self._leaves.plain(),
             "regions": self.regions,
@@ -143,7 +142,6 @@ class MixtureOfMappings(Weighted):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy from plain data."""
         leaves = Leaves.from_plain(settings.pop("structure"))
         return cls(leaves if leaves.of is None else leaves.of, **settings, **common)
 

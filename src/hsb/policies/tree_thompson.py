@@ -118,7 +118,6 @@ class TreeThompson(Located):
 
     @property
     def nbytes(self) -> int:
-        """Memory that the state takes, rows not yet used apart."""
         return self._tree.kind.bytes_in_use(self._tree)
 
     def _grow(self, rounds: int = MANY) -> None:
@@ -184,12 +183,10 @@ class TreeThompson(Located):
         self._work = np.empty((len(self.arms), beta.COLUMNS))
 
     def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
         floats, ints = self._tree.kind.trimmed(self._tree)
         return {"floats": floats, "ints": ints}
 
     def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, checked."""
         tree = checked(arrays["floats"], arrays["ints"], self._tree)
         rows = _rows(tree, int(tree.I[h.ROWS]))
         floor = self._kernels.FLOOR
@@ -198,7 +195,6 @@ class TreeThompson(Located):
         self._tree = resized(tree, len(tree.F), len(tree.I))
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         return {
             "structure": self.structure.to_dict(),
             "forgetting": self.forgetting,
@@ -208,7 +204,6 @@ class TreeThompson(Located):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy from plain data."""
         return cls(from_dict(settings.pop("structure")), **settings, **common)
 
     def _shown(self) -> dict[str, Any]:

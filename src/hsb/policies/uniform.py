@@ -48,7 +48,6 @@ class Uniform(Policy):
         pass
 
     def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
-        """A whole table of contexts, checked, one row each, and how many were clipped."""
         return np.zeros((rows_of(contexts), 1)), 0
 
     def _play(
@@ -64,11 +63,9 @@ class Uniform(Policy):
         chances[:] = 1.0 / counts
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         return {}
 
     def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
         return {}
 
     def _widen(self) -> None:

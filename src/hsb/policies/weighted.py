@@ -86,11 +86,9 @@ class Weighted(Rated, Located, listed=False):
         self._logs, self._weights = self._logs.copy(), self._weights.copy()
 
     def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
         return {"logs": self._logs, "weights": self._weights}
 
     def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, checked."""
         super().take_arrays(arrays)
         seen = self._weights > 0.0
         if (self._weights < 0.0).any() or not self._weights.sum() >= self._kernels.LOW:

@@ -22,5 +22,4 @@ class BinaryTree(KaryTree):
         super().__init__(k=2, depth=depth, space=space, features=features)
 
     def parameters(self) -> dict[str, Any]:
-        """depth."""
         return {"depth": self.depth}

@@ -59,7 +59,6 @@ class GroupedLexicographic(Structure):
         return [tuple(pairwise((first, *chosen, end))) for chosen in cuts]
 
     def leaves_of(self, node: tuple[int, int]) -> range:
-        """From the first to the last."""
         return range(*node)
 
     @property
@@ -71,7 +70,6 @@ class GroupedLexicographic(Structure):
         return Cost(nodes, ways)
 
     def splits(self, regions: int, arms: int) -> int:
-        """A_R = ceil((R-1)/(K-1))."""
         return math.ceil((regions - 1) / (self.k - 1))
 
     def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
@@ -83,7 +81,6 @@ class GroupedLexicographic(Structure):
         return float(tables(stay, log_count, self.k, log_sum)[0][0, n])
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        """Example 5."""
         N, K = self.leaves, self.k
         if N < K:
             raise InputError(f"Example 5 needs at least as many leaves as groups; given {self!r}.")
@@ -91,11 +88,9 @@ class GroupedLexicographic(Structure):
         return first, K * (regions + 2 * K) * math.log(N * arms), True
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
-        """All intervals."""
         no_stop(self, stop)
         counts = [0.0] + [1.0 / (self._ways(length) + 1) for length in range(1, self.leaves + 1)]
         return [make_intervals(self.leaves, self.k, arms, counts)]
 
     def parameters(self) -> dict[str, Any]:
-        """leaves and groups."""
         return {"leaves": self.leaves, "groups": self.k}

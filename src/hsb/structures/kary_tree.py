@@ -65,26 +65,21 @@ class KaryTree(Structure):
             )
 
     def groups(self, node: tuple[int, int]) -> list[Group]:
-        """All k parts together."""
         level, number = node
         return [tuple((level + 1, number * self.k + part) for part in range(self.k))] if level < self.depth else []
 
     def leaves_of(self, node: tuple[int, int]) -> range:
-        """Those in a row below it."""
         width = self.k ** (self.depth - node[0])
         return range(node[1] * width, (node[1] + 1) * width)
 
     def boxes(self, node: tuple[int, int]) -> Boxes:
-        """One."""
         return (tree_box(node[1], node[0], self.k, len(self.features)),)
 
     @property
     def cost(self) -> Cost:
-        """depth + 1 nodes, one group each but the leaf's."""
         return Cost(self.depth + 1, self.depth)
 
     def splits(self, regions: int, arms: int) -> int:
-        """A_R = (R-1) log_k N."""
         return (regions - 1) * self.depth
 
     def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
@@ -112,23 +107,19 @@ class KaryTree(Structure):
         return min(few, whole_tree)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        """Examples 2 and 3."""
         K, D, options = self.k, self.depth, math.log(2 * arms)
         return K * ((regions - 1) * D + 1) * options, K * regions * D * options, D >= 1
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
-        """One tree."""
         return [make_tree(self.k, self.depth, arms, 0.5 if stop is None else stop)]
 
     def codes(self) -> list[Ints]:
-        """The path from the root."""
         from ..kernels.keys import PATH
 
         bits = digit_bits(self.k)
         return [code(PATH, self.features, self.k, self.depth, bits, WORD // bits)]
 
     def key_words(self) -> list[int]:
-        """As many as the path needs."""
         return [key_words(self.k, self.depth)]
 
     def scalar_keys(self, point: float) -> list[int] | None:
@@ -141,5 +132,4 @@ class KaryTree(Structure):
         return self.k, self.depth
 
     def parameters(self) -> dict[str, Any]:
-        """k and depth."""
         return {"k": self.k, "depth": self.depth}

@@ -46,7 +46,6 @@ class Leaves(Structure, listed=False):
 
     @property
     def cost(self) -> Cost:
-        """One node."""
         return Cost(1, 0)
 
     def splits(self, regions: int, arms: int) -> int:
@@ -54,24 +53,19 @@ class Leaves(Structure, listed=False):
         return 1
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
-        """A node for each leaf."""
         no_stop(self, stop)
         return [make_cells(self.leaves, arms)]
 
     def leaf_code(self) -> Ints:
-        """That of the structure."""
         return super().leaf_code() if self.of is None else self.of.leaf_code()
 
     def leaf(self, points: Floats) -> Ints:
-        """Leaf numbers of the structure."""
         return super().leaf(points) if self.of is None else self.of.leaf(points)
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
-        """Bounds of a leaf of the structure."""
         return super().region(leaf) if self.of is None else self.of.region(leaf)
 
     def parameters(self) -> dict[str, Any]:
-        """How many."""
         return {"leaves": self.leaves}
 
     def plain(self) -> dict[str, Any]:

@@ -23,10 +23,8 @@ class Lexicographic(GroupedLexicographic):
         super().__init__(leaves=leaves, groups=2, space=space, features=features)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        """Example 4: one line."""
         cost = 2 * regions * math.log(self.leaves * arms)
         return cost, cost, True
 
     def parameters(self) -> dict[str, Any]:
-        """leaves."""
         return {"leaves": self.leaves}

@@ -159,7 +159,6 @@ def _check_group(node: Node, group: Group, leaves: dict[Node, list[int]]) -> Non
 
 
 def _layer(number: int, groups: Sequence[Sequence[int]], leaves: Sequence[int]) -> Layer:
-    """One node by itself."""
     most = max(map(len, groups), default=0)
     children = np.full((1, len(groups), most), -1)
     for o, group in enumerate(groups):
