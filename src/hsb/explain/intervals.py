@@ -1,6 +1,6 @@
 """Intervals of ordered leaves: the w-form, since these structures keep w and not options (`kernels/intervals.py`).
 
-`structures/intervals.py` gives B, with stay(i,j) = ln sigma(i,j) + max_m ln arm[m] and count = 1 / (groups + 1);
+`tables` gives B, with stay(i,j) = ln sigma(i,j) + max_m ln arm[m] and count = 1 / (groups + 1);
 V(root) = B(root) - ln w(root).
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from ..kernels import header as h
 from ..state import Member, blocks
 from ..structures import Structure
-from ..structures.intervals import tables
+from ..structures.grouped_lexicographic import tables
 from ..structures.logarithms import log_of
 from ..types import Floats
 from .pieces import Best, piece

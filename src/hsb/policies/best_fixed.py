@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arguments import whole
 from ..errors import InputError
 from ..locators import Nowhere
-from ..spaces import Cells, numbers
+from ..spaces import Cells, numbers, shortened
 from ..structures import Structure
 from ..structures.leaves import Leaves
 from ..types import Arrays, Floats, Ints, Masks
@@ -178,9 +178,3 @@ class BestFixed(Leader):
 
     def _shown(self) -> dict[str, Any]:
         return {"structure": None if self._blind else self.structure, "average_loss": self.average_loss}
-
-
-def shortened(value: Any) -> str:
-    """A value for a message."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

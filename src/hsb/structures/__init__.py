@@ -10,11 +10,9 @@ from ..errors import InputError
 from ..spaces import space_from_dict
 from .arbitrary_splits import ArbitrarySplits
 from .base import Cost, Structure
-from .binary_tree import BinaryTree
-from .grouped_lexicographic import GroupedLexicographic
+from .grouped_lexicographic import GroupedLexicographic, Lexicographic
 from .hierarchy import Hierarchy
-from .kary_tree import KaryTree
-from .lexicographic import Lexicographic
+from .kary_tree import BinaryTree, KaryTree
 from .one_of import OneOf
 from .position_splits import PositionSplits
 

@@ -206,7 +206,7 @@ class Structure(ABC):
 
     @property
     def finest(self) -> Structure:
-        """The structure whose leaves are numbered: itself, unless there is a choice."""
+        """The structure whose leaves are numbered: itself, unless it is made of others."""
         return self
 
     def codes(self) -> list[Ints]:
@@ -232,6 +232,8 @@ class Structure(ABC):
         """How a context becomes the number of its leaf (`kernels/keys.py`)."""
         from ..kernels.keys import CELLS, NUMBER
 
+        if self.finest is not self:
+            return self.finest.leaf_code()
         one = len(self.features) == 1
         return code(CELLS, self.features, self.leaves) if one else code(NUMBER, self.features, *self._division())
 
@@ -241,6 +243,8 @@ class Structure(ABC):
 
     def leaf(self, points: Floats) -> Ints:
         """Leaf numbers of a batch of points of the unit cube."""
+        if self.finest is not self:
+            return self.finest.leaf(points)
         if self.leaves > 2**62:
             raise InputError(f"{self.leaves} leaves are too many to number; use a depth of at most 62 bits for this.")
         return leaf_numbers(points[:, list(self.features)], *self._division())
@@ -262,6 +266,8 @@ class Structure(ABC):
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
         """Bounds of a leaf as fractions of the features it looks at: [(start, end), ...]."""
+        if self.finest is not self:
+            return self.finest.region(leaf)
         k, depth = self._division()
         return list(tree_box(leaf, depth, k, len(self.features)))
 

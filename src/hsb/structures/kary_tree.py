@@ -133,3 +133,19 @@ class KaryTree(Structure):
 
     def parameters(self) -> dict[str, Any]:
         return {"k": self.k, "depth": self.depth}
+
+
+class BinaryTree(KaryTree):
+    """A tree that halves its features in turn, `depth` times (Example 2; the quantiser of Section V).
+
+    N = 2^depth leaves, Psi = 2, H_S = 1, A_R = (R-1) log2 N.
+
+    >>> BinaryTree(depth=10)
+    BinaryTree(depth=10)
+    """
+
+    def __init__(self, *, depth: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
+        super().__init__(k=2, depth=depth, space=space, features=features)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"depth": self.depth}

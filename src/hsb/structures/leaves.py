@@ -9,7 +9,6 @@ import numpy as np
 from ..errors import InputError
 from ..spaces import Box, Cells, space_from_dict
 from ..state import Member, make_cells
-from ..types import Floats, Ints
 from .base import Cost, Structure, no_stop, spelled
 
 MOST_LEAVES = 1 << 26
@@ -56,14 +55,9 @@ class Leaves(Structure, listed=False):
         no_stop(self, stop)
         return [make_cells(self.leaves, arms)]
 
-    def leaf_code(self) -> Ints:
-        return super().leaf_code() if self.of is None else self.of.leaf_code()
-
-    def leaf(self, points: Floats) -> Ints:
-        return super().leaf(points) if self.of is None else self.of.leaf(points)
-
-    def region(self, leaf: int) -> list[tuple[float, float]]:
-        return super().region(leaf) if self.of is None else self.of.region(leaf)
+    @property
+    def finest(self) -> Structure:
+        return self if self.of is None else self.of.finest
 
     def parameters(self) -> dict[str, Any]:
         return {"leaves": self.leaves}

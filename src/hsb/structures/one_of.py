@@ -99,9 +99,6 @@ class OneOf(Structure):
     def key_words(self) -> list[int]:
         return [1] + [words for s in self.structures for words in s.key_words()]
 
-    def leaf_code(self) -> Ints:
-        return self._finest.leaf_code()
-
     def scalar_keys(self, point: float) -> list[int] | None:
         keys = [0]
         for structure in self.structures:
@@ -110,12 +107,6 @@ class OneOf(Structure):
                 return None
             keys += own
         return keys
-
-    def leaf(self, points: Floats) -> Ints:
-        return self._finest.leaf(points)
-
-    def region(self, leaf: int) -> list[tuple[float, float]]:
-        return self._finest.region(leaf)
 
     def parameters(self) -> dict[str, Any]:
         return {"structures": [s.to_dict() for s in self.structures]}
