@@ -11,5 +11,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Masks = NDArray[np.uint8]
 """One byte an arm: is it offered? Empty where every arm is."""
+Table = NDArray[Any]
+"""Contexts that were checked, one row each."""
 Arrays = dict[str, NDArray[Any]]
 """A state in plain arrays, by name."""

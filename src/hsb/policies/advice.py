@@ -48,14 +48,8 @@ class Reader:
             rows.append(row)
         if all(type(given) is int for row in rows for given in row):
             return np.array(rows, dtype=np.int32).reshape(len(rows), len(experts))
-        shares = np.zeros((len(rows), len(experts), len(self.arms)))
-        for t, row in enumerate(rows):
-            for k, given in enumerate(row):
-                if type(given) is int:
-                    shares[t, k, given] = 1.0
-                else:
-                    shares[t, k] = given
-        return shares
+        sure = np.eye(len(self.arms))
+        return np.array([[sure[given] if type(given) is int else given for given in row] for row in rows])
 
     def table(self, rounds: Any, *, experts: int) -> Advice:
         """Advice given as it is: an entry, or a row of M numbers, for each round and expert."""

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arguments import whole
 from ..errors import InputError
@@ -14,14 +14,14 @@ from ..locators import Nowhere
 from ..spaces import Cells, numbers, shortened
 from ..structures import Structure
 from ..structures.leaves import Leaves
-from ..types import Arrays, Floats, Ints, Masks
+from ..types import Arrays, Floats, Ints, Masks, Table
 from .leader import Leader, best_mapping, check_budget
 
 Where = Structure | Cells | int | None
 
 
 class BestFixed(Leader):
-    """One mapping from the leaves of a structure to arms, arms for ever; it learns nothing. `BestFixed.of` finds the best one for a table.
+    """One mapping from the leaves of a structure to arms, played for ever; it learns nothing. `BestFixed.of` finds the best one for a table.
 
     `mapping` has the number of an arm (in `arms`) for each leaf, or one number for all. Without a structure it is one arm, and contexts are
     not looked at. Where its arm is not offered, it plays the best offered one by that leaf's totals in the table it was fitted to; if it
@@ -115,14 +115,10 @@ class BestFixed(Leader):
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         pass
 
-    def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
-    ) -> None:
+    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         leaves = self.locator.keys(points)
         self._kernels.play_known(self._mapping, self.totals, leaves, masks, arms)
         chances[:] = 1.0
-
-    # -- inside ------------------------------------------------------------------------------------------------------
 
     def _checked(self, name: str, table: Floats, rounds: int) -> Floats:
         needed = (rounds, len(self.arms))

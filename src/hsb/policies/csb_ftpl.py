@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arguments import is_number, whole
 from ..errors import InputError
@@ -15,7 +14,7 @@ from ..spaces import Cells
 from ..structures import Structure
 from ..theory.checks import check_horizon
 from ..theory.leaders import csb_ftpl_anytime_bound, csb_ftpl_bound, noise_cost
-from ..types import Floats, Ints, Masks
+from ..types import Floats, Ints, Masks, Table
 from .leader import Leader
 
 DRAWS = 1000  # for probabilities that are counted
@@ -129,16 +128,12 @@ class CsbFtpl(Leader):
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         self.totals[self._leaf, index] += min(loss / propensity, self._kernels.MOST)
 
-    def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
-    ) -> None:
+    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         n = len(us)
         t = np.arange(self.rounds + 1, self.rounds + 1 + n)
         noises, mosts = np.full(n, self._size(t)), np.full(n, self._limit(t), dtype=np.int64)
         leaves = self.locator.keys(points)
         self._kernels.play_perturbed(self.totals, leaves, masks, losses, us, noises, mosts, self._work, arms, chances)
-
-    # -- inside ------------------------------------------------------------------------------------------------------
 
     def _size(self, t: Any) -> Any:
         """The noise of round t, or of an array of rounds. With one arm there is nothing to choose, and any noise will do."""

@@ -7,14 +7,14 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arguments import is_number
 from ..errors import FileError, InputError
 from ..locators import Keys, Nowhere
 from ..mappings import Mappings
 from ..rows import rows_of
-from ..types import Floats, Ints
+from ..types import Floats, Ints, Table
 from .advice import Advice, Expert, Reader
 from .weighted import Weighted
 
@@ -98,12 +98,11 @@ class Exp4(Weighted):
     def _locate(self, context: Any, *, count: bool) -> None:
         if isinstance(self.experts, Mappings):
             super()._locate(context, count=count)
-            self._row = int(self.locator.key[0])
         elif context is not self._located:
             self._advice, self._row = self._advised([context]), 0
             self._located = context if is_number(context) else _NOTHING  # a number cannot have changed since
 
-    def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
+    def check(self, contexts: ArrayLike) -> tuple[Table, int]:
         """Advice for the whole table, so that bad advice in its last row is found before the first round is played."""
         if isinstance(self.experts, Mappings):
             return super().check(contexts)
@@ -116,10 +115,8 @@ class Exp4(Weighted):
         assert isinstance(self.experts, list)
         return self._reader.functions(self.experts, contexts)
 
-    def _rows(self, points: NDArray[Any]) -> tuple[Advice, Ints]:
-        if isinstance(self.experts, Mappings):
-            return self.experts.rows, np.ascontiguousarray(self.locator.keys(points)[:, 0])
-        return points, np.arange(len(points), dtype=np.int64)
+    def _rows(self, points: Table) -> tuple[Advice, Ints]:
+        return super()._rows(points) if isinstance(self.experts, Mappings) else (points, np.arange(len(points)))
 
     def _widen(self) -> None:
         if isinstance(self.experts, Mappings):

@@ -13,7 +13,7 @@ from ..locators import Keys
 from ..spaces import Cells
 from ..structures import Structure
 from ..structures.leaves import Leaves
-from ..types import Arrays, Floats, Ints
+from ..types import Floats, Ints
 from .located import Located
 
 MOST_TOTALS = 1 << 27  # 1 GiB
@@ -46,8 +46,6 @@ class Leader(Located, listed=False):
         """The best mapping so far: for each leaf the number of its arm, in `arms`. Ties go to the lowest."""
         return best_mapping(self.totals, self.regions)[0]
 
-    # -- inside ------------------------------------------------------------------------------------------------------
-
     @property
     def _leaf(self) -> int:
         return int(self.locator.key[0])
@@ -77,9 +75,6 @@ class Leader(Located, listed=False):
     def _detach(self) -> None:
         super()._detach()
         self.totals = self.totals.copy()
-
-    def to_arrays(self) -> Arrays:
-        return {"totals": self.totals}
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:

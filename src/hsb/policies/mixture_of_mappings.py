@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import theory
 from ..arguments import stop_prior, whole
@@ -17,7 +16,7 @@ from ..mappings import Mappings, every_mapping
 from ..spaces import Cells
 from ..structures import Structure
 from ..structures.leaves import Leaves
-from ..types import Floats, Ints
+from ..types import Floats
 from .weighted import Weighted
 
 MOST = 1 << 20  # mappings; a round looks at each, 3 ns apiece
@@ -123,13 +122,6 @@ class MixtureOfMappings(Weighted):
     def _refresh(self) -> None:
         super()._refresh()
         self._advice = self.mappings.rows
-
-    def _locate(self, context: Any, *, count: bool) -> None:
-        super()._locate(context, count=count)
-        self._row = int(self.locator.key[0])
-
-    def _rows(self, points: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-        return self.mappings.rows, np.ascontiguousarray(self.locator.keys(points)[:, 0])
 
     def settings(self) -> dict[str, Any]:
         return {

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arguments import is_number, stop_prior
 from ..errors import BudgetError, InputError
@@ -16,10 +15,10 @@ from ..locators import Keys
 from ..quantise import WORD, digit_bits, key_words
 from ..state import Member, aligned_zeros, checked, resized
 from ..structures import KaryTree, Structure, from_dict
-from ..types import Arrays, Floats, Ints, Masks
+from ..types import Arrays, Floats, Ints, Masks, Table
 from .located import Located
 
-LEAST = 1e-12  # propensities are known to 1e-8; a arms arm's is never given as less than this
+LEAST = 1e-12  # propensities are known to 1e-8; that of an arm played is never given as less than this
 PRIOR = (1e-3, 1e6)
 DEEPEST = 350.0  # depth * ln(1 / (1 - stop)): what a chain's odds may differ from 1 by, out of the 645 that x has
 MOST_COUNT = 1e15
@@ -37,7 +36,7 @@ class TreeThompson(Located):
 
     - `structure`: `BinaryTree` or `KaryTree`, up to 500 levels with the default `stop`. Memory: at most two rows a context visited.
     - `forgetting`: a number a little below 1, e.g. 0.997, for losses that change; None never forgets. At each visit to a node, before the
-      round is counted, the counts of the arm arms are multiplied by it, those of the other arms by 1 - (1 - forgetting)/10, and the
+      round is counted, the counts of the arm played are multiplied by it, those of the other arms by 1 - (1 - forgetting)/10, and the
       evidence ratio of child and node is raised to the power of it. All tend to the prior. A chain of nodes that have seen the same
       rounds counts as one node there.
     - `loss_range`, `seed`: as in `HSB`.
@@ -102,9 +101,7 @@ class TreeThompson(Located):
         while not self._kernels.update(*self._tree, key, index, loss, *self.prior, keep, len(self.arms)):
             self._grow()
 
-    def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
-    ) -> None:
+    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         keys, keep = self.locator.keys(points), 1.0 if self.forgetting is None else self.forgetting
         chances[:] = np.nan
         done = 0
@@ -113,8 +110,6 @@ class TreeThompson(Located):
             if done == len(us):
                 return
             self._grow(to_come - done)
-
-    # -- the whole policy --------------------------------------------------------------------------------------------
 
     @property
     def nbytes(self) -> int:
@@ -152,8 +147,7 @@ class TreeThompson(Located):
             h.WORDS: words,
         }
         F, I = aligned_zeros(header[h.ROW0]), np.zeros(header[h.LINKS], dtype=np.int64)
-        for word, value in header.items():
-            I[word] = value
+        I[list(header)] = list(header.values())
         F[go : go + len(links)] = np.power(1.0 - stop, links, dtype=np.float64)
         F[go + len(links) : go + 2 * len(links)] = -np.expm1(links * math.log1p(-stop))
         return Member(F, I)

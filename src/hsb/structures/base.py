@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -16,7 +16,7 @@ from ..arguments import whole
 from ..errors import InputError
 from ..kernels.header import TABLES
 from ..quantise import halvings, leaf_numbers
-from ..spaces import Box, Cells, Space, numbers
+from ..spaces import Box, Cells, Space, numbers, space_from_dict
 from ..state import Member, make_graph
 from ..types import Floats, Ints
 from . import walk
@@ -161,7 +161,7 @@ class Structure(ABC):
         """ln beta at the root, where each leaf of `source`, or of the structure itself, has a symbol, a number in 0 .. len(values)-1.
 
         A node all of whose leaves have symbol k may stop there, and `values[k]` is the ln of what that weighs, its stop prior apart. For a
-        mapping the symbols are arms, and each has the value -ln M; `theory/tracking.py` has others.
+        mapping the symbols are arms, and each has the value -ln M; `theory.tracking_cost` has others.
         """
         if not self.takes_stop:
             no_stop(self, stop)
@@ -293,10 +293,26 @@ class Structure(ABC):
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Structure:
-        """The structure that `to_dict` described; the same as `hsb.structures.from_dict`."""
-        from . import from_dict
+        """The structure that `to_dict` described; the same as `hsb.structures.from_dict`.
 
-        return from_dict(data)
+        >>> import hsb
+        >>> hsb.structures.from_dict(hsb.BinaryTree(depth=3).to_dict())
+        BinaryTree(depth=3)
+        """
+        if not isinstance(data, Mapping):
+            raise InputError(f"A structure is described by a dict; given {data!r}.")
+        data = dict(data)
+        name = data.pop("structure", None)
+        kind = Structure.kinds.get(str(name))
+        if kind is None:
+            raise InputError(f"structure must be one of {sorted(Structure.kinds)}; given {name!r}.")
+        try:
+            space, features = space_from_dict(data.pop("space")), data.pop("features")
+            return kind.from_parameters(data, space, features)
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"This description of a {name} has too much or too little in it: {error}. See {name}.to_dict()."
+            ) from error
 
     def to_json(self) -> str:
         """`to_dict` as text."""

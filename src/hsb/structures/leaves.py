@@ -71,10 +71,8 @@ class Leaves(Structure, listed=False):
     @staticmethod
     def from_plain(data: dict[str, Any]) -> Leaves:
         """The inverse of `plain`."""
-        from . import from_dict
-
         if "structure" in data:
-            return Leaves(from_dict(data["structure"]))
+            return Leaves(Structure.from_dict(data["structure"]))
         space = space_from_dict(data["space"])
         return Leaves(space if isinstance(space, Cells) else int(data["cells"]))
 
