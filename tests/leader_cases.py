@@ -55,7 +55,7 @@ def stationary(rounds: int, seed: int = 0) -> tuple[Array, Array]:
 
 def same_one_by_one(policy: hsb.Policy, *, masked: bool, monkeypatch: pytest.MonkeyPatch, rounds: int = 60) -> None:
     """A whole table is its rounds one by one, bit for bit; over two features, in small chunks."""
-    monkeypatch.setattr(sys.modules["hsb.simulate"], "CHUNK", 16)  # hsb.simulate itself is the function
+    monkeypatch.setattr(sys.modules["hsb.play.tables"], "CHUNK", 16)
     twin = policy.copy()
     contexts, losses, masks = table(rounds, len(policy.arms), features=2)
     contexts = contexts * [72, 1] + [18, 0]

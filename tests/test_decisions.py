@@ -17,7 +17,7 @@ Masks = npt.NDArray[np.bool_]
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["hsb.simulate"], "CHUNK", 16)  # hsb.simulate itself is the function
+    monkeypatch.setattr(sys.modules["hsb.play.tables"], "CHUNK", 16)
 
 
 def trained(case: Case, arms: int, rounds: int = 40, **settings: Any) -> hsb.HSB:
@@ -210,7 +210,7 @@ def test_tables_in_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     contexts, losses, _ = table(case, 150, 3)
 
     def run(chunk: int, cuts: Sequence[int]) -> list[float]:
-        monkeypatch.setattr(sys.modules["hsb.simulate"], "CHUNK", chunk)
+        monkeypatch.setattr(sys.modules["hsb.play.tables"], "CHUNK", chunk)
         policy = case.policy(3, seed=3)
         parts = zip(np.split(contexts, cuts), np.split(losses, cuts), strict=True)
         return [p for xs, ls in parts for p in hsb.simulate(policy, xs, ls).propensities.tolist()]
@@ -220,7 +220,7 @@ def test_tables_in_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for chunk, cuts in ((1, []), (7, []), (149, []), (150, [70]), (64, [0, 1, 1, 99])):
         assert run(chunk, cuts) == whole
     told: list[tuple[int, int]] = []
-    monkeypatch.setattr(sys.modules["hsb.simulate"], "CHUNK", 60)
+    monkeypatch.setattr(sys.modules["hsb.play.tables"], "CHUNK", 60)
     hsb.simulate(case.policy(3), contexts, losses, progress=lambda done, total: told.append((done, total)))
     assert told == [(60, 150), (120, 150), (150, 150)]
 

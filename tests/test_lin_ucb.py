@@ -145,7 +145,7 @@ def test_a_decision_is_a_pure_function():
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("features", [3, BOX, hsb.Cells(10), hsb.BinaryTree(depth=4)], ids=str)
 def test_simulate_is_decide_and_learn(features, masked, monkeypatch):
-    monkeypatch.setattr(sys.modules["hsb.simulate"], "CHUNK", 100)
+    monkeypatch.setattr(sys.modules["hsb.play.tables"], "CHUNK", 100)
     rng = np.random.default_rng(0)
     one, other = (LinUCB(features, arms=["a", "b", "c"], seed=3) for _ in range(2))
     n = 900  # past the first time that an inverse is computed anew

@@ -160,7 +160,7 @@ def test_an_arm_of_no_probability_still_has_a_propensity():
     ids=["small", "deep", "5-ary", "no split"],
 )
 def test_simulate_is_decide_and_learn(structure, masked, forgetting, monkeypatch):
-    monkeypatch.setattr(sys.modules["hsb.simulate"], "CHUNK", 64)
+    monkeypatch.setattr(sys.modules["hsb.play.tables"], "CHUNK", 64)
     rng = np.random.default_rng(0)
     contexts, losses = rng.random((200, structure.space.features)), rng.random((200, 4))
     masks = rng.random((200, 4)) < 0.6
