@@ -117,7 +117,7 @@ def test_frequencies_are_the_probabilities(depth, stop, available):
         p = policy.probabilities(context, available=available)
         assert depth == 6 or 0.1 < F[header.REST] < 0.7  # where nothing was seen yet, arms are equal
         policy._locate(context, count=False)
-        mask = NONE if available is None else policy._mask(available)
+        mask = NONE if available is None else policy.offer.mask(available)
         arms = [thompson.choose(F, I, policy.locator.key, mask, *policy.prior, 3, u) for u in rng.random(n)]
         frequency = np.bincount(arms, minlength=3) / n
         assert (np.abs(frequency - p) <= 4 * np.sqrt(p * (1 - p) / n)).all()

@@ -71,12 +71,8 @@ def best_arms(table, mapping):
     """The best arm of each leaf into `mapping`; what they lose together."""
     total = 0.0
     for i in range(table.shape[0]):
-        best = 0
-        for m in range(1, table.shape[1]):
-            if table[i, m] < table[i, best]:
-                best = m
-        mapping[i] = best
-        total += table[i, best]
+        mapping[i] = best_offered(table[i], mapping[:0])
+        total += table[i, mapping[i]]
     return total
 
 

@@ -14,6 +14,7 @@ from . import beta
 from .chains import agree, cut, digit, leaves_at, new_link
 from .header import CAPACITY, DEPTH, GO, LINK_STRIDE, LINKS, PATH, REST, ROW0, ROWS, STAY, STRIDE, WEIGHT, WHOLE
 from .jit import kernel
+from .splitmix import seeded
 
 FLOOR = 1e-280
 IDLE = 0.1  # how much of the forgetting an arm that was not played undergoes
@@ -64,7 +65,7 @@ def below_split(F, I, x, below):
 @kernel
 def draw(F, I, n, offered, good, bad, arms, u):
     """The arm that u selects after a visit: a walk down to the row where it stops, then the least of one draw for each offered arm."""
-    state = beta.seeded(u)
+    state = seeded(u)
     left, state = beta.uniform(state)
     row = np.int64(-1)
     for i in range(n):

@@ -111,10 +111,6 @@ class TreeThompson(Located):
                 return
             self._grow(to_come - done)
 
-    @property
-    def nbytes(self) -> int:
-        return self._tree.kind.bytes_in_use(self._tree)
-
     def _grow(self, rounds: int = MANY) -> None:
         self._tree = resized(self._tree, *self._tree.kind.room(self._tree, rounds))
 

@@ -46,12 +46,6 @@ class KaryTree(Structure):
                 f"k={self.k}: a node may have at most {MOST_CHILDREN:,} children. Use more levels and a smaller k."
             )
         self.depth = whole("depth", depth, 0)
-        self._check()
-        self.leaves = self.k**self.depth
-        self.max_group, self.max_groups = self.k, min(1, self.depth)
-        check_cells(self)
-
-    def _check(self) -> None:
         most = math.floor(FEATURE_BITS / math.log2(self.k))
         if max(halvings(self.depth, len(self.features))) > most:
             raise InputError(
@@ -63,6 +57,9 @@ class KaryTree(Structure):
             raise BudgetError(
                 f"depth={self.depth}: a tree may have at most {MOST_DEPTH} levels. Look at fewer features, or less finely."
             )
+        self.leaves = self.k**self.depth
+        self.max_group, self.max_groups = self.k, min(1, self.depth)
+        check_cells(self)
 
     def groups(self, node: tuple[int, int]) -> list[Group]:
         level, number = node

@@ -7,7 +7,7 @@ Explaining takes the best of a node's options (`explain/graphs.py`), pricing the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -95,7 +95,10 @@ def listing(structure: Structure) -> Listing:
         homes = [{leaf: numbers[child] for child in group for leaf in leaves[child]} for group in groups[node]]
         for leaf in leaves[node]:
             around[leaf][number] = [home[leaf] for home in homes]
-        layers.append(_layer(number, [[numbers[child] for child in group] for group in groups[node]], leaves[node]))
+        children = np.full((1, len(groups[node]), max(map(len, groups[node]), default=0)), -1)
+        for o, group in enumerate(groups[node]):
+            children[0, o, : len(group)] = [numbers[child] for child in group]
+        layers.append(Layer(np.array([number]), children, np.array([() if groups[node] else leaves[node]], dtype=np.int64)))
     spec = [0] * structure.leaves
     for leaf, nodes in enumerate(around):
         spec[leaf] = len(spec)
@@ -156,11 +159,3 @@ def _check_group(node: Node, group: Group, leaves: dict[Node, list[int]]) -> Non
         raise InputError(
             f"Group {list(group)} of {node!r} is no partition of its leaves: missing {missing[:8]}, not its own {extra[:8]}."
         )
-
-
-def _layer(number: int, groups: Sequence[Sequence[int]], leaves: Sequence[int]) -> Layer:
-    most = max(map(len, groups), default=0)
-    children = np.full((1, len(groups), most), -1)
-    for o, group in enumerate(groups):
-        children[0, o, : len(group)] = group
-    return Layer(np.array([number]), children, np.array([() if groups else leaves], dtype=np.int64))
