@@ -20,7 +20,7 @@ from ..state import Member
 from ..structures import Structure
 from . import advisor as advisors
 from . import graphs, intervals, trees
-from .pieces import Best, Piece, in_users_units, names, piece
+from .pieces import Best, in_users_units, names, piece
 from .result import Explanation, Region
 from .weights import best_arms, first_best, log_options
 
@@ -37,8 +37,7 @@ def explain(structure: Structure, members: Sequence[Member], labels: Sequence[Ha
     >>> print(explain(tree, tree.members(2, None), ["a", "b"], None))
     everywhere: never seen
     """
-    best = _solve(structure, members, stop)
-    return _result(structure, best.structure, best.value, best.pieces, labels)
+    return _result(structure, _solve(structure, members, stop), labels)
 
 
 def explain_advisor(structure: Structure, advisor: Member, labels: Sequence[Hashable]) -> Explanation:
@@ -49,9 +48,7 @@ def explain_advisor(structure: Structure, advisor: Member, labels: Sequence[Hash
     >>> print(explain_advisor(BinaryTree(depth=4), make_advisor(4, 2), ["a", "b"]))
     everywhere: never seen
     """
-    chosen = structure.finest
-    value, pieces = advisors.solve(advisor, len(chosen.features))
-    return _result(structure, chosen, value, pieces, labels)
+    return _result(structure, advisors.solve(structure.finest, advisor), labels)
 
 
 def _solve(structure: Structure, members: Sequence[Member], stop: float | None) -> Best:
@@ -84,20 +81,13 @@ def _one_of(structure: Structure, members: Sequence[Member], stop: float | None)
     return ways[first_best([best.value for best in ways])]
 
 
-def _result(
-    structure: Structure, chosen: Structure, value: float, pieces: Sequence[Piece], labels: Sequence[Hashable]
-) -> Explanation:
-    called = names(chosen)
-    parts = [(in_users_units(chosen, piece.boxes), piece) for piece in pieces]
-    regions = (
-        Region(boxes=boxes, arm=labels[piece.arm], probability=piece.share, seen=piece.seen, name=called.get(boxes))
-        for boxes, piece in parts
-        if all(low < high for box in boxes for low, high in box)
-    )
-    return Explanation(
-        regions=tuple(sorted(regions, key=lambda region: region.boxes)),
-        log_probability=value,
-        arms=tuple(labels),
-        structure=structure,
-        chosen=chosen,
-    )
+def _result(structure: Structure, best: Best, labels: Sequence[Hashable]) -> Explanation:
+    """The mapping in the user's units and labels, without parts that have no width there."""
+    called = names(best.structure)
+    regions = []
+    for part in best.pieces:
+        boxes = in_users_units(best.structure, part.boxes)
+        if all(low < high for box in boxes for low, high in box):
+            regions.append(Region(boxes, labels[part.arm], part.share, part.seen, called.get(boxes)))
+    regions.sort(key=lambda region: region.boxes)
+    return Explanation(tuple(regions), best.value, tuple(labels), structure, best.structure)

@@ -106,11 +106,9 @@ class Reader:
 
     def _one(self, given: Any) -> int | Floats | None:
         """An arm's number or a distribution; None where it is neither."""
-        found = self._find(given)
-        if found is not None:
-            return found
-        if not isinstance(given, list | tuple | np.ndarray):
-            return None
+        number = self._find(given)
+        if number is not None or not isinstance(given, list | tuple | np.ndarray):
+            return number
         try:
             array = np.asarray(given)
         except ValueError:
@@ -121,7 +119,6 @@ class Reader:
         return shares if bool((shares >= 0.0).all()) and abs(float(shares.sum()) - 1.0) <= CLOSE else None
 
     def _find(self, label: Any) -> int | None:
-        """The number of an arm."""
         if not is_hashable(label):
             return None
         found = self.index.get(label)

@@ -163,8 +163,7 @@ class Structure(ABC):
         A node all of whose leaves have symbol k may stop there, and `values[k]` is the ln of what that weighs, its stop prior apart. For a
         mapping the symbols are arms, and each has the value -ln M; `theory.tracking_cost` has others.
         """
-        if not self.takes_stop:
-            no_stop(self, stop)
+        no_stop(self, stop)
         own = symbols if source is None or source is self else carried(symbols, source, self)
         return -math.inf if own is None else self.log_beta(own, values, stop)
 
@@ -319,7 +318,6 @@ class Structure(ABC):
         return json.dumps(self.to_dict())
 
     def _usual_space(self) -> Space:
-        """The space where none is given."""
         return Box.unit(self.space.features)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -347,9 +345,9 @@ def use_space(space: Space | None, features: Sequence[int] | None, default: int 
         raise InputError(f"space must be an hsb.Box or hsb.Cells; given {space!r}.")
     if features is None:
         return space, tuple(range(space.features))
-    chosen = list(features) if isinstance(features, Iterable) else [features]
+    chosen = list(features) if isinstance(features, Iterable) else []
     fits = all(isinstance(j, int | np.integer) and not isinstance(j, bool) and 0 <= j < space.features for j in chosen)
-    if not isinstance(features, Iterable) or not chosen or not fits or len(set(chosen)) != len(chosen):
+    if not chosen or not fits or len(set(chosen)) != len(chosen):
         raise InputError(f"features must be different numbers in 0 .. {space.features - 1}, in a list; given {features!r}.")
     return space, tuple(int(j) for j in chosen)
 
@@ -373,7 +371,7 @@ def check_cells(structure: Structure) -> None:
 
 def no_stop(structure: Structure, stop: float | None) -> None:
     """Refuse a stop prior where it has no meaning."""
-    if stop is not None:
+    if stop is not None and not structure.takes_stop:
         raise InputError(
             f"stop= sets a tree's prior for stopping at a node; {type(structure).__name__} keeps the paper's uniform prior. "
             "Leave stop out, or use hsb.BinaryTree or hsb.KaryTree."

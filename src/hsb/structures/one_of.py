@@ -84,8 +84,7 @@ class OneOf(Structure):
         return max(part.diagonal() for part in self.structures)
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
-        if not self.takes_stop:
-            no_stop(self, stop)
+        no_stop(self, stop)
         members = [make_one_of(len(self.structures) + 1, arms)]
         for option, structure in enumerate(self.structures, start=1):
             members += hang(structure.members(arms, stop if structure.takes_stop else None), option, offset=len(members))
