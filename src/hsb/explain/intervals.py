@@ -14,7 +14,7 @@ from ..kernels import header as h
 from ..state import Member, blocks
 from ..structures import Structure
 from ..structures.grouped_lexicographic import tables
-from ..structures.logarithms import log_of
+from ..structures.walk import log_of
 from ..types import Floats
 from .pieces import Best, piece
 from .weights import best_arms, first_best, highest

@@ -17,7 +17,7 @@ import numpy as np
 from ..kernels import header as h
 from ..state import Member, blocks
 from ..structures import Structure
-from ..structures.logarithms import log_of
+from ..structures.walk import log_of
 from ..types import Floats, Ints
 from .pieces import Best, piece, unseen
 from .weights import TIE, Arms, best_arms

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..kernels import header as h
 from ..state import Member
-from ..structures.logarithms import log_of
+from ..structures.walk import log_of
 from ..types import Floats, Ints
 
 # Two values are equal if they differ by less than this, relative to the larger: more than rounding in a long run, less than

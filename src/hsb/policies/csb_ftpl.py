@@ -40,7 +40,12 @@ class CsbFtpl(Leader):
       Or `noise`, the mean size itself (then L = ceil(noise sqrt(B/2))). With neither, sqrt(4 M t / B) and ceil(sqrt(M t)) in round t.
     - `resamples`: L itself.
 
+    `probabilities` are good to about 1e-14 with all mappings. With `regions` they are a count over 1000 draws of noise, always the same ones:
+    within 0.05 of the truth nearly always, and 0 for rare arms.
+
     >>> import hsb, numpy as np
+    >>> CsbFtpl(hsb.BinaryTree(depth=2), arms=4, horizon=100).probabilities(0.3, available=[0, 2])
+    array([0.5, 0. , 0.5, 0. ])
     >>> policy = CsbFtpl(hsb.BinaryTree(depth=3), arms=2, horizon=2000, seed=0)
     >>> x = np.random.default_rng(1).random(2000)
     >>> run = hsb.simulate(policy, x, np.column_stack([x > 0.5, x <= 0.5]))
@@ -96,18 +101,6 @@ class CsbFtpl(Leader):
         if self.noise is None:
             return csb_ftpl_anytime_bound(self._cost, arms=arms, horizon=found, resamples=self.resamples)
         return csb_ftpl_bound(self._cost, arms=arms, horizon=found, noise=self.noise, resamples=self._limit(1))
-
-    def probabilities(self, context: Any, *, available: Iterable[Hashable] | None = None) -> Floats:
-        """The distribution over arms for a context. Changes nothing.
-
-        With all mappings to about 1e-14. With `regions`, a count over 1000 draws of noise, always the same ones: within 0.05 of the
-        truth nearly always, and 0 for rare arms.
-
-        >>> import hsb
-        >>> CsbFtpl(hsb.BinaryTree(depth=2), arms=4, horizon=100).probabilities(0.3, available=[0, 2])
-        array([0.5, 0. , 0.5, 0. ])
-        """
-        return super().probabilities(context, available=available)
 
     # -- a round -----------------------------------------------------------------------------------------------------
 

@@ -93,12 +93,12 @@ def best_mapping(totals: Floats, regions: int | None) -> tuple[Ints, float]:
 
     leaves, arms = totals.shape
     check_budget(leaves, arms, 0 if regions is None or regions >= leaves else regions)
-    mapping = np.zeros(leaves, dtype=np.int64)
     if regions is None or regions >= leaves:
-        return mapping, float(oracle.best_arms(totals, mapping))
+        return totals.argmin(axis=1), float(totals.min(axis=1).sum())
     if regions == 1:
-        arm, loss = oracle.best_arm(totals)
-        return mapping + arm, float(loss)
+        sums = totals.sum(axis=0)
+        return np.full(leaves, sums.argmin()), float(sums.min())
+    mapping = np.zeros(leaves, dtype=np.int64)
     return mapping, float(oracle.best_regions(totals, oracle.workspace(leaves, arms, regions), mapping))
 
 

@@ -16,8 +16,7 @@ from ..spaces import Space
 from ..state import Member, make_intervals
 from ..types import Floats, Ints
 from .base import Cost, Structure, no_stop, spelled
-from .logarithms import log_sum
-from .walk import Group
+from .walk import Group, log_sum
 
 MOST_LEAVES = 900  # with two arms w stays within a double for any rounds up to some 970
 

@@ -61,8 +61,7 @@ class Hierarchy(Structure):
         return [tuple(group) for group in self.nodes[node]["groups"]]
 
     def leaves_of(self, node: str) -> list[int]:
-        leaves: list[int] = self.nodes[node]["leaves"]
-        return leaves
+        return list(self.nodes[node]["leaves"])
 
     def names(self) -> dict[Boxes, str]:
         """The nodes' names; of nodes with the same region, the first's."""

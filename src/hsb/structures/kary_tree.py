@@ -16,8 +16,7 @@ from ..state import Member, make_tree
 from ..types import Floats, Ints
 from .base import Cost, Structure, check_cells, code, use_space
 from .boxes import Boxes, tree_box
-from .logarithms import log_of
-from .walk import Group
+from .walk import Group, log_of
 
 MOST_CHILDREN = 4096
 MOST_DEPTH = 4000

@@ -12,10 +12,10 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import BudgetError, InputError
 from ..types import Floats, Ints
-from .logarithms import log_sum
 
 if TYPE_CHECKING:
     from .base import Structure
@@ -59,6 +59,19 @@ def climb(
         below = groups + value[layer.children].sum(axis=-1)
         value[layer.nodes] = total(np.concatenate([stop[:, None], below], axis=1))
     return value
+
+
+def log_sum(terms: Floats) -> Floats:
+    """ln of the sum of exp over the last axis, which is not empty."""
+    most = terms.max(axis=-1, keepdims=True)
+    most = np.where(np.isfinite(most), most, 0.0)
+    return np.asarray(most[..., 0] + log_of(np.exp(terms - most).sum(axis=-1)))
+
+
+def log_of(values: ArrayLike) -> Floats:
+    """ln, with ln 0 = -inf."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values), dtype=np.float64)
 
 
 def log_beta(structure: Structure, symbols: Ints, values: Floats) -> float:

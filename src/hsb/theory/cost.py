@@ -11,7 +11,7 @@ from ..arguments import is_number, stop_prior, whole
 from ..errors import InputError
 from ..structures import Structure
 from ..structures.base import spelled
-from ..structures.logarithms import log_of
+from ..structures.walk import log_of
 from ..types import Ints
 from .checks import check_at_least_zero, check_structure
 
