@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,13 +10,12 @@ from numpy.typing import ArrayLike
 from ..arguments import whole
 from ..errors import InputError
 from ..locators import Nowhere
-from ..spaces import Cells, numbers, shortened
-from ..structures import Structure
-from ..structures.leaves import Leaves
-from ..types import Arrays, Floats, Ints, Masks, Table
+from ..spaces import numbers, shortened
+from ..structures.leaves import HasLeaves, Leaves
+from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 from .leader import Leader, best_mapping, check_budget
 
-Where = Structure | Cells | int | None
+Where = HasLeaves | None
 
 
 class BestFixed(Leader):
@@ -36,13 +34,7 @@ class BestFixed(Leader):
     guarantee: ClassVar[str] = "None: it does not learn, it knows the answer."
 
     def __init__(
-        self,
-        structure: Where,
-        *,
-        arms: int | Iterable[Hashable],
-        mapping: ArrayLike,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        self, structure: Where, *, arms: Arms, mapping: ArrayLike, loss_range: Bounds = (0.0, 1.0), seed: Seed = None
     ) -> None:
         super().__init__(1 if structure is None else structure, arms=arms, regions=None, loss_range=loss_range, seed=seed)
         self.average_loss = float("nan")
@@ -69,10 +61,10 @@ class BestFixed(Leader):
         losses: ArrayLike | None = None,
         *,
         rewards: ArrayLike | None = None,
-        arms: int | Iterable[Hashable] | None = None,
+        arms: Arms | None = None,
         regions: int | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> Self:
         """The best mapping for a table of losses (or rewards), shape (T, M): no mapping of its class loses less in hindsight.
 
@@ -102,8 +94,6 @@ class BestFixed(Leader):
     @property
     def mapping(self) -> Ints:
         return self._mapping.copy()
-
-    # -- a round -----------------------------------------------------------------------------------------------------
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         return self._kernels.play(self._mapping, self.totals, self._leaf, offered), 1.0

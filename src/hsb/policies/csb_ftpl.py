@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..arguments import is_number, whole
 from ..errors import InputError
-from ..spaces import Cells
-from ..structures import Structure
+from ..structures.leaves import HasLeaves
 from ..theory.checks import check_horizon
 from ..theory.leaders import csb_ftpl_anytime_bound, csb_ftpl_bound, noise_cost
-from ..types import Floats, Ints, Masks, Table
+from ..types import Arms, Bounds, Floats, Ints, Masks, Seed, Table
 from .leader import Leader
 
 DRAWS = 1000  # for probabilities that are counted
@@ -60,15 +58,15 @@ class CsbFtpl(Leader):
 
     def __init__(
         self,
-        structure: Structure | Cells | int,
+        structure: HasLeaves,
         *,
-        arms: int | Iterable[Hashable],
+        arms: Arms,
         horizon: float | None = None,
         noise: float | None = None,
         regions: int | None = None,
         resamples: int | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> None:
         super().__init__(structure, arms=arms, regions=regions, loss_range=loss_range, seed=seed)
         if horizon is not None:
@@ -101,8 +99,6 @@ class CsbFtpl(Leader):
         if self.noise is None:
             return csb_ftpl_anytime_bound(self._cost, arms=arms, horizon=found, resamples=self.resamples)
         return csb_ftpl_bound(self._cost, arms=arms, horizon=found, noise=self.noise, resamples=self._limit(1))
-
-    # -- a round -----------------------------------------------------------------------------------------------------
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         noise, most = float(self._size(self.rounds + 1)), int(self._limit(self.rounds + 1))

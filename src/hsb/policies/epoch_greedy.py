@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import InputError
-from ..spaces import Cells
-from ..structures import Structure
+from ..structures.leaves import HasLeaves
 from ..theory.leaders import epoch_greedy_bound, log_mappings
-from ..types import Arrays, Floats, Ints, Masks, Table
+from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 from .leader import Leader, best_mapping
 
 
@@ -41,12 +39,12 @@ class EpochGreedy(Leader):
 
     def __init__(
         self,
-        structure: Structure | Cells | int,
+        structure: HasLeaves,
         *,
-        arms: int | Iterable[Hashable],
+        arms: Arms,
         regions: int | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> None:
         super().__init__(structure, arms=arms, regions=regions, loss_range=loss_range, seed=seed)
         self.counts: Ints = np.zeros(2, dtype=np.int64)  # explored rounds, exploiting rounds still to come
@@ -72,8 +70,6 @@ class EpochGreedy(Leader):
         if horizon is None:
             raise InputError("Over how many rounds? Give regret_bound(horizon): this policy needs none otherwise.")
         return epoch_greedy_bound(self._log_count(), arms=len(self.arms), horizon=horizon)
-
-    # -- a round -----------------------------------------------------------------------------------------------------
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         return self._kernels.explore_or_exploit(self._mapping, self.totals, self.counts, self._leaf, offered, u)  # type: ignore[no-any-return]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..errors import FileError, InputError
 from ..locators import Keys, Nowhere
 from ..mappings import Mappings
 from ..rows import rows_of
-from ..types import Floats, Ints, Table
+from ..types import Arms, Bounds, Floats, Ints, Seed, Table
 from .advice import Advice, Expert, Reader
 from .weighted import Weighted
 
@@ -56,12 +56,12 @@ class Exp4(Weighted):
         self,
         experts: Sequence[Expert] | int | Mappings,
         *,
-        arms: int | Iterable[Hashable],
+        arms: Arms,
         horizon: float | None = None,
         learning_rate: float | None = None,
         prior: ArrayLike | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> None:
         super().__init__(arms=arms, loss_range=loss_range, seed=seed)
         self.experts: list[Expert] | int | Mappings = _checked(experts, len(self.arms))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,10 +9,8 @@ import numpy as np
 from ..arguments import whole
 from ..errors import BudgetError
 from ..locators import Keys
-from ..spaces import Cells
-from ..structures import Structure
-from ..structures.leaves import Leaves
-from ..types import Floats, Ints
+from ..structures.leaves import HasLeaves, Leaves
+from ..types import Arms, Bounds, Floats, Ints, Seed
 from .located import Located
 
 MOST_TOTALS = 1 << 27  # 1 GiB
@@ -25,15 +22,7 @@ class Leader(Located, listed=False):
 
     _kernels: ClassVar[Any]
 
-    def __init__(
-        self,
-        structure: Structure | Cells | int,
-        *,
-        arms: int | Iterable[Hashable],
-        regions: int | None,
-        loss_range: tuple[float, float],
-        seed: int | np.random.Generator | None,
-    ) -> None:
+    def __init__(self, structure: HasLeaves, *, arms: Arms, regions: int | None, loss_range: Bounds, seed: Seed) -> None:
         super().__init__(arms=arms, loss_range=loss_range, seed=seed)
         self.structure = Leaves(structure)
         self.locator = Keys(self.structure)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..errors import BudgetError, InputError
 from ..policy import Policy
 from ..spaces import Box, Cells, Space, numbers, space_from_dict
 from ..structures import Structure
-from ..types import Arrays, Floats, Ints, Masks, Table
+from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 
 LARGEST = 1e100  # of a feature, so that no sum of squares leaves the range of a double
 RIDGE = (1e-50, 1e50)
@@ -51,12 +51,12 @@ class LinUCB(Policy):
         self,
         features: int | Space | Structure,
         *,
-        arms: int | Iterable[Hashable],
+        arms: Arms,
         alpha: float = 1.0,
         ridge: float = 1.0,
         intercept: bool = True,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> None:
         self.space, self._scaled = _space_of(features)
         if not is_number(alpha) or not 0.0 <= alpha <= LARGEST:
@@ -70,8 +70,6 @@ class LinUCB(Policy):
         self.alpha, self.ridge, self.intercept = float(alpha), float(ridge), bool(intercept)
         self.state, self.updates = self._fresh(len(self.arms))
         self._refresh()
-
-    # -- a round -----------------------------------------------------------------------------------------------------
 
     def _locate(self, context: Any, *, count: bool) -> None:
         row = numbers("Contexts", context)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,10 +12,9 @@ from ..arguments import stop_prior, whole
 from ..errors import BudgetError, InputError
 from ..locators import Keys
 from ..mappings import Mappings, every_mapping
-from ..spaces import Cells
 from ..structures import Structure
-from ..structures.leaves import Leaves
-from ..types import Floats
+from ..structures.leaves import HasLeaves, Leaves
+from ..types import Arms, Bounds, Floats, Seed
 from .weighted import Weighted
 
 MOST = 1 << 20  # mappings; a round looks at each, 3 ns apiece
@@ -49,16 +47,16 @@ class MixtureOfMappings(Weighted):
 
     def __init__(
         self,
-        structure: Structure | Cells | int,
+        structure: HasLeaves,
         *,
-        arms: int | Iterable[Hashable],
+        arms: Arms,
         horizon: float | None = None,
         regions: int | None = None,
         learning_rate: float | None = None,
         prior: Literal["uniform", "complexity"] = "uniform",
         stop: float | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> None:
         if not isinstance(prior, str) or prior not in ("uniform", "complexity"):
             raise InputError(f"prior must be 'uniform' or 'complexity'; given {prior!r}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..locators import Keys
 from ..quantise import WORD, digit_bits, key_words
 from ..state import Member, aligned_zeros, checked, resized
 from ..structures import KaryTree, Structure, from_dict
-from ..types import Arrays, Floats, Ints, Masks, Table
+from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 from .located import Located
 
 LEAST = 1e-12  # propensities are known to 1e-8; that of an arm played is never given as less than this
@@ -61,12 +61,12 @@ class TreeThompson(Located):
         self,
         structure: Structure,
         *,
-        arms: int | Iterable[Hashable],
+        arms: Arms,
         forgetting: float | None = None,
         stop: float | None = None,
         prior: tuple[float, float] = (1.0, 1.0),
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> None:
         if not isinstance(structure, KaryTree):
             raise InputError(
@@ -83,8 +83,6 @@ class TreeThompson(Located):
         self.locator = Keys(structure)
         self._tree = self._fresh(len(self.arms))
         self._refresh()
-
-    # -- a round -----------------------------------------------------------------------------------------------------
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         F, I = self._tree

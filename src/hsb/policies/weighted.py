@@ -38,8 +38,6 @@ class Weighted(Rated, Located, listed=False):
         """The advice for a part of a table, and which row of it each round has; here, where experts are mappings of cells."""
         return self._advice, np.ascontiguousarray(self.locator.keys(points)[:, 0])
 
-    # -- a round -----------------------------------------------------------------------------------------------------
-
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         return self._kernels.decide(self._logs, self._weights, self._advice, self._row, offered, self._p, u)  # type: ignore[no-any-return]
 

@@ -13,6 +13,8 @@ from .base import Cost, Structure, no_stop, spelled
 
 MOST_LEAVES = 1 << 26
 
+HasLeaves = Structure | Cells | int  # or how many equal cells of one feature
+
 
 class Leaves(Structure, listed=False):
     """The cells of a structure, each by itself: what S-EXP3 and every policy with a table per cell look at.
@@ -24,7 +26,7 @@ class Leaves(Structure, listed=False):
     (2, 1)
     """
 
-    def __init__(self, structure: Structure | Cells | int) -> None:
+    def __init__(self, structure: HasLeaves) -> None:
         self.of: Structure | None = None
         if isinstance(structure, Structure):
             self.of = structure.of if isinstance(structure, Leaves) else structure
