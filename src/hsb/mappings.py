@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .arguments import arm_list, whole
 from .errors import BudgetError, InputError
 from .structures.base import spelled
-from .structures.leaves import HasLeaves, Leaves
+from .structures.leaves import Divided, Leaves
 from .types import Arms
 
 Plays = NDArray[np.int32]
@@ -33,7 +33,7 @@ class Mappings:
     (Mappings(BinaryTree(depth=2), 2 mappings), 2)
     """
 
-    def __init__(self, structure: HasLeaves, table: ArrayLike) -> None:
+    def __init__(self, structure: Divided, table: ArrayLike) -> None:
         self.structure = Leaves(structure)
         self._regions: tuple[int, int] | None = None  # arms and regions, where the table can be listed again
         try:
@@ -80,7 +80,7 @@ class Mappings:
         return f"Mappings({self.structure!r}, {len(self):,} mappings)"
 
 
-def mappings(structure: HasLeaves, *, arms: Arms, regions: int, budget: int = MOST_MAPPINGS) -> Mappings:
+def mappings(structure: Divided, *, arms: Arms, regions: int, budget: int = MOST_MAPPINGS) -> Mappings:
     """Every mapping of at most `regions` regions, once: the O((NM)^R) experts of Section I-A.
 
     Regions are runs of leaves in their order, so a mapping of R regions changes its arm in R - 1 places. More than `budget` mappings are
@@ -121,7 +121,7 @@ def number_of_mappings(leaves: int, *, arms: int, regions: int) -> int:
     return sum(math.comb(leaves - 1, r - 1) * arms * (arms - 1) ** (r - 1) for r in range(1, most + 1))
 
 
-def every_mapping(structure: HasLeaves, *, arms: int) -> Mappings:
+def every_mapping(structure: Divided, *, arms: int) -> Mappings:
     """All M^N mappings of N leaves, in the order of their numbers written with base M. The caller has checked how many.
 
     >>> every_mapping(2, arms=2).table.tolist()

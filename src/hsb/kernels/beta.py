@@ -137,11 +137,8 @@ def _log_density(w, z):
     z *= w[SIDE]
     share = w[SHARE]
     if z > 30.0:
-        return (
-            w[HEIGHT]
-            - (1.0 - share) * w[SUM] * z
-            - w[SUM] * (math.log(share) + math.log1p((1.0 - share) / share * math.exp(-z)))
-        )
+        rest = math.log(share) + math.log1p((1.0 - share) / share * math.exp(-z))
+        return w[HEIGHT] - (1.0 - share) * w[SUM] * z - w[SUM] * rest
     if w[SUM] < MANY:
         return w[HEIGHT] + share * w[SUM] * z - w[SUM] * math.log(1.0 - share + share * math.exp(z))
     return w[HEIGHT] + share * w[SUM] * z - w[SUM] * math.log1p(share * math.expm1(z))

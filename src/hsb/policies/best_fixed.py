@@ -11,11 +11,11 @@ from ..arguments import whole
 from ..errors import InputError
 from ..locators import Nowhere
 from ..spaces import numbers, shortened
-from ..structures.leaves import HasLeaves, Leaves
+from ..structures.leaves import Divided, Leaves
 from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 from .leader import Leader, best_mapping, check_budget
 
-Where = HasLeaves | None
+Where = Divided | None
 
 
 class BestFixed(Leader):
@@ -127,8 +127,7 @@ class BestFixed(Leader):
         low, high = self.loss_range
         losses = high - table if rewarded else table - low
         leaf = self.locator.keys(points)[:, 0]
-        for m in range(len(self.arms)):
-            self.totals[:, m] = np.bincount(leaf, weights=losses[:, m], minlength=self.structure.leaves)
+        np.add.at(self.totals, leaf, losses)
         self._mapping = best_mapping(self.totals, regions)[0]
         if regions is None:
             seen = np.bincount(leaf, minlength=self.structure.leaves) > 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arguments import is_number, whole
 from ..errors import InputError
-from ..structures.leaves import HasLeaves
+from ..structures.leaves import Divided
 from ..theory.checks import check_horizon
 from ..theory.leaders import csb_ftpl_anytime_bound, csb_ftpl_bound, noise_cost
 from ..types import Arms, Bounds, Floats, Ints, Masks, Seed, Table
@@ -58,7 +58,7 @@ class CsbFtpl(Leader):
 
     def __init__(
         self,
-        structure: HasLeaves,
+        structure: Divided,
         *,
         arms: Arms,
         horizon: float | None = None,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import InputError
-from ..structures.leaves import HasLeaves
+from ..structures.leaves import Divided
 from ..theory.leaders import epoch_greedy_bound, log_mappings
 from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 from .leader import Leader, best_mapping
@@ -38,13 +38,7 @@ class EpochGreedy(Leader):
     )
 
     def __init__(
-        self,
-        structure: HasLeaves,
-        *,
-        arms: Arms,
-        regions: int | None = None,
-        loss_range: Bounds = (0.0, 1.0),
-        seed: Seed = None,
+        self, structure: Divided, *, arms: Arms, regions: int | None = None, loss_range: Bounds = (0.0, 1.0), seed: Seed = None
     ) -> None:
         super().__init__(structure, arms=arms, regions=regions, loss_range=loss_range, seed=seed)
         self.counts: Ints = np.zeros(2, dtype=np.int64)  # explored rounds, exploiting rounds still to come

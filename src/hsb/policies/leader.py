@@ -9,7 +9,7 @@ import numpy as np
 from ..arguments import whole
 from ..errors import BudgetError
 from ..locators import Keys
-from ..structures.leaves import HasLeaves, Leaves
+from ..structures.leaves import Divided, Leaves
 from ..types import Arms, Bounds, Floats, Ints, Seed
 from .located import Located
 
@@ -22,7 +22,7 @@ class Leader(Located, listed=False):
 
     _kernels: ClassVar[Any]
 
-    def __init__(self, structure: HasLeaves, *, arms: Arms, regions: int | None, loss_range: Bounds, seed: Seed) -> None:
+    def __init__(self, structure: Divided, *, arms: Arms, regions: int | None, loss_range: Bounds, seed: Seed) -> None:
         super().__init__(arms=arms, loss_range=loss_range, seed=seed)
         self.structure = Leaves(structure)
         self.locator = Keys(self.structure)

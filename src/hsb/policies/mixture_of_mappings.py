@@ -13,7 +13,7 @@ from ..errors import BudgetError, InputError
 from ..locators import Keys
 from ..mappings import Mappings, every_mapping
 from ..structures import Structure
-from ..structures.leaves import HasLeaves, Leaves
+from ..structures.leaves import Divided, Leaves
 from ..types import Arms, Bounds, Floats, Seed
 from .weighted import Weighted
 
@@ -47,7 +47,7 @@ class MixtureOfMappings(Weighted):
 
     def __init__(
         self,
-        structure: HasLeaves,
+        structure: Divided,
         *,
         arms: Arms,
         horizon: float | None = None,

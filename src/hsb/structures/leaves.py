@@ -13,7 +13,7 @@ from .base import Cost, Structure, no_stop, spelled
 
 MOST_LEAVES = 1 << 26
 
-HasLeaves = Structure | Cells | int  # or how many equal cells of one feature
+Divided = Structure | Cells | int  # what has leaves: an int is so many equal cells of one feature
 
 
 class Leaves(Structure, listed=False):
@@ -26,7 +26,7 @@ class Leaves(Structure, listed=False):
     (2, 1)
     """
 
-    def __init__(self, structure: HasLeaves) -> None:
+    def __init__(self, structure: Divided) -> None:
         self.of: Structure | None = None
         if isinstance(structure, Structure):
             self.of = structure.of if isinstance(structure, Leaves) else structure
