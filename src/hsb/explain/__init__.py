@@ -20,9 +20,8 @@ from ..state import Member
 from ..structures import Structure
 from . import advisor as advisors
 from . import graphs, intervals, trees
-from .pieces import Best, in_users_units, names, piece
+from .pieces import Best, best_arms, first_best, in_users_units, log_options, names, piece
 from .result import Explanation, Region
-from .weights import best_arms, first_best, log_options
 
 __all__ = ["Explanation", "Region", "explain", "explain_advisor"]
 

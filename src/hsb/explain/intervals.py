@@ -16,8 +16,7 @@ from ..structures import Structure
 from ..structures.grouped_lexicographic import tables
 from ..structures.walk import log_of
 from ..types import Floats
-from .pieces import Best, piece
-from .weights import best_arms, first_best, highest
+from .pieces import Best, best_arms, first_best, highest, piece
 
 
 def solve(structure: Structure, member: Member) -> Best:
