@@ -1,4 +1,4 @@
-"""What the searches share: weights of nodes, read exactly however small (`kernels/header.py`), and the pieces of a mapping that they hand back."""
+"""What the searches share: weights of nodes, read exactly however small (`kernels/header.py`), and the pieces of a mapping that they return."""
 
 from __future__ import annotations
 
