@@ -227,7 +227,7 @@ def test_kinds_agree_also_after_an_arm_was_added(masked: bool, monkeypatch: pyte
 
     def explained(structure: hsb.Structure) -> Explanation:
         members = learn(structure, structure.members(ARMS, None), contexts, arms, xs, masks if masked else None)
-        members = [state.add_arm(member) for member in members]
+        members = [member.kind.add_arm(member) for member in members]
         members = learn(structure, members, contexts[:20], 3 - arms[:20], xs[:20])
         return explain(structure, members, [*LABELS, "d"], None)
 

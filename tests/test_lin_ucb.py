@@ -30,7 +30,7 @@ def state(policy: LinUCB) -> dict[str, Any]:
 def scores(policy: LinUCB, context: Any) -> np.ndarray:
     policy._locate(context, count=False)
     found = np.empty(len(policy.arms))
-    kernels.scores(policy._state, NONE, policy.alpha, policy._work, found)
+    kernels.scores(policy.state, NONE, policy.alpha, policy._work, found)
     return found
 
 
@@ -73,8 +73,8 @@ def test_equal_to_regressions_solved_anew(features, arms, alpha, ridge, intercep
 
 def inverse_error(policy: LinUCB) -> float:
     """The largest entry of A times its inverse less one."""
-    d = policy._state.shape[2]
-    return max(float(np.abs(S[:d] @ S[d : 2 * d] - np.eye(d)).max()) for S in policy._state)
+    d = policy.state.shape[2]
+    return max(float(np.abs(S[:d] @ S[d : 2 * d] - np.eye(d)).max()) for S in policy.state)
 
 
 def test_a_million_rounds():
@@ -87,13 +87,13 @@ def test_a_million_rounds():
     losses = rng.random((n, 2))
     policy = LinUCB(d, arms=2, seed=0)
     hsb.simulate(policy, contexts, losses)
-    S = policy._state
+    S = policy.state
     assert np.isfinite(S).all() and inverse_error(policy) < 1e-7
     for m in range(2):
         solved = np.linalg.solve(S[m, : d + 1], S[m, 2 * (d + 1)])
         assert S[m, -1] == pytest.approx(solved, rel=1e-7, abs=0)
         assert np.array_equal(S[m, d + 1 : 2 * d + 2], S[m, d + 1 : 2 * d + 2].T)
-    assert policy._updates.sum() == n
+    assert policy.updates.sum() == n
 
 
 @pytest.mark.parametrize("size", [1e-100, 1e-8, 1e6, 1e9, 1e30, 1e100])
@@ -103,7 +103,7 @@ def test_features_of_any_size(size):
     contexts = rng.uniform(-0.5, 0.5, size=(3000, 3)) * size
     contexts[:, 2] = contexts[:, 0] + contexts[:, 1]  # collinear: A is singular but for the ridge
     hsb.simulate(policy, contexts, rng.random((3000, 2)))
-    assert np.isfinite(policy._state).all()
+    assert np.isfinite(policy.state).all()
     assert np.isfinite(scores(policy, contexts[0])).all()
 
 
@@ -111,7 +111,7 @@ def test_one_large_context_does_not_spoil_the_inverse():
     """1 - 1e16 / (1 + 1e16) is 0 in doubles, and Sherman and Morrison alone would be left with it."""
     policy = LinUCB(1, arms=1, intercept=False)
     policy.learn(hsb.Decision(context=1e8, arm=0, propensity=1.0), loss=1.0)
-    assert policy._state[0, 1, 0] == pytest.approx(1e-16, rel=1e-12, abs=0)
+    assert policy.state[0, 1, 0] == pytest.approx(1e-16, rel=1e-12, abs=0)
     assert policy.coefficients(0) == pytest.approx([1e-8], rel=1e-12, abs=0)
     assert 1.0 - 1e16 / (1.0 + 1e16) == 0.0  # the control
 

@@ -124,7 +124,7 @@ class Chooser(hsb.Uniform, listed=False):
     def _locate(self, context, *, count):
         self.at = float(np.ravel(context)[0])
 
-    def _check_contexts(self, contexts):
+    def check(self, contexts):
         return np.asarray(contexts), 0
 
     def _choose(self, offered, u):

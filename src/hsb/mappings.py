@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
 from itertools import chain, combinations
 from typing import Any
 
@@ -12,12 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from .arguments import arm_list, whole
 from .errors import BudgetError, InputError
-from .spaces import Cells
-from .structures import Structure
 from .structures.base import spelled
-from .structures.leaves import Leaves
+from .structures.leaves import Divided, Leaves
+from .types import Arms
 
-Arms = NDArray[np.int32]
+Plays = NDArray[np.int32]
 
 MOST_MAPPINGS = 1_000_000
 MOST_ENTRIES = 1 << 29  # of a table: 2 GB
@@ -35,7 +33,7 @@ class Mappings:
     (Mappings(BinaryTree(depth=2), 2 mappings), 2)
     """
 
-    def __init__(self, structure: Structure | Cells | int, table: ArrayLike) -> None:
+    def __init__(self, structure: Divided, table: ArrayLike) -> None:
         self.structure = Leaves(structure)
         self._regions: tuple[int, int] | None = None  # arms and regions, where the table can be listed again
         try:
@@ -52,10 +50,10 @@ class Mappings:
             least = f" from {plays.min()} to {plays.max()}" if plays.dtype.kind in "iu" else ""
             raise InputError(f"table needs arm numbers, whole and at least 0; given {plays.dtype}{least}.")
         _check_memory(*plays.shape)
-        self.rows: Arms = np.ascontiguousarray(plays.T, dtype=np.int32)  # by leaf: a round looks at all experts in one cell
+        self.rows: Plays = np.ascontiguousarray(plays.T, dtype=np.int32)  # by leaf: a round looks at all experts in one cell
 
     @property
-    def table(self) -> Arms:
+    def table(self) -> Plays:
         """The arm number of each leaf, a row for each mapping. Not to be written to."""
         table = self.rows.T
         table.flags.writeable = False
@@ -82,9 +80,7 @@ class Mappings:
         return f"Mappings({self.structure!r}, {len(self):,} mappings)"
 
 
-def mappings(
-    structure: Structure | Cells | int, *, arms: int | Iterable[Hashable], regions: int, budget: int = MOST_MAPPINGS
-) -> Mappings:
+def mappings(structure: Divided, *, arms: Arms, regions: int, budget: int = MOST_MAPPINGS) -> Mappings:
     """Every mapping of at most `regions` regions, once: the O((NM)^R) experts of Section I-A.
 
     Regions are runs of leaves in their order, so a mapping of R regions changes its arm in R - 1 places. More than `budget` mappings are
@@ -125,7 +121,7 @@ def number_of_mappings(leaves: int, *, arms: int, regions: int) -> int:
     return sum(math.comb(leaves - 1, r - 1) * arms * (arms - 1) ** (r - 1) for r in range(1, most + 1))
 
 
-def every_mapping(structure: Structure | Cells | int, *, arms: int) -> Mappings:
+def every_mapping(structure: Divided, *, arms: int) -> Mappings:
     """All M^N mappings of N leaves, in the order of their numbers written with base M. The caller has checked how many.
 
     >>> every_mapping(2, arms=2).table.tolist()
@@ -138,7 +134,7 @@ def every_mapping(structure: Structure | Cells | int, *, arms: int) -> Mappings:
     return Mappings(cells, np.stack([(numbers // place % arms).astype(np.int32) for place in places]).T)
 
 
-def _of_regions(leaves: int, arms: int, regions: int) -> Arms:
+def _of_regions(leaves: int, arms: int, regions: int) -> Plays:
     """The mappings of exactly `regions` regions: a row for each leaf, a column for each mapping, cuts first, then arms."""
     cuts = np.fromiter(chain.from_iterable(combinations(range(1, leaves), regions - 1)), dtype=np.int32)
     cuts = cuts.reshape(math.comb(leaves - 1, regions - 1), regions - 1)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arguments import whole
 from .errors import InputError
 from .types import Floats
 
@@ -57,15 +58,12 @@ class Box:
     @staticmethod
     def unit(features: int = 1) -> Box:
         """The unit interval, square, cube, ..."""
-        if isinstance(features, bool) or not isinstance(features, int | np.integer) or features < 1:
-            raise InputError(f"features must be a whole number of at least 1; given {features!r}.")
+        features = whole("features", features, 1)
         return Box([0.0] * features, [1.0] * features)
 
     def unit_point(self, context: float) -> float:
         """The one coordinate of a one-feature context in [0, 1]; NaN where the slow, explaining way is needed."""
-        if self._low0 <= context <= self._high0:
-            return (context - self._low0) / self._width0
-        return float("nan")
+        return (context - self._low0) / self._width0 if self._low0 <= context <= self._high0 else math.nan
 
     def check(self, contexts: ArrayLike) -> tuple[Floats, int]:
         """A batch of contexts as an array (T, features), every one inside the box, and how many had to be clipped."""
@@ -131,9 +129,7 @@ class Cells:
 
     def unit_point(self, context: float) -> float:
         """The middle of the cell."""
-        if 0 <= context < self.n and context == int(context):
-            return (context + 0.5) / self.n
-        return float("nan")
+        return (context + 0.5) / self.n if 0 <= context < self.n and context == int(context) else math.nan
 
     def check(self, contexts: ArrayLike) -> tuple[Floats, int]:
         """A batch of cell numbers as an array (T, 1); nothing is ever clipped."""
@@ -184,23 +180,21 @@ def space_from_dict(data: dict[str, Any]) -> Space:
 
 def numbers(name: str, values: ArrayLike) -> Floats:
     """The values as float64, if they are real numbers; text, dates, complex numbers and ragged lists are not."""
-    kind: str = "?"
     try:
-        found = np.asarray(values)
-        kind = found.dtype.kind
-        found = found.astype(np.float64, copy=False) if kind in "iufb" else found
+        array = np.asarray(values)
+        if array.dtype.kind in "iufb":
+            return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):
-        kind = "?"
-    if kind not in "iufb":
-        raise InputError(
-            f"{name} must be numbers, real and finite, all rows of one length; given {_short(values)}. "
-            "Encode categories as numbers first."
-        )
-    return found
+        pass  # refused below
+    raise InputError(
+        f"{name} must be numbers, real and finite, all rows of one length; given {shortened(values)}. "
+        "Encode categories as numbers first."
+    )
 
 
-def _short(values: object) -> str:
-    text = repr(values)
+def shortened(value: object) -> str:
+    """A value for a message."""
+    text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 

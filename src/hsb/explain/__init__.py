@@ -13,12 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+import numpy as np
+
+from ..kernels import header as h
 from ..state import Member
 from ..structures import Structure
-from .advisor import solve as advisor_solve
-from .pieces import Piece, in_users_units, names
+from . import advisor as advisors
+from . import graphs, intervals, trees
+from .pieces import Best, best_arms, first_best, in_users_units, log_options, names, piece
 from .result import Explanation, Region
-from .solve import solve
 
 __all__ = ["Explanation", "Region", "explain", "explain_advisor"]
 
@@ -33,8 +36,7 @@ def explain(structure: Structure, members: Sequence[Member], labels: Sequence[Ha
     >>> print(explain(tree, tree.members(2, None), ["a", "b"], None))
     everywhere: never seen
     """
-    best = solve(structure, members, stop)
-    return _result(structure, best.structure, best.value, best.pieces, labels)
+    return _result(structure, _solve(structure, members, stop), labels)
 
 
 def explain_advisor(structure: Structure, advisor: Member, labels: Sequence[Hashable]) -> Explanation:
@@ -45,25 +47,46 @@ def explain_advisor(structure: Structure, advisor: Member, labels: Sequence[Hash
     >>> print(explain_advisor(BinaryTree(depth=4), make_advisor(4, 2), ["a", "b"]))
     everywhere: never seen
     """
-    chosen = structure.finest
-    value, pieces = advisor_solve(advisor, len(chosen.features))
-    return _result(structure, chosen, value, pieces, labels)
+    return _result(structure, advisors.solve(structure.finest, advisor), labels)
 
 
-def _result(
-    structure: Structure, chosen: Structure, value: float, pieces: Sequence[Piece], labels: Sequence[Hashable]
-) -> Explanation:
-    called = names(chosen)
-    parts = [(in_users_units(chosen, piece.boxes), piece) for piece in pieces]
-    regions = (
-        Region(boxes=boxes, arm=labels[piece.arm], probability=piece.share, seen=piece.seen, name=called.get(boxes))
-        for boxes, piece in parts
-        if all(low < high for box in boxes for low, high in box)
-    )
-    return Explanation(
-        regions=tuple(sorted(regions, key=lambda region: region.boxes)),
-        log_probability=value,
-        arms=tuple(labels),
-        structure=structure,
-        chosen=chosen,
-    )
+def _solve(structure: Structure, members: Sequence[Member], stop: float | None) -> Best:
+    """The most probable mapping of a structure's state; `members` are its own, parents first."""
+    kind = members[0].I[h.KIND]
+    if kind == h.ONE_OF:
+        return _one_of(structure, members, stop)
+    (member,) = members
+    if kind in (h.DENSE, h.COMPRESSED):
+        return trees.solve(structure, member, 0.5 if stop is None else stop)
+    if kind == h.INTERVALS:
+        return intervals.solve(structure, member)
+    return graphs.solve(structure, member)
+
+
+def _one_of(structure: Structure, members: Sequence[Member], stop: float | None) -> Best:
+    """One arm everywhere, or the best of the structures."""
+    F, I = head = members[0]
+    row, n = int(I[h.NODE]), int(I[h.OPTIONS])
+    arms = best_arms(head, np.array([row + 1 + 2 * n]))
+    logs = log_options(F, np.array([row]), n)[0]
+    boxes = ((((0.0, 1.0),) * structure.space.features),)
+    ways = [Best(float(logs[0] + arms.log_share[0]), [piece(boxes, arms, 0, int(I[h.ARMS]))], structure)]
+    at = 1
+    for option, part in enumerate(structure.structures, start=1):
+        size = len(part.key_words())  # of its members each has one
+        best = _solve(part, members[at : at + size], stop)
+        ways.append(best._replace(value=float(logs[option]) + best.value))
+        at += size
+    return ways[first_best([best.value for best in ways])]
+
+
+def _result(structure: Structure, best: Best, labels: Sequence[Hashable]) -> Explanation:
+    """The mapping in the user's units and labels, without parts that have no width there."""
+    called = names(best.structure)
+    regions = []
+    for part in best.pieces:
+        boxes = in_users_units(best.structure, part.boxes)
+        if all(low < high for box in boxes for low, high in box):
+            regions.append(Region(boxes, labels[part.arm], part.share, part.seen, called.get(boxes)))
+    regions.sort(key=lambda region: region.boxes)
+    return Explanation(tuple(regions), best.value, tuple(labels), structure, best.structure)

@@ -8,15 +8,16 @@ import numpy as np
 
 from ..kernels import header as h
 from ..state import Member
+from ..structures import Structure
 from ..structures.boxes import tree_box
 from ..types import Floats
-from .pieces import Piece, unseen
+from .pieces import Best, Piece, unseen
 
 DRAWS = 2000  # from each arm's posterior, to see how often it is the best; the same numbers every time
 
 
-def solve(member: Member, features: int) -> tuple[float, list[Piece]]:
-    """ln of the posterior of this way of splitting, and its parts with the arm of least mean in each. O(nodes)."""
+def solve(structure: Structure, member: Member) -> Best:
+    """This way of splitting, ln of its posterior, and the arm of least mean in each part. O(nodes)."""
     from ..kernels import advisor as a  # loads Numba: on first use
 
     F, I = member
@@ -33,7 +34,7 @@ def solve(member: Member, features: int) -> tuple[float, list[Piece]]:
     while todo:
         i, lost, kept, expected = todo.pop()  # of the parent
         level = i.bit_length() - 1
-        boxes = (tree_box(i - (1 << level), level, 2, features),)
+        boxes = (tree_box(i - (1 << level), level, 2, len(structure.features)),)
         if fresh[i] and level == 0:
             pieces.append(unseen(boxes, arms))
             continue
@@ -51,7 +52,7 @@ def solve(member: Member, features: int) -> tuple[float, list[Piece]]:
         mu = (own[0] + a.SHRINK * expected) / n
         arm = int(np.argmin(mu))
         pieces.append(Piece(boxes, arm, _sure(arm, mu, n), not fresh[i]))
-    return value, pieces
+    return Best(value, pieces, structure)
 
 
 def _sure(arm: int, mu: Floats, n: Floats) -> float:

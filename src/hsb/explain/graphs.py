@@ -9,8 +9,7 @@ from ..state import Member
 from ..structures import Structure
 from ..structures.walk import Layer, climb
 from ..types import Floats
-from .pieces import Best, piece
-from .weights import best_arms, first_best, highest, log_options
+from .pieces import Best, best_arms, first_best, highest, log_options, piece
 
 
 def solve(structure: Structure, member: Member) -> Best:

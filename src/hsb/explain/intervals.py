@@ -1,6 +1,6 @@
 """Intervals of ordered leaves: the w-form, since these structures keep w and not options (`kernels/intervals.py`).
 
-`structures/intervals.py` gives B, with stay(i,j) = ln sigma(i,j) + max_m ln arm[m] and count = 1 / (groups + 1);
+`tables` gives B, with stay(i,j) = ln sigma(i,j) + max_m ln arm[m] and count = 1 / (groups + 1);
 V(root) = B(root) - ln w(root).
 """
 
@@ -13,19 +13,21 @@ import numpy as np
 from ..kernels import header as h
 from ..state import Member, blocks
 from ..structures import Structure
-from ..structures.intervals import tables
-from ..structures.logarithms import log_of
+from ..structures.grouped_lexicographic import tables
+from ..structures.walk import log_of
 from ..types import Floats
-from .pieces import Best, piece
-from .weights import best_arms, first_best, highest
+from .pieces import Best, best_arms, first_best, highest, piece
 
 
 def solve(structure: Structure, member: Member) -> Best:
     """The most probable mapping of the intervals. O(K N^3) additions, O(K N^2) memory."""
+    from ..kernels.intervals import LOG_SIGMA_BASE  # loads Numba: on first use
+
     F, I = member
     N, K, arms = int(I[h.LEAVES]), int(I[h.GROUPS]), int(I[h.ARMS])
     best = best_arms(member, blocks(member))
-    stay = _log_rates(member)
+    rate, count = F[I[h.SIGMA] : I[h.SIGMA] + N * N], F[I[h.SIGMA_E] : I[h.SIGMA_E] + N * N]
+    stay = (log_of(rate) - count * LOG_SIGMA_BASE).reshape(N, N)
     first, last = np.triu_indices(N)  # the order of the arm blocks
     stay[first, last] += best.log_total + best.log_share
     log_count = log_of(F[I[h.COUNTS] : I[h.COUNTS] + N + 1])
@@ -43,15 +45,6 @@ def solve(structure: Structure, member: Member) -> Best:
         else:
             todo += parts
     return Best(float(begin[0, N] - math.log(F[I[h.TABLE] + N - 1])), pieces, structure)
-
-
-def _log_rates(member: Member) -> Floats:
-    from ..kernels.intervals import LOG_SIGMA_BASE  # loads Numba: on first use
-
-    F, I = member
-    N = int(I[h.LEAVES])
-    rate, count = F[I[h.SIGMA] : I[h.SIGMA] + N * N], F[I[h.SIGMA_E] : I[h.SIGMA_E] + N * N]
-    return (log_of(rate) - count * LOG_SIGMA_BASE).reshape(N, N)
 
 
 def _split(begin: Floats, ways: list[Floats], i: int, e: int, K: int) -> list[tuple[int, int]]:

@@ -1,13 +1,63 @@
-"""What the searches hand back: the parts of the most probable mapping, in fractions and in the units of the user, and its value."""
+"""What the searches share: weights of nodes, read exactly however small (`kernels/header.py`), and the pieces of a mapping that they return."""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..kernels import header as h
+from ..state import Member
 from ..structures import Structure
 from ..structures.boxes import Boxes
-from .weights import Arms
+from ..structures.walk import log_of
+from ..types import Floats, Ints
+
+# Two values are equal if they differ by less than this, relative to the larger: more than rounding in a long run, less than
+# anything that matters. Without it rounding would choose between mappings that are equally probable.
+TIE = 1e-9
+
+
+class Arms(NamedTuple):
+    """The best arm of each of several nodes."""
+
+    arm: Ints
+    log_share: Floats  # ln of the largest share
+    log_total: Floats  # ln of the sum of all weights
+    seen: NDArray[np.bool_]  # is the node not at its prior?
+
+
+def best_arms(member: Member, blocks: Ints) -> Arms:
+    """The best arm of the nodes whose arm blocks begin at `blocks`: the lowest of equals. O(nodes * M)."""
+    F, I = member
+    M = int(I[h.ARMS])
+    weights = F[blocks[:, None] + np.arange(M)]
+    seen = (weights != F[I[h.TEMPLATE] : I[h.TEMPLATE] + M]).any(axis=1)
+    aside = F[blocks[:, None] + I[h.LOGS] + np.arange(M)]
+    logs = np.where(weights > 0.0, np.log(np.where(weights > 0.0, weights, 1.0)), aside)
+    high = logs.max(axis=1)
+    total = np.log(np.exp(logs - high[:, None]).sum(axis=1))
+    return Arms(np.argmax(logs >= high[:, None] - TIE, axis=1), -total, high + total, seen)
+
+
+def log_options(F: Floats, rows: Ints, n: int) -> Floats:
+    """ln of the n option weights of each row, -inf where the prior is 0; shape (rows, n)."""
+    at = rows[:, None] + 1 + np.arange(n)
+    return np.asarray(log_of(F[at]) - F[at + n] * h.LOG_BASE)
+
+
+def highest(values: Floats) -> Floats:
+    """The largest value over the last axis."""
+    return np.asarray(values.max(axis=-1))
+
+
+def first_best(values: ArrayLike) -> int:
+    """The place of the largest value, the first of equals."""
+    each = np.asarray(values, dtype=np.float64)
+    high = float(each.max())
+    return int(np.argmax(each >= high - TIE * max(1.0, abs(high))))
 
 
 class Piece(NamedTuple):

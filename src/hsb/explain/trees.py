@@ -17,10 +17,9 @@ import numpy as np
 from ..kernels import header as h
 from ..state import Member, blocks
 from ..structures import Structure
-from ..structures.logarithms import log_of
+from ..structures.walk import log_of
 from ..types import Floats, Ints
-from .pieces import Best, piece, unseen
-from .weights import TIE, Arms, best_arms
+from .pieces import TIE, Arms, Best, best_arms, piece, unseen
 
 
 class _Chains(NamedTuple):

@@ -3,7 +3,7 @@
 A loss with `good` and `bad` counts has the density of Beta(bad, good). All is done in its log-odds y = ln(loss / (1 - loss)), where the
 density is smooth and log-concave whatever the counts, and where losses close to 0 and to 1 keep their order.
 
-Draws: splitmix64 (Steele, Lea, Flood 2014) seeded with u, Doornik's ziggurat for normals (2005), Marsaglia and Tsang for gammas (2000).
+Draws: splitmix64 seeded with u, Doornik's ziggurat for normals (2005), Marsaglia and Tsang for gammas (2000).
 """
 
 import math
@@ -11,12 +11,11 @@ import math
 import numpy as np
 
 from .jit import kernel
+from .splitmix import STEP, inside, mixed
 
 # -- random numbers: a state of 64 bits goes in and comes out ---------------------------------------------------------------
 
-_STEP, _MIX1, _MIX2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_27, _30, _31, _11, _127 = (np.uint64(bits) for bits in (27, 30, 31, 11, 127))
-_UNIT = 2.0**-53
+_127 = np.uint64(127)
 _LAYERS, _RIM, _AREA = 128, 3.442619855899, 9.91256303526217e-3  # of the ziggurat: Marsaglia and Tsang's constants
 
 
@@ -35,33 +34,20 @@ _ENDS, _SHARES = _ziggurat()
 
 
 @kernel
-def _mixed(z):
-    z = (z ^ (z >> _30)) * _MIX1
-    z = (z ^ (z >> _27)) * _MIX2
-    return z ^ (z >> _31)
-
-
-@kernel
-def seeded(u):
-    """The state that a number u in [0, 1) stands for; numbers 2^-53 apart give unrelated streams."""
-    return _mixed(np.uint64(u * 2.0**53) + _STEP)
-
-
-@kernel
 def uniform(state):
     """A number inside (0, 1), and the next state."""
-    state += _STEP
-    return (np.float64(_mixed(state) >> _11) + 0.5) * _UNIT, state
+    state += STEP
+    return inside(mixed(state)), state
 
 
 @kernel
 def normal(state):
     """A standard normal number, and the next state."""
     while True:
-        state += _STEP
-        bits = _mixed(state)
+        state += STEP
+        bits = mixed(state)
         layer = np.int64(bits & _127)  # the low bits; the number is made of the high ones
-        v = 2.0 * ((np.float64(bits >> _11) + 0.5) * _UNIT) - 1.0
+        v = 2.0 * inside(bits) - 1.0
         if abs(v) < _SHARES[layer]:
             return v * _ENDS[layer], state
         if layer == 0:  # the tail
@@ -151,11 +137,8 @@ def _log_density(w, z):
     z *= w[SIDE]
     share = w[SHARE]
     if z > 30.0:
-        return (
-            w[HEIGHT]
-            - (1.0 - share) * w[SUM] * z
-            - w[SUM] * (math.log(share) + math.log1p((1.0 - share) / share * math.exp(-z)))
-        )
+        rest = math.log(share) + math.log1p((1.0 - share) / share * math.exp(-z))
+        return w[HEIGHT] - (1.0 - share) * w[SUM] * z - w[SUM] * rest
     if w[SUM] < MANY:
         return w[HEIGHT] + share * w[SUM] * z - w[SUM] * math.log(1.0 - share + share * math.exp(z))
     return w[HEIGHT] + share * w[SUM] * z - w[SUM] * math.log1p(share * math.expm1(z))

@@ -74,19 +74,12 @@ def _factor(advice, step, x, f):
 
 
 @kernel
-def _top(logs, advice, row, offered):
-    """The largest logarithm among the experts awake; minus infinity where all sleep."""
+def _weigh_logs(logs, advice, row, offered, p):
+    """`p`, up to its scale, where the experts awake weigh too little for plain numbers; equal shares where all sleep."""
     top = -math.inf
     for k in range(len(logs)):
         if _awake(advice, row, k, offered) > 0.0:
             top = max(top, logs[k])
-    return top
-
-
-@kernel
-def _weigh_logs(logs, advice, row, offered, p):
-    """`p`, up to its scale, where the experts awake weigh too little for plain numbers; equal shares where all sleep."""
-    top = _top(logs, advice, row, offered)
     for m in range(len(p)):
         p[m] = 1.0 if top == -math.inf and (len(offered) == 0 or offered[m] != 0) else 0.0
     if top > -math.inf:
@@ -150,14 +143,14 @@ def _log_kept(logs, weights, advice, row, offered, arm, x, f):
             after += weights[k] * _factor(advice, x * _share(advice, row, k, arm, a), x, f)
     if after >= UNSEEN:
         return math.log(after / before)
-    top = _top(logs, advice, row, offered)
-    if top == -math.inf:
-        return 0.0
-    top_after = -math.inf
+    top, top_after = -math.inf, -math.inf
     for k in range(len(logs)):
         a = _awake(advice, row, k, offered)
         if a > 0.0:
+            top = max(top, logs[k])
             top_after = max(top_after, logs[k] - x * _share(advice, row, k, arm, a))
+    if top == -math.inf:  # all sleep
+        return 0.0
     before, after = 0.0, 0.0
     for k in range(len(logs)):
         a = _awake(advice, row, k, offered)

@@ -1,6 +1,6 @@
 """Rounds of the policies that follow a best mapping: of perturbed totals (CSB-FTPL), of explored rounds (Epoch-Greedy), or a known one.
 
-Nothing is drawn from outside: the noise of a decision comes from the 53 bits of its u, by number (splitmix64), so that a decision is a pure
+Nothing is drawn from outside: the noise of a decision comes from its u, by number (`splitmix.py`), so that a decision is a pure
 function of state, context and u. `offered` and the rows of `masks` are empty where every arm is offered; `work` (`oracle.Work`) is empty where
 each leaf is by itself.
 """
@@ -11,34 +11,18 @@ import numpy as np
 
 from . import oracle
 from .jit import kernel
+from .splitmix import STEP, inside, mixed, seeded
 
-GAMMA = np.uint64(0x9E3779B97F4A7C15)
-MIX1, MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-S1, S11, S27, S30, S31 = (np.uint64(k) for k in (1, 11, 27, 30, 31))
-HALF, UNIT = 2.0**-54, 2.0**-53
+LOWEST = np.uint64(1)
 MOST = 1e280  # the most that one loss may count: a propensity next to 0 must not make a total infinite
-
-
-@kernel
-def mix(word):
-    """Scramble 64 bits: the output function of splitmix64."""
-    word = (word ^ (word >> S30)) * MIX1
-    word = (word ^ (word >> S27)) * MIX2
-    return word ^ (word >> S31)
-
-
-@kernel
-def key_of(u):
-    """The key of all the noise of a decision."""
-    return mix(np.uint64(u * 9007199254740992.0) + GAMMA)
 
 
 @kernel
 def laplace(key, number):
     """The Laplace number of mean size 1 with that number: the sign from the lowest bit, the size from the highest 53."""
-    word = mix(key + np.uint64(number) * GAMMA)
-    size = -math.log(np.float64(word >> S11) * UNIT + HALF)
-    return size if word & S1 else -size
+    bits = mixed(key + np.uint64(number) * STEP)
+    size = -math.log(inside(bits))
+    return size if bits & LOWEST else -size
 
 
 # -- CSB-FTPL ---------------------------------------------------------------------------------------------------------
@@ -71,7 +55,7 @@ def draw(totals, leaf, offered, noise, key, number, work):
 @kernel
 def perturbed(totals, leaf, offered, noise, most, work, u):
     """CSB-FTPL's arm, and how many more draws it took until it came again, at most `most`: an estimate of 1 / its probability."""
-    key = key_of(u)
+    key = seeded(u)
     arm = draw(totals, leaf, offered, noise, key, 0, work)
     count = 1
     while count < most and draw(totals, leaf, offered, noise, key, count, work) != arm:
@@ -95,7 +79,7 @@ def count_draws(totals, leaf, offered, noise, draws, work, p):
     """How often each arm comes in so many draws, always the same ones, as a share."""
     for m in range(len(p)):
         p[m] = 0.0
-    key = key_of(0.0)
+    key = seeded(0.0)
     for k in range(draws):
         p[draw(totals, leaf, offered, noise, key, k, work)] += 1.0
     for m in range(len(p)):

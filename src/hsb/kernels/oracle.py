@@ -1,4 +1,4 @@
-"""The best mapping of a table of total losses, N leaves by M arms: each leaf by itself, in at most R regions, or one arm for all.
+"""The best mapping of a table of total losses, N leaves by M arms, in at most R regions; `policies/leader.py` has the two ends of the scale.
 
 A region is a run of neighbouring leaves, by number, with the same arm. Among mappings that lose the same, the first in the order of their
 arms, leaf by leaf: ties go to the lowest arm number.
@@ -51,33 +51,6 @@ def best_offered(row, offered):
         if (len(offered) == 0 or offered[m]) and (best < 0 or row[m] < row[best]):
             best = m
     return best
-
-
-@kernel
-def best_arm(table):
-    """The best arm for all leaves, and what it loses."""
-    best, least = 0, np.inf
-    for m in range(table.shape[1]):
-        total = 0.0
-        for i in range(table.shape[0]):
-            total += table[i, m]
-        if total < least:
-            best, least = m, total
-    return best, least
-
-
-@kernel
-def best_arms(table, mapping):
-    """The best arm of each leaf into `mapping`; what they lose together."""
-    total = 0.0
-    for i in range(table.shape[0]):
-        best = 0
-        for m in range(1, table.shape[1]):
-            if table[i, m] < table[i, best]:
-                best = m
-        mapping[i] = best
-        total += table[i, best]
-    return total
 
 
 @kernel

@@ -14,6 +14,7 @@ from . import beta
 from .chains import agree, cut, digit, leaves_at, new_link
 from .header import CAPACITY, DEPTH, GO, LINK_STRIDE, LINKS, PATH, REST, ROW0, ROWS, STAY, STRIDE, WEIGHT, WHOLE
 from .jit import kernel
+from .splitmix import seeded
 
 FLOOR = 1e-280
 IDLE = 0.1  # how much of the forgetting an arm that was not played undergoes
@@ -64,7 +65,7 @@ def below_split(F, I, x, below):
 @kernel
 def draw(F, I, n, offered, good, bad, arms, u):
     """The arm that u selects after a visit: a walk down to the row where it stops, then the least of one draw for each offered arm."""
-    state = beta.seeded(u)
+    state = seeded(u)
     left, state = beta.uniform(state)
     row = np.int64(-1)
     for i in range(n):
@@ -161,16 +162,6 @@ def extend(F, I, key, n):
 
 
 @kernel
-def _fade(F, counts, arm, arms, keep):
-    """What was counted counts less: of the arm played by the factor `keep`, of the others by a tenth of that."""
-    others = 1.0 - IDLE * (1.0 - keep)
-    for m in range(arms):
-        f = keep if m == arm else others
-        F[counts + 2 * m] *= f
-        F[counts + 2 * m + 1] *= f
-
-
-@kernel
 def learn(F, I, n, arm, loss, good, bad, keep, arms):
     """Ratio pass over the n rows of a whole path; return the root's ratio, the probability that the tree gave this loss."""
     sure = loss == 0.0 or loss == 1.0
@@ -183,8 +174,11 @@ def learn(F, I, n, arm, loss, good, bad, keep, arms):
             q = (b if loss == 1.0 else a) / (a + b)
         else:
             q = math.exp(loss * math.log(b) + (1.0 - loss) * math.log(a)) / (a + b)
-        if keep < 1.0:
-            _fade(F, row + COUNTS, arm, arms, keep)
+        if keep < 1.0:  # what was counted counts less
+            for m in range(arms):
+                f = keep if m == arm else 1.0 - IDLE * (1.0 - keep)
+                F[row + COUNTS + 2 * m] *= f
+                F[row + COUNTS + 2 * m + 1] *= f
         F[at] += 1.0 - loss
         F[at + 1] += loss
         if i == n - 1:

@@ -48,14 +48,8 @@ class Reader:
             rows.append(row)
         if all(type(given) is int for row in rows for given in row):
             return np.array(rows, dtype=np.int32).reshape(len(rows), len(experts))
-        shares = np.zeros((len(rows), len(experts), len(self.arms)))
-        for t, row in enumerate(rows):
-            for k, given in enumerate(row):
-                if type(given) is int:
-                    shares[t, k, given] = 1.0
-                else:
-                    shares[t, k] = given
-        return shares
+        sure = np.eye(len(self.arms))
+        return np.array([[sure[given] if type(given) is int else given for given in row] for row in rows])
 
     def table(self, rounds: Any, *, experts: int) -> Advice:
         """Advice given as it is: an entry, or a row of M numbers, for each round and expert."""
@@ -112,11 +106,9 @@ class Reader:
 
     def _one(self, given: Any) -> int | Floats | None:
         """An arm's number or a distribution; None where it is neither."""
-        found = self._find(given)
-        if found is not None:
-            return found
-        if not isinstance(given, list | tuple | np.ndarray):
-            return None
+        number = self._find(given)
+        if number is not None or not isinstance(given, list | tuple | np.ndarray):
+            return number
         try:
             array = np.asarray(given)
         except ValueError:
@@ -127,7 +119,6 @@ class Reader:
         return shares if bool((shares >= 0.0).all()) and abs(float(shares.sum()) - 1.0) <= CLOSE else None
 
     def _find(self, label: Any) -> int | None:
-        """The number of an arm."""
         if not is_hashable(label):
             return None
         found = self.index.get(label)

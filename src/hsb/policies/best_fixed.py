@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arguments import whole
 from ..errors import InputError
 from ..locators import Nowhere
-from ..spaces import Cells, numbers
-from ..structures import Structure
-from ..structures.leaves import Leaves
-from ..types import Arrays, Floats, Ints, Masks
+from ..spaces import numbers, shortened
+from ..structures.leaves import Divided, Leaves
+from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 from .leader import Leader, best_mapping, check_budget
 
-Where = Structure | Cells | int | None
+Where = Divided | None
 
 
 class BestFixed(Leader):
-    """One mapping from the leaves of a structure to arms, arms for ever; it learns nothing. `BestFixed.of` finds the best one for a table.
+    """One mapping from the leaves of a structure to arms, played for ever; it learns nothing. `BestFixed.of` finds the best one for a table.
 
     `mapping` has the number of an arm (in `arms`) for each leaf, or one number for all. Without a structure it is one arm, and contexts are
     not looked at. Where its arm is not offered, it plays the best offered one by that leaf's totals in the table it was fitted to; if it
@@ -36,13 +34,7 @@ class BestFixed(Leader):
     guarantee: ClassVar[str] = "None: it does not learn, it knows the answer."
 
     def __init__(
-        self,
-        structure: Where,
-        *,
-        arms: int | Iterable[Hashable],
-        mapping: ArrayLike,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        self, structure: Where, *, arms: Arms, mapping: ArrayLike, loss_range: Bounds = (0.0, 1.0), seed: Seed = None
     ) -> None:
         super().__init__(1 if structure is None else structure, arms=arms, regions=None, loss_range=loss_range, seed=seed)
         self.average_loss = float("nan")
@@ -69,10 +61,10 @@ class BestFixed(Leader):
         losses: ArrayLike | None = None,
         *,
         rewards: ArrayLike | None = None,
-        arms: int | Iterable[Hashable] | None = None,
+        arms: Arms | None = None,
         regions: int | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> Self:
         """The best mapping for a table of losses (or rewards), shape (T, M): no mapping of its class loses less in hindsight.
 
@@ -101,10 +93,7 @@ class BestFixed(Leader):
 
     @property
     def mapping(self) -> Ints:
-        """For each leaf the number of its arm, in `arms`."""
         return self._mapping.copy()
-
-    # -- a round -----------------------------------------------------------------------------------------------------
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         return self._kernels.play(self._mapping, self.totals, self._leaf, offered), 1.0
@@ -116,14 +105,10 @@ class BestFixed(Leader):
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         pass
 
-    def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
-    ) -> None:
+    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         leaves = self.locator.keys(points)
         self._kernels.play_known(self._mapping, self.totals, leaves, masks, arms)
         chances[:] = 1.0
-
-    # -- inside ------------------------------------------------------------------------------------------------------
 
     def _checked(self, name: str, table: Floats, rounds: int) -> Floats:
         needed = (rounds, len(self.arms))
@@ -139,12 +124,10 @@ class BestFixed(Leader):
         return table
 
     def _fit(self, points: Floats, table: Floats, regions: int | None, *, rewarded: bool) -> None:
-        """Find the mapping of a checked table."""
         low, high = self.loss_range
         losses = high - table if rewarded else table - low
         leaf = self.locator.keys(points)[:, 0]
-        for m in range(len(self.arms)):
-            self.totals[:, m] = np.bincount(leaf, weights=losses[:, m], minlength=self.structure.leaves)
+        np.add.at(self.totals, leaf, losses)
         self._mapping = best_mapping(self.totals, regions)[0]
         if regions is None:
             seen = np.bincount(leaf, minlength=self.structure.leaves) > 0
@@ -157,17 +140,14 @@ class BestFixed(Leader):
         self.totals = np.concatenate((self.totals, self.totals.max(axis=1, keepdims=True)), axis=1)
 
     def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
         return {**super().to_arrays(), "mapping": self._mapping}
 
     def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, checked."""
         super().take_arrays(arrays)
         if not ((self._mapping >= 0) & (self._mapping < len(self.arms))).all():
             raise ValueError("its mapping names arms that it does not have")
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         return {
             "structure": None if self._blind else self.structure.plain(),
             "average_loss": None if np.isnan(self.average_loss) else self.average_loss,
@@ -175,7 +155,6 @@ class BestFixed(Leader):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy from plain data."""
         where = settings["structure"]
         policy = cls(None if where is None else Leaves.from_plain(where), mapping=0, **common)
         if settings["average_loss"] is not None:
@@ -184,9 +163,3 @@ class BestFixed(Leader):
 
     def _shown(self) -> dict[str, Any]:
         return {"structure": None if self._blind else self.structure, "average_loss": self.average_loss}
-
-
-def shortened(value: Any) -> str:
-    """A value for a message."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..spaces import Cells
-from ..structures import Structure
+from ..structures.leaves import Divided
 from ..theory.leaders import epoch_greedy_bound, log_mappings
-from ..types import Arrays, Floats, Ints, Masks
+from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 from .leader import Leader, best_mapping
 
 
@@ -41,22 +38,16 @@ class EpochGreedy(Leader):
     )
 
     def __init__(
-        self,
-        structure: Structure | Cells | int,
-        *,
-        arms: int | Iterable[Hashable],
-        regions: int | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        self, structure: Divided, *, arms: Arms, regions: int | None = None, loss_range: Bounds = (0.0, 1.0), seed: Seed = None
     ) -> None:
         super().__init__(structure, arms=arms, regions=regions, loss_range=loss_range, seed=seed)
-        self._counts: Ints = np.zeros(2, dtype=np.int64)
+        self.counts: Ints = np.zeros(2, dtype=np.int64)  # explored rounds, exploiting rounds still to come
         self._refresh()
 
     @property
     def explored(self) -> int:
         """Explored rounds learned from."""
-        return int(self._counts[0])
+        return int(self.counts[0])
 
     @property
     def mapping(self) -> Ints:
@@ -74,17 +65,12 @@ class EpochGreedy(Leader):
             raise InputError("Over how many rounds? Give regret_bound(horizon): this policy needs none otherwise.")
         return epoch_greedy_bound(self._log_count(), arms=len(self.arms), horizon=horizon)
 
-    # -- a round -----------------------------------------------------------------------------------------------------
-
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
-        found: tuple[int, float] = self._kernels.explore_or_exploit(
-            self._mapping, self.totals, self._counts, self._leaf, offered, u
-        )
-        return found
+        return self._kernels.explore_or_exploit(self._mapping, self.totals, self.counts, self._leaf, offered, u)  # type: ignore[no-any-return]
 
     def _fill(self, offered: Masks, p: Floats) -> None:
         p[:] = 0.0
-        if self._counts[1]:
+        if self.counts[1]:
             p[self._kernels.play(self._mapping, self.totals, self._leaf, offered)] = 1.0
         else:
             p[:] = offered if len(offered) else 1.0
@@ -92,18 +78,14 @@ class EpochGreedy(Leader):
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         self._kernels.learn_epoch(
-            self._mapping, self.totals, self._counts, self._leaf, index, loss, propensity, self._price, self._work
+            self._mapping, self.totals, self.counts, self._leaf, index, loss, propensity, self._price, self._work
         )
 
-    def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
-    ) -> None:
+    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         leaves = self.locator.keys(points)
         self._kernels.play_epochs(
-            self._mapping, self.totals, self._counts, leaves, masks, losses, us, self._price, self._work, arms, chances
+            self._mapping, self.totals, self.counts, leaves, masks, losses, us, self._price, self._work, arms, chances
         )
-
-    # -- inside ------------------------------------------------------------------------------------------------------
 
     def _log_count(self) -> float:
         return log_mappings(leaves=self.structure.leaves, arms=len(self.arms), regions=self.regions)
@@ -115,20 +97,14 @@ class EpochGreedy(Leader):
 
     def _detach(self) -> None:
         super()._detach()
-        self._counts = self._counts.copy()
-
-    def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
-        return {**super().to_arrays(), "counts": self._counts}
+        self.counts = self.counts.copy()
 
     def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, checked."""
         super().take_arrays(arrays)
-        if (self._counts < 0).any():
+        if (self.counts < 0).any():
             raise ValueError("its counts are below 0")
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         return {"structure": self.structure.plain(), "regions": self.regions}
 
     def _shown(self) -> dict[str, Any]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arguments import is_number
 from ..errors import FileError, InputError
 from ..locators import Keys, Nowhere
 from ..mappings import Mappings
 from ..rows import rows_of
-from ..types import Floats, Ints
+from ..types import Arms, Bounds, Floats, Ints, Seed, Table
 from .advice import Advice, Expert, Reader
 from .weighted import Weighted
 
@@ -56,12 +56,12 @@ class Exp4(Weighted):
         self,
         experts: Sequence[Expert] | int | Mappings,
         *,
-        arms: int | Iterable[Hashable],
+        arms: Arms,
         horizon: float | None = None,
         learning_rate: float | None = None,
         prior: ArrayLike | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> None:
         super().__init__(arms=arms, loss_range=loss_range, seed=seed)
         self.experts: list[Expert] | int | Mappings = _checked(experts, len(self.arms))
@@ -98,12 +98,11 @@ class Exp4(Weighted):
     def _locate(self, context: Any, *, count: bool) -> None:
         if isinstance(self.experts, Mappings):
             super()._locate(context, count=count)
-            self._row = int(self.locator.key[0])
         elif context is not self._located:
             self._advice, self._row = self._advised([context]), 0
             self._located = context if is_number(context) else _NOTHING  # a number cannot have changed since
 
-    def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
+    def check(self, contexts: ArrayLike) -> tuple[Table, int]:
         """Advice for the whole table, so that bad advice in its last row is found before the first round is played."""
         if isinstance(self.experts, Mappings):
             return super().check(contexts)
@@ -116,17 +115,14 @@ class Exp4(Weighted):
         assert isinstance(self.experts, list)
         return self._reader.functions(self.experts, contexts)
 
-    def _rows(self, points: NDArray[Any]) -> tuple[Advice, Ints]:
-        if isinstance(self.experts, Mappings):
-            return self.experts.rows, np.ascontiguousarray(self.locator.keys(points)[:, 0])
-        return points, np.arange(len(points), dtype=np.int64)
+    def _rows(self, points: Table) -> tuple[Advice, Ints]:
+        return super()._rows(points) if isinstance(self.experts, Mappings) else (points, np.arange(len(points)))
 
     def _widen(self) -> None:
         if isinstance(self.experts, Mappings):
             super()._widen()
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         functions = isinstance(self.experts, list)
         return {
             "experts": None if functions else self.experts.plain() if isinstance(self.experts, Mappings) else self.experts,
@@ -137,7 +133,6 @@ class Exp4(Weighted):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy from plain data."""
         experts, functions = settings.pop("experts"), settings.pop("functions")
         if functions is not None:
             if experts is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,10 +9,8 @@ import numpy as np
 from ..arguments import whole
 from ..errors import BudgetError
 from ..locators import Keys
-from ..spaces import Cells
-from ..structures import Structure
-from ..structures.leaves import Leaves
-from ..types import Arrays, Floats, Ints
+from ..structures.leaves import Divided, Leaves
+from ..types import Arms, Bounds, Floats, Ints, Seed
 from .located import Located
 
 MOST_TOTALS = 1 << 27  # 1 GiB
@@ -25,15 +22,7 @@ class Leader(Located, listed=False):
 
     _kernels: ClassVar[Any]
 
-    def __init__(
-        self,
-        structure: Structure | Cells | int,
-        *,
-        arms: int | Iterable[Hashable],
-        regions: int | None,
-        loss_range: tuple[float, float],
-        seed: int | np.random.Generator | None,
-    ) -> None:
+    def __init__(self, structure: Divided, *, arms: Arms, regions: int | None, loss_range: Bounds, seed: Seed) -> None:
         super().__init__(arms=arms, loss_range=loss_range, seed=seed)
         self.structure = Leaves(structure)
         self.locator = Keys(self.structure)
@@ -45,8 +34,6 @@ class Leader(Located, listed=False):
     def mapping(self) -> Ints:
         """The best mapping so far: for each leaf the number of its arm, in `arms`. Ties go to the lowest."""
         return best_mapping(self.totals, self.regions)[0]
-
-    # -- inside ------------------------------------------------------------------------------------------------------
 
     @property
     def _leaf(self) -> int:
@@ -78,13 +65,8 @@ class Leader(Located, listed=False):
         super()._detach()
         self.totals = self.totals.copy()
 
-    def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
-        return {"totals": self.totals}
-
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy from plain data."""
         return cls(Leaves.from_plain(settings.pop("structure")), **settings, **common)
 
 
@@ -100,12 +82,12 @@ def best_mapping(totals: Floats, regions: int | None) -> tuple[Ints, float]:
 
     leaves, arms = totals.shape
     check_budget(leaves, arms, 0 if regions is None or regions >= leaves else regions)
-    mapping = np.zeros(leaves, dtype=np.int64)
     if regions is None or regions >= leaves:
-        return mapping, float(oracle.best_arms(totals, mapping))
+        return totals.argmin(axis=1), float(totals.min(axis=1).sum())
     if regions == 1:
-        arm, loss = oracle.best_arm(totals)
-        return mapping + arm, float(loss)
+        sums = totals.sum(axis=0)
+        return np.full(leaves, sums.argmin()), float(sums.min())
+    mapping = np.zeros(leaves, dtype=np.int64)
     return mapping, float(oracle.best_regions(totals, oracle.workspace(leaves, arms, regions), mapping))
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arguments import is_number
 from ..errors import BudgetError, InputError
 from ..policy import Policy
 from ..spaces import Box, Cells, Space, numbers, space_from_dict
 from ..structures import Structure
-from ..types import Arrays, Floats, Ints, Masks
+from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 
 LARGEST = 1e100  # of a feature, so that no sum of squares leaves the range of a double
 RIDGE = (1e-50, 1e50)
@@ -25,7 +25,7 @@ class LinUCB(Policy):
     """A ridge regression for each arm; plays the arm with the least estimate - alpha * width (Li, Chu, Langford, Schapire 2010, disjoint).
 
     With z the features (and 1 for the intercept), A = ridge I + the sum of z z' over the rounds of an arm and b that of loss z, the
-    estimate is z' A^-1 b and the width sqrt(z' A^-1 z). Equal arms are arms with equal probability. A round costs O(M d^2), memory is
+    estimate is z' A^-1 b and the width sqrt(z' A^-1 z). Equal arms are played with equal probability. A round costs O(M d^2), memory is
     2 M d^2 numbers. Learning does not use the propensity.
 
     - `features`: how many numbers a context has; or an `hsb.Box` or `hsb.Cells`, or a structure, whose space is taken: each feature is then
@@ -51,12 +51,12 @@ class LinUCB(Policy):
         self,
         features: int | Space | Structure,
         *,
-        arms: int | Iterable[Hashable],
+        arms: Arms,
         alpha: float = 1.0,
         ridge: float = 1.0,
         intercept: bool = True,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> None:
         self.space, self._scaled = _space_of(features)
         if not is_number(alpha) or not 0.0 <= alpha <= LARGEST:
@@ -68,10 +68,8 @@ class LinUCB(Policy):
         super().__init__(arms=arms, loss_range=loss_range, seed=seed)
         self.features = self.space.features
         self.alpha, self.ridge, self.intercept = float(alpha), float(ridge), bool(intercept)
-        self._state, self._updates = self._fresh(len(self.arms))
+        self.state, self.updates = self._fresh(len(self.arms))
         self._refresh()
-
-    # -- a round -----------------------------------------------------------------------------------------------------
 
     def _locate(self, context: Any, *, count: bool) -> None:
         row = numbers("Contexts", context)
@@ -83,32 +81,27 @@ class LinUCB(Policy):
         self._kernels.put(self._coordinates(points)[0], self._work)
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
-        return self._kernels.choose(self._state, offered, self.alpha, self._work, self._p, u)  # type: ignore[no-any-return]
+        return self._kernels.choose(self.state, offered, self.alpha, self._work, self._p, u)  # type: ignore[no-any-return]
 
     def _fill(self, offered: Masks, p: Floats) -> None:
-        self._kernels.scores(self._state, offered, self.alpha, self._work, p)
+        self._kernels.scores(self.state, offered, self.alpha, self._work, p)
         low, ties = self._kernels.least(p)
         p[:] = np.where(p == low, 1.0 / ties, 0.0)
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        self._kernels.update(self._state, self._updates, index, loss, self.ridge, self._work)
+        self._kernels.update(self.state, self.updates, index, loss, self.ridge, self._work)
 
-    def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
-        """A whole table of contexts, checked, one row each, and how many were clipped."""
+    def check(self, contexts: ArrayLike) -> tuple[Table, int]:
         return self.space.check(contexts)
 
-    def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
-    ) -> None:
+    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         points = self._coordinates(points)
         self._kernels.play(
-            self._state, self._updates, points, masks, losses, us, self.alpha, self.ridge, self._work, self._p, arms, chances
+            self.state, self.updates, points, masks, losses, us, self.alpha, self.ridge, self._work, self._p, arms, chances
         )
 
     def _coordinates(self, points: Floats) -> Floats:
         return np.ascontiguousarray(self.space.to_unit(points) if self._scaled else points)
-
-    # -- the whole policy --------------------------------------------------------------------------------------------
 
     def coefficients(self, arm: Hashable) -> Floats:
         """What an arm's estimate gives each feature, the intercept last.
@@ -116,10 +109,9 @@ class LinUCB(Policy):
         >>> LinUCB(3, arms=2).coefficients(0)
         array([0., 0., 0., 0.])
         """
-        found: Floats = self._state[self.offer.number(arm), -1].copy()
-        return found
+        return np.array(self.state[self.offer.number(arm), -1])
 
-    def _fresh(self, arms: int) -> tuple[Floats, NDArray[np.int64]]:
+    def _fresh(self, arms: int) -> tuple[Floats, Ints]:
         """Regressions that have seen nothing, laid out as `kernels/lin_ucb.py` says."""
         d = self.features + self.intercept
         if arms * (2 * d + 2) * d > MOST_WORDS:
@@ -133,13 +125,9 @@ class LinUCB(Policy):
         return state, np.zeros(arms, dtype=np.int64)
 
     def _widen(self) -> None:
-        """The new arm has seen nothing."""
         state, updates = self._fresh(len(self.arms) + 1)
-        state[:-1], updates[:-1] = self._state, self._updates
-        self._state, self._updates = state, updates
-
-    def _detach(self) -> None:
-        self._state, self._updates = self._state.copy(), self._updates.copy()
+        state[:-1], updates[:-1] = self.state, self.updates
+        self.state, self.updates = state, updates
 
     def _refresh(self) -> None:
         from ..kernels import lin_ucb
@@ -147,25 +135,19 @@ class LinUCB(Policy):
         super()._refresh()
         type(self)._kernels = lin_ucb
         self._p = np.empty(len(self.arms))
-        d = self._state.shape[2]
+        d = self.state.shape[2]
         self._work = np.zeros((d + 2, d))
 
-    def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
-        return {"state": self._state, "updates": self._updates}
-
     def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, checked."""
         super().take_arrays(arrays)
-        d = self._state.shape[2]
-        for block in (self._state[:, :d], self._state[:, d : 2 * d]):
+        d = self.state.shape[2]
+        for block in (self.state[:, :d], self.state[:, d : 2 * d]):
             if not np.array_equal(block, block.transpose(0, 2, 1)):
                 raise ValueError("its matrices are not symmetric")
-        if (self._updates < 0).any() or (self._state[:, np.arange(d), np.arange(d)] < self.ridge).any():
+        if (self.updates < 0).any() or (self.state[:, np.arange(d), np.arange(d)] < self.ridge).any():
             raise ValueError("its matrices are not those of its ridge")
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         return {
             "features": self.space.to_dict() if self._scaled else self.features,
             "alpha": self.alpha,
@@ -175,7 +157,6 @@ class LinUCB(Policy):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy from plain data."""
         given = settings.pop("features")
         return cls(space_from_dict(given) if isinstance(given, dict) else given, **settings, **common)
 

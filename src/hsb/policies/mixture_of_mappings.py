@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import theory
 from ..arguments import stop_prior, whole
 from ..errors import BudgetError, InputError
 from ..locators import Keys
 from ..mappings import Mappings, every_mapping
-from ..spaces import Cells
 from ..structures import Structure
-from ..structures.leaves import Leaves
-from ..types import Floats, Ints
+from ..structures.leaves import Divided, Leaves
+from ..types import Arms, Bounds, Floats, Seed
 from .weighted import Weighted
 
 MOST = 1 << 20  # mappings; a round looks at each, 3 ns apiece
@@ -50,16 +47,16 @@ class MixtureOfMappings(Weighted):
 
     def __init__(
         self,
-        structure: Structure | Cells | int,
+        structure: Divided,
         *,
-        arms: int | Iterable[Hashable],
+        arms: Arms,
         horizon: float | None = None,
         regions: int | None = None,
         learning_rate: float | None = None,
         prior: Literal["uniform", "complexity"] = "uniform",
         stop: float | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> None:
         if not isinstance(prior, str) or prior not in ("uniform", "complexity"):
             raise InputError(f"prior must be 'uniform' or 'complexity'; given {prior!r}.")
@@ -124,15 +121,7 @@ class MixtureOfMappings(Weighted):
         super()._refresh()
         self._advice = self.mappings.rows
 
-    def _locate(self, context: Any, *, count: bool) -> None:
-        super()._locate(context, count=count)
-        self._row = int(self.locator.key[0])
-
-    def _rows(self, points: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-        return self.mappings.rows, np.ascontiguousarray(self.locator.keys(points)[:, 0])
-
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         return {
             "structure": self._leaves.plain(),
             "regions": self.regions,
@@ -143,7 +132,6 @@ class MixtureOfMappings(Weighted):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy from plain data."""
         leaves = Leaves.from_plain(settings.pop("structure"))
         return cls(leaves if leaves.of is None else leaves.of, **settings, **common)
 

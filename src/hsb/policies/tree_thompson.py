@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arguments import is_number, stop_prior
 from ..errors import BudgetError, InputError
@@ -16,10 +15,10 @@ from ..locators import Keys
 from ..quantise import WORD, digit_bits, key_words
 from ..state import Member, aligned_zeros, checked, resized
 from ..structures import KaryTree, Structure, from_dict
-from ..types import Arrays, Floats, Ints, Masks
+from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 from .located import Located
 
-LEAST = 1e-12  # propensities are known to 1e-8; a arms arm's is never given as less than this
+LEAST = 1e-12  # propensities are known to 1e-8; that of an arm played is never given as less than this
 PRIOR = (1e-3, 1e6)
 DEEPEST = 350.0  # depth * ln(1 / (1 - stop)): what a chain's odds may differ from 1 by, out of the 645 that x has
 MOST_COUNT = 1e15
@@ -37,7 +36,7 @@ class TreeThompson(Located):
 
     - `structure`: `BinaryTree` or `KaryTree`, up to 500 levels with the default `stop`. Memory: at most two rows a context visited.
     - `forgetting`: a number a little below 1, e.g. 0.997, for losses that change; None never forgets. At each visit to a node, before the
-      round is counted, the counts of the arm arms are multiplied by it, those of the other arms by 1 - (1 - forgetting)/10, and the
+      round is counted, the counts of the arm played are multiplied by it, those of the other arms by 1 - (1 - forgetting)/10, and the
       evidence ratio of child and node is raised to the power of it. All tend to the prior. A chain of nodes that have seen the same
       rounds counts as one node there.
     - `loss_range`, `seed`: as in `HSB`.
@@ -62,12 +61,12 @@ class TreeThompson(Located):
         self,
         structure: Structure,
         *,
-        arms: int | Iterable[Hashable],
+        arms: Arms,
         forgetting: float | None = None,
         stop: float | None = None,
         prior: tuple[float, float] = (1.0, 1.0),
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> None:
         if not isinstance(structure, KaryTree):
             raise InputError(
@@ -85,8 +84,6 @@ class TreeThompson(Located):
         self._tree = self._fresh(len(self.arms))
         self._refresh()
 
-    # -- a round -----------------------------------------------------------------------------------------------------
-
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         F, I = self._tree
         index: int = self._kernels.choose(F, I, self.locator.key, offered, *self.prior, len(self.arms), u)
@@ -102,9 +99,7 @@ class TreeThompson(Located):
         while not self._kernels.update(*self._tree, key, index, loss, *self.prior, keep, len(self.arms)):
             self._grow()
 
-    def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
-    ) -> None:
+    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         keys, keep = self.locator.keys(points), 1.0 if self.forgetting is None else self.forgetting
         chances[:] = np.nan
         done = 0
@@ -113,13 +108,6 @@ class TreeThompson(Located):
             if done == len(us):
                 return
             self._grow(to_come - done)
-
-    # -- the whole policy --------------------------------------------------------------------------------------------
-
-    @property
-    def nbytes(self) -> int:
-        """Memory that the state takes, rows not yet used apart."""
-        return self._tree.kind.bytes_in_use(self._tree)
 
     def _grow(self, rounds: int = MANY) -> None:
         self._tree = resized(self._tree, *self._tree.kind.room(self._tree, rounds))
@@ -153,8 +141,7 @@ class TreeThompson(Located):
             h.WORDS: words,
         }
         F, I = aligned_zeros(header[h.ROW0]), np.zeros(header[h.LINKS], dtype=np.int64)
-        for word, value in header.items():
-            I[word] = value
+        I[list(header)] = list(header.values())
         F[go : go + len(links)] = np.power(1.0 - stop, links, dtype=np.float64)
         F[go + len(links) : go + 2 * len(links)] = -np.expm1(links * math.log1p(-stop))
         return Member(F, I)
@@ -184,12 +171,10 @@ class TreeThompson(Located):
         self._work = np.empty((len(self.arms), beta.COLUMNS))
 
     def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
         floats, ints = self._tree.kind.trimmed(self._tree)
         return {"floats": floats, "ints": ints}
 
     def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, checked."""
         tree = checked(arrays["floats"], arrays["ints"], self._tree)
         rows = _rows(tree, int(tree.I[h.ROWS]))
         floor = self._kernels.FLOOR
@@ -198,7 +183,6 @@ class TreeThompson(Located):
         self._tree = resized(tree, len(tree.F), len(tree.I))
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
         return {
             "structure": self.structure.to_dict(),
             "forgetting": self.forgetting,
@@ -208,7 +192,6 @@ class TreeThompson(Located):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy from plain data."""
         return cls(from_dict(settings.pop("structure")), **settings, **common)
 
     def _shown(self) -> dict[str, Any]:

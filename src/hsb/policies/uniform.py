@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..policy import Policy
 from ..rows import rows_of
-from ..types import Arrays, Floats, Ints, Masks
+from ..types import Floats, Ints, Masks, Table
 
 
 class Uniform(Policy):
@@ -22,16 +21,6 @@ class Uniform(Policy):
     """
 
     guarantee: ClassVar[str] = "None: it does not learn."
-
-    def __init__(
-        self,
-        *,
-        arms: int | Iterable[Hashable],
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
-    ) -> None:
-        super().__init__(arms=arms, loss_range=loss_range, seed=seed)
-        self._refresh()
 
     def _locate(self, context: Any, *, count: bool) -> None:
         pass
@@ -47,13 +36,10 @@ class Uniform(Policy):
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         pass
 
-    def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
-        """A whole table of contexts, checked, one row each, and how many were clipped."""
+    def check(self, contexts: ArrayLike) -> tuple[Table, int]:
         return np.zeros((rows_of(contexts), 1)), 0
 
-    def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
-    ) -> None:
+    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         if masks.shape[1] == 0:
             arms[:] = np.minimum((us * len(self.arms)).astype(np.int64), len(self.arms) - 1)
             chances[:] = 1.0 / len(self.arms)
@@ -64,15 +50,7 @@ class Uniform(Policy):
         chances[:] = 1.0 / counts
 
     def settings(self) -> dict[str, Any]:
-        """The constructor\'s arguments as plain data."""
-        return {}
-
-    def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
         return {}
 
     def _widen(self) -> None:
-        pass
-
-    def _detach(self) -> None:
         pass

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Arrays, Floats, Ints, Masks
+from ..types import Arrays, Floats, Ints, Masks, Table
 from .located import Located
 from .rated import Rated
 
@@ -16,7 +15,7 @@ from .rated import Rated
 class Weighted(Rated, Located, listed=False):
     """A weight for each expert, that kernels update, at a rate that is constant or falls with the rounds.
 
-    `_locate` leaves the advice of the round in row `_row` of `_advice` (`kernels/experts.py` says what that is).
+    The advice of the located round is row `_row` of `_advice` (`kernels/experts.py` says what that is).
     """
 
     _kernels: ClassVar[Any]
@@ -31,13 +30,13 @@ class Weighted(Rated, Located, listed=False):
         self._refresh()
         self._kernels.rescale(self._logs, self._weights)
 
-    # -- what the two differ in --------------------------------------------------------------------------------------
+    def _locate(self, context: Any, *, count: bool) -> None:
+        super()._locate(context, count=count)
+        self._row = int(self.locator.key[0])
 
-    @abstractmethod
-    def _rows(self, points: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-        """The advice for a part of a table, and which row of it each round has."""
-
-    # -- a round -----------------------------------------------------------------------------------------------------
+    def _rows(self, points: Table) -> tuple[NDArray[Any], Ints]:
+        """The advice for a part of a table, and which row of it each round has; here, where experts are mappings of cells."""
+        return self._advice, np.ascontiguousarray(self.locator.keys(points)[:, 0])
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         return self._kernels.decide(self._logs, self._weights, self._advice, self._row, offered, self._p, u)  # type: ignore[no-any-return]
@@ -51,15 +50,11 @@ class Weighted(Rated, Located, listed=False):
         if self.rounds + 1 == self._stretch.until:
             self._stretch = self.schedule.stretch(self.rounds + 1)
 
-    def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
-    ) -> None:
+    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         advice, which = self._rows(points)
         table = self._kernels.Table(advice, which, masks, losses, us, self.schedule.rates(self.rounds, len(us)))
         self._kernels.play(self._logs, self._weights, table, self._p, arms, chances)
         self._stretch = self.schedule.stretch(self.rounds + len(us))
-
-    # -- the whole policy --------------------------------------------------------------------------------------------
 
     @property
     def weights(self) -> Floats:
@@ -71,8 +66,6 @@ class Weighted(Rated, Located, listed=False):
         """
         weights: Floats = np.exp(self._logs - self._logs.max())
         return np.asarray(weights / weights.sum())
-
-    # -- inside ------------------------------------------------------------------------------------------------------
 
     def _refresh(self) -> None:
         super()._refresh()
@@ -86,11 +79,9 @@ class Weighted(Rated, Located, listed=False):
         self._logs, self._weights = self._logs.copy(), self._weights.copy()
 
     def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
         return {"logs": self._logs, "weights": self._weights}
 
     def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, checked."""
         super().take_arrays(arrays)
         seen = self._weights > 0.0
         if (self._weights < 0.0).any() or not self._weights.sum() >= self._kernels.LOW:

@@ -54,11 +54,9 @@ class ArbitrarySplits(Structure):
         return sorted(self.groups(node), reverse=True)
 
     def leaves_of(self, node: int) -> list[int]:
-        """The bits of the mask."""
         return [leaf for leaf in range(self.leaves) if node >> leaf & 1]
 
     def number(self, node: int) -> int:
-        """The mask."""
         return node
 
     def layers(self) -> Iterator[Layer]:
@@ -72,7 +70,6 @@ class ArbitrarySplits(Structure):
 
     @property
     def cost(self) -> Cost:
-        """Sets that contain a leaf, and their splits."""
         sets = 2 ** (self.leaves - 1)
         return Cost(sets, 3 ** (self.leaves - 1) - sets)
 
@@ -81,16 +78,13 @@ class ArbitrarySplits(Structure):
         return arms - 1
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        """Example 1."""
         N, M, ln = self.leaves, arms, math.log
         return 2 * M * ((N - 1) * ln(2) + ln(M)), 2 * M * N * ln(M), M >= 2
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
-        """All sets, numbered by their bit masks; 0 is no set."""
         no_stop(self, stop)
         counts = np.array([0] + [2 ** (mask.bit_count() - 1) for mask in range(1, 2**self.leaves)])
         return [make_graph(SUBSETS, [self.leaves], counts, *self.cost, arms)]
 
     def parameters(self) -> dict[str, Any]:
-        """leaves."""
         return {"leaves": self.leaves}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -16,7 +16,7 @@ from ..arguments import whole
 from ..errors import InputError
 from ..kernels.header import TABLES
 from ..quantise import halvings, leaf_numbers
-from ..spaces import Box, Cells, Space, numbers
+from ..spaces import Box, Cells, Space, numbers, space_from_dict
 from ..state import Member, make_graph
 from ..types import Floats, Ints
 from . import walk
@@ -161,10 +161,9 @@ class Structure(ABC):
         """ln beta at the root, where each leaf of `source`, or of the structure itself, has a symbol, a number in 0 .. len(values)-1.
 
         A node all of whose leaves have symbol k may stop there, and `values[k]` is the ln of what that weighs, its stop prior apart. For a
-        mapping the symbols are arms, and each has the value -ln M; `theory/tracking.py` has others.
+        mapping the symbols are arms, and each has the value -ln M; `theory.tracking_cost` has others.
         """
-        if not self.takes_stop:
-            no_stop(self, stop)
+        no_stop(self, stop)
         own = symbols if source is None or source is self else carried(symbols, source, self)
         return -math.inf if own is None else self.log_beta(own, values, stop)
 
@@ -206,7 +205,7 @@ class Structure(ABC):
 
     @property
     def finest(self) -> Structure:
-        """The structure whose leaves are numbered: itself, unless there is a choice."""
+        """The structure whose leaves are numbered: itself, unless it is made of others."""
         return self
 
     def codes(self) -> list[Ints]:
@@ -232,6 +231,8 @@ class Structure(ABC):
         """How a context becomes the number of its leaf (`kernels/keys.py`)."""
         from ..kernels.keys import CELLS, NUMBER
 
+        if self.finest is not self:
+            return self.finest.leaf_code()
         one = len(self.features) == 1
         return code(CELLS, self.features, self.leaves) if one else code(NUMBER, self.features, *self._division())
 
@@ -241,6 +242,8 @@ class Structure(ABC):
 
     def leaf(self, points: Floats) -> Ints:
         """Leaf numbers of a batch of points of the unit cube."""
+        if self.finest is not self:
+            return self.finest.leaf(points)
         if self.leaves > 2**62:
             raise InputError(f"{self.leaves} leaves are too many to number; use a depth of at most 62 bits for this.")
         return leaf_numbers(points[:, list(self.features)], *self._division())
@@ -262,6 +265,8 @@ class Structure(ABC):
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
         """Bounds of a leaf as fractions of the features it looks at: [(start, end), ...]."""
+        if self.finest is not self:
+            return self.finest.region(leaf)
         k, depth = self._division()
         return list(tree_box(leaf, depth, k, len(self.features)))
 
@@ -287,17 +292,32 @@ class Structure(ABC):
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Structure:
-        """The structure that `to_dict` described; the same as `hsb.structures.from_dict`."""
-        from . import from_dict
+        """The structure that `to_dict` described; the same as `hsb.structures.from_dict`.
 
-        return from_dict(data)
+        >>> import hsb
+        >>> hsb.structures.from_dict(hsb.BinaryTree(depth=3).to_dict())
+        BinaryTree(depth=3)
+        """
+        if not isinstance(data, Mapping):
+            raise InputError(f"A structure is described by a dict; given {data!r}.")
+        data = dict(data)
+        name = data.pop("structure", None)
+        kind = Structure.kinds.get(str(name))
+        if kind is None:
+            raise InputError(f"structure must be one of {sorted(Structure.kinds)}; given {name!r}.")
+        try:
+            space, features = space_from_dict(data.pop("space")), data.pop("features")
+            return kind.from_parameters(data, space, features)
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"This description of a {name} has too much or too little in it: {error}. See {name}.to_dict()."
+            ) from error
 
     def to_json(self) -> str:
         """`to_dict` as text."""
         return json.dumps(self.to_dict())
 
     def _usual_space(self) -> Space:
-        """The space where none is given."""
         return Box.unit(self.space.features)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -325,9 +345,9 @@ def use_space(space: Space | None, features: Sequence[int] | None, default: int 
         raise InputError(f"space must be an hsb.Box or hsb.Cells; given {space!r}.")
     if features is None:
         return space, tuple(range(space.features))
-    chosen = list(features) if isinstance(features, Iterable) else [features]
+    chosen = list(features) if isinstance(features, Iterable) else []
     fits = all(isinstance(j, int | np.integer) and not isinstance(j, bool) and 0 <= j < space.features for j in chosen)
-    if not isinstance(features, Iterable) or not chosen or not fits or len(set(chosen)) != len(chosen):
+    if not chosen or not fits or len(set(chosen)) != len(chosen):
         raise InputError(f"features must be different numbers in 0 .. {space.features - 1}, in a list; given {features!r}.")
     return space, tuple(int(j) for j in chosen)
 
@@ -351,7 +371,7 @@ def check_cells(structure: Structure) -> None:
 
 def no_stop(structure: Structure, stop: float | None) -> None:
     """Refuse a stop prior where it has no meaning."""
-    if stop is not None:
+    if stop is not None and not structure.takes_stop:
         raise InputError(
             f"stop= sets a tree's prior for stopping at a node; {type(structure).__name__} keeps the paper's uniform prior. "
             "Leave stop out, or use hsb.BinaryTree or hsb.KaryTree."

@@ -1,13 +1,14 @@
-"""Example 5: intervals of ordered leaves, split into K consecutive parts."""
+"""Examples 4 and 5: intervals of ordered leaves, split into two or K consecutive parts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arguments import whole
 from ..errors import BudgetError, InputError
@@ -15,9 +16,7 @@ from ..spaces import Space
 from ..state import Member, make_intervals
 from ..types import Floats, Ints
 from .base import Cost, Structure, no_stop, spelled
-from .intervals import tables
-from .logarithms import log_sum
-from .walk import Group
+from .walk import Group, log_sum
 
 MOST_LEAVES = 900  # with two arms w stays within a double for any rounds up to some 970
 
@@ -59,7 +58,6 @@ class GroupedLexicographic(Structure):
         return [tuple(pairwise((first, *chosen, end))) for chosen in cuts]
 
     def leaves_of(self, node: tuple[int, int]) -> range:
-        """From the first to the last."""
         return range(*node)
 
     @property
@@ -71,7 +69,6 @@ class GroupedLexicographic(Structure):
         return Cost(nodes, ways)
 
     def splits(self, regions: int, arms: int) -> int:
-        """A_R = ceil((R-1)/(K-1))."""
         return math.ceil((regions - 1) / (self.k - 1))
 
     def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
@@ -83,7 +80,6 @@ class GroupedLexicographic(Structure):
         return float(tables(stay, log_count, self.k, log_sum)[0][0, n])
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        """Example 5."""
         N, K = self.leaves, self.k
         if N < K:
             raise InputError(f"Example 5 needs at least as many leaves as groups; given {self!r}.")
@@ -91,11 +87,53 @@ class GroupedLexicographic(Structure):
         return first, K * (regions + 2 * K) * math.log(N * arms), True
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
-        """All intervals."""
         no_stop(self, stop)
         counts = [0.0] + [1.0 / (self._ways(length) + 1) for length in range(1, self.leaves + 1)]
         return [make_intervals(self.leaves, self.k, arms, counts)]
 
     def parameters(self) -> dict[str, Any]:
-        """leaves and groups."""
         return {"leaves": self.leaves, "groups": self.k}
+
+
+class Lexicographic(GroupedLexicographic):
+    """Nodes are intervals of the ordered leaves; an interval splits at any place (Example 4).
+
+    Psi = 2, H_S = N-1, A_R = R-1: the cheapest encoding of regions that are intervals. Memory O(N^2 M), a round O(N^3) at most.
+
+    >>> Lexicographic(leaves=64).max_groups
+    63
+    """
+
+    def __init__(self, *, leaves: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
+        super().__init__(leaves=leaves, groups=2, space=space, features=features)
+
+    def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
+        cost = 2 * regions * math.log(self.leaves * arms)
+        return cost, cost, True
+
+    def parameters(self) -> dict[str, Any]:
+        return {"leaves": self.leaves}
+
+
+def tables(stay: Floats, log_count: Floats, K: int, total: Callable[[Floats], Floats]) -> tuple[Floats, list[Floats]]:
+    """`begin[i, L]`, V of the L leaves from i on, and `ways[k-1][e, L]`, the total over all divisions of the L leaves before e into k parts.
+
+        V(i, L) = log_count[L] + total( stay(i, i+L-1),  a first part and K-1 more, cut anywhere )
+
+    `total` is `log_sum` or the maximum, over the last axis. An interval of fewer leaves than K splits into its single leaves. O(K N^3).
+    """
+    N = len(stay)
+    begin = np.full((N + 1, N + 1), -np.inf)
+    ways = [np.full((N + 1, N + 1), -np.inf) for _ in range(K - 1 if K <= N else 1)]
+    for L in range(1, N + 1):
+        starts, ends = slice(0, N - L + 1), slice(L, N + 1)
+        first, rest = begin[starts, 1:L], slice(L - 1, 0, -1)
+        value = np.diagonal(stay, L - 1)
+        if L > 1:
+            split = sliding_window_view(np.diagonal(stay), L).sum(axis=1) if L < K else total(first + ways[-1][ends, rest])
+            value = total(np.stack([value, split], axis=-1))
+        begin[starts, L] = ways[0][ends, L] = log_count[L] + value
+        if L > 1:
+            for fewer, more in pairwise(ways):
+                more[ends, L] = total(first + fewer[ends, rest])
+    return begin, ways

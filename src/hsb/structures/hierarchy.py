@@ -58,13 +58,10 @@ class Hierarchy(Structure):
             raise InputError(f"No group leads to {unreached[:8]}. Remove these nodes, or name them in a group.")
 
     def groups(self, node: str) -> list[Group]:
-        """As given."""
         return [tuple(group) for group in self.nodes[node]["groups"]]
 
     def leaves_of(self, node: str) -> list[int]:
-        """As given."""
-        leaves: list[int] = self.nodes[node]["leaves"]
-        return leaves
+        return list(self.nodes[node]["leaves"])
 
     def names(self) -> dict[Boxes, str]:
         """The nodes' names; of nodes with the same region, the first's."""
@@ -74,7 +71,6 @@ class Hierarchy(Structure):
         return Cells(self.leaves)
 
     def parameters(self) -> dict[str, Any]:
-        """nodes and root."""
         return {"nodes": self.nodes, "root": self.root}
 
 

@@ -16,8 +16,7 @@ from ..state import Member, make_tree
 from ..types import Floats, Ints
 from .base import Cost, Structure, check_cells, code, use_space
 from .boxes import Boxes, tree_box
-from .logarithms import log_of
-from .walk import Group
+from .walk import Group, log_of
 
 MOST_CHILDREN = 4096
 MOST_DEPTH = 4000
@@ -46,12 +45,6 @@ class KaryTree(Structure):
                 f"k={self.k}: a node may have at most {MOST_CHILDREN:,} children. Use more levels and a smaller k."
             )
         self.depth = whole("depth", depth, 0)
-        self._check()
-        self.leaves = self.k**self.depth
-        self.max_group, self.max_groups = self.k, min(1, self.depth)
-        check_cells(self)
-
-    def _check(self) -> None:
         most = math.floor(FEATURE_BITS / math.log2(self.k))
         if max(halvings(self.depth, len(self.features))) > most:
             raise InputError(
@@ -63,28 +56,26 @@ class KaryTree(Structure):
             raise BudgetError(
                 f"depth={self.depth}: a tree may have at most {MOST_DEPTH} levels. Look at fewer features, or less finely."
             )
+        self.leaves = self.k**self.depth
+        self.max_group, self.max_groups = self.k, min(1, self.depth)
+        check_cells(self)
 
     def groups(self, node: tuple[int, int]) -> list[Group]:
-        """All k parts together."""
         level, number = node
         return [tuple((level + 1, number * self.k + part) for part in range(self.k))] if level < self.depth else []
 
     def leaves_of(self, node: tuple[int, int]) -> range:
-        """Those in a row below it."""
         width = self.k ** (self.depth - node[0])
         return range(node[1] * width, (node[1] + 1) * width)
 
     def boxes(self, node: tuple[int, int]) -> Boxes:
-        """One."""
         return (tree_box(node[1], node[0], self.k, len(self.features)),)
 
     @property
     def cost(self) -> Cost:
-        """depth + 1 nodes, one group each but the leaf's."""
         return Cost(self.depth + 1, self.depth)
 
     def splits(self, regions: int, arms: int) -> int:
-        """A_R = (R-1) log_k N."""
         return (regions - 1) * self.depth
 
     def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
@@ -112,23 +103,19 @@ class KaryTree(Structure):
         return min(few, whole_tree)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        """Examples 2 and 3."""
         K, D, options = self.k, self.depth, math.log(2 * arms)
         return K * ((regions - 1) * D + 1) * options, K * regions * D * options, D >= 1
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
-        """One tree."""
         return [make_tree(self.k, self.depth, arms, 0.5 if stop is None else stop)]
 
     def codes(self) -> list[Ints]:
-        """The path from the root."""
         from ..kernels.keys import PATH
 
         bits = digit_bits(self.k)
         return [code(PATH, self.features, self.k, self.depth, bits, WORD // bits)]
 
     def key_words(self) -> list[int]:
-        """As many as the path needs."""
         return [key_words(self.k, self.depth)]
 
     def scalar_keys(self, point: float) -> list[int] | None:
@@ -141,5 +128,20 @@ class KaryTree(Structure):
         return self.k, self.depth
 
     def parameters(self) -> dict[str, Any]:
-        """k and depth."""
         return {"k": self.k, "depth": self.depth}
+
+
+class BinaryTree(KaryTree):
+    """A tree that halves its features in turn, `depth` times (Example 2; the quantiser of Section V).
+
+    N = 2^depth leaves, Psi = 2, H_S = 1, A_R = (R-1) log2 N.
+
+    >>> BinaryTree(depth=10)
+    BinaryTree(depth=10)
+    """
+
+    def __init__(self, *, depth: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
+        super().__init__(k=2, depth=depth, space=space, features=features)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"depth": self.depth}

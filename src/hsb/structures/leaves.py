@@ -9,10 +9,11 @@ import numpy as np
 from ..errors import InputError
 from ..spaces import Box, Cells, space_from_dict
 from ..state import Member, make_cells
-from ..types import Floats, Ints
 from .base import Cost, Structure, no_stop, spelled
 
 MOST_LEAVES = 1 << 26
+
+Divided = Structure | Cells | int  # what has leaves: an int is so many equal cells of one feature
 
 
 class Leaves(Structure, listed=False):
@@ -25,7 +26,7 @@ class Leaves(Structure, listed=False):
     (2, 1)
     """
 
-    def __init__(self, structure: Structure | Cells | int) -> None:
+    def __init__(self, structure: Divided) -> None:
         self.of: Structure | None = None
         if isinstance(structure, Structure):
             self.of = structure.of if isinstance(structure, Leaves) else structure
@@ -46,7 +47,6 @@ class Leaves(Structure, listed=False):
 
     @property
     def cost(self) -> Cost:
-        """One node."""
         return Cost(1, 0)
 
     def splits(self, regions: int, arms: int) -> int:
@@ -54,24 +54,14 @@ class Leaves(Structure, listed=False):
         return 1
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
-        """A node for each leaf."""
         no_stop(self, stop)
         return [make_cells(self.leaves, arms)]
 
-    def leaf_code(self) -> Ints:
-        """That of the structure."""
-        return super().leaf_code() if self.of is None else self.of.leaf_code()
-
-    def leaf(self, points: Floats) -> Ints:
-        """Leaf numbers of the structure."""
-        return super().leaf(points) if self.of is None else self.of.leaf(points)
-
-    def region(self, leaf: int) -> list[tuple[float, float]]:
-        """Bounds of a leaf of the structure."""
-        return super().region(leaf) if self.of is None else self.of.region(leaf)
+    @property
+    def finest(self) -> Structure:
+        return self if self.of is None else self.of.finest
 
     def parameters(self) -> dict[str, Any]:
-        """How many."""
         return {"leaves": self.leaves}
 
     def plain(self) -> dict[str, Any]:
@@ -83,10 +73,8 @@ class Leaves(Structure, listed=False):
     @staticmethod
     def from_plain(data: dict[str, Any]) -> Leaves:
         """The inverse of `plain`."""
-        from . import from_dict
-
         if "structure" in data:
-            return Leaves(from_dict(data["structure"]))
+            return Leaves(Structure.from_dict(data["structure"]))
         space = space_from_dict(data["space"])
         return Leaves(space if isinstance(space, Cells) else int(data["cells"]))
 

@@ -50,7 +50,6 @@ class OneOf(Structure):
 
     @property
     def cost(self) -> Cost:
-        """The sum of the structures' costs, and the root."""
         costs = [s.cost for s in self.structures]
         return Cost(1 + sum(c.nodes for c in costs), len(costs) + sum(c.groups for c in costs))
 
@@ -85,30 +84,21 @@ class OneOf(Structure):
         return max(part.diagonal() for part in self.structures)
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
-        """The root, then the members of each structure."""
-        if not self.takes_stop:
-            no_stop(self, stop)
+        no_stop(self, stop)
         members = [make_one_of(len(self.structures) + 1, arms)]
         for option, structure in enumerate(self.structures, start=1):
             members += hang(structure.members(arms, stop if structure.takes_stop else None), option, offset=len(members))
         return members
 
     def codes(self) -> list[Ints]:
-        """The root needs none; then each structure's."""
         from ..kernels.keys import NOTHING
 
         return [code(NOTHING, ())] + [each for s in self.structures for each in s.codes()]
 
     def key_words(self) -> list[int]:
-        """Likewise."""
         return [1] + [words for s in self.structures for words in s.key_words()]
 
-    def leaf_code(self) -> Ints:
-        """That of the finest structure."""
-        return self._finest.leaf_code()
-
     def scalar_keys(self, point: float) -> list[int] | None:
-        """The root needs none; then each structure's."""
         keys = [0]
         for structure in self.structures:
             own = structure.scalar_keys(point)
@@ -117,16 +107,7 @@ class OneOf(Structure):
             keys += own
         return keys
 
-    def leaf(self, points: Floats) -> Ints:
-        """Leaf numbers of the finest structure."""
-        return self._finest.leaf(points)
-
-    def region(self, leaf: int) -> list[tuple[float, float]]:
-        """Bounds of a leaf of the finest structure."""
-        return self._finest.region(leaf)
-
     def parameters(self) -> dict[str, Any]:
-        """The structures."""
         return {"structures": [s.to_dict() for s in self.structures]}
 
     @classmethod

@@ -71,13 +71,11 @@ class PositionSplits(Structure):
         return self.groups(node)[::-1]
 
     def leaves_of(self, node: tuple[int, ...]) -> list[int]:
-        """Row by row."""
         counts = self.divisions()
         cells = [np.arange(round(low * n), round(high * n)) for (low, high), n in zip(*self.boxes(node), counts, strict=True)]
         return [int(leaf) for leaf in np.arange(self.leaves).reshape(counts)[np.ix_(*cells)].ravel()]
 
     def boxes(self, node: tuple[int, ...]) -> Boxes:
-        """One."""
         levels = [2 ** (side.bit_length() - 1) for side in node]
         return (tuple(((side - n) / n, (side - n + 1) / n) for side, n in zip(node, levels, strict=True)),)
 
@@ -100,46 +98,37 @@ class PositionSplits(Structure):
 
     @property
     def cost(self) -> Cost:
-        """Boxes that contain a context, and their halvings."""
         nodes = math.prod(b + 1 for b in self.bits)
         return Cost(nodes, sum(nodes // (b + 1) * b for b in self.bits))
 
     def splits(self, regions: int, arms: int) -> int:
-        """A_R = (R-1) log2 N."""
         return (regions - 1) * sum(self.bits)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        """Example 6."""
         D, options = sum(self.bits), math.log((self.max_groups + 1) * arms)
         return 2 * ((regions - 1) * D + 1) * options, 2 * regions * D * options, D >= 1
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
-        """All boxes."""
         no_stop(self, stop)
         splittable = [np.arange(1, 2 ** (b + 1)) < 2**b for b in self.bits]  # by side
         counts = 1 + reduce(np.add.outer, [each.astype(np.int64) for each in splittable]).ravel()
         return [make_graph(BOXES, [len(self.bits), *self.bits], counts, *self.cost, arms)]
 
     def leaf_code(self) -> Ints:
-        """Row-major cell numbers."""
         from ..kernels.keys import GRID
 
         return code(GRID, self.features, *self.bits)
 
     def leaf(self, points: Floats) -> Ints:
-        """Row-major cell numbers."""
         counts = self.divisions()
         return np.asarray(np.ravel_multi_index(tuple(cells(points[:, list(self.features)], np.array(counts)).T), counts))
 
     def divisions(self) -> list[int]:
-        """2^bits."""
         return [2**b for b in self.bits]
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
-        """Bounds of a leaf."""
         counts = self.divisions()
         return [(int(cell) / n, (int(cell) + 1) / n) for cell, n in zip(np.unravel_index(leaf, counts), counts, strict=True)]
 
     def parameters(self) -> dict[str, Any]:
-        """bits."""
         return {"bits": self.bits}

@@ -7,15 +7,15 @@ Explaining takes the best of a node's options (`explain/graphs.py`), pricing the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import BudgetError, InputError
 from ..types import Floats, Ints
-from .logarithms import log_sum
 
 if TYPE_CHECKING:
     from .base import Structure
@@ -61,6 +61,19 @@ def climb(
     return value
 
 
+def log_sum(terms: Floats) -> Floats:
+    """ln of the sum of exp over the last axis, which is not empty."""
+    most = terms.max(axis=-1, keepdims=True)
+    most = np.where(np.isfinite(most), most, 0.0)
+    return np.asarray(most[..., 0] + log_of(np.exp(terms - most).sum(axis=-1)))
+
+
+def log_of(values: ArrayLike) -> Floats:
+    """ln, with ln 0 = -inf."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values), dtype=np.float64)
+
+
 def log_beta(structure: Structure, symbols: Ints, values: Floats) -> float:
     """ln beta at the root under the uniform prior (`Structure.log_prior`)."""
     one = np.empty(structure.slots, dtype=np.int64)  # the symbol of a node where it is constant, -1 elsewhere
@@ -95,7 +108,10 @@ def listing(structure: Structure) -> Listing:
         homes = [{leaf: numbers[child] for child in group for leaf in leaves[child]} for group in groups[node]]
         for leaf in leaves[node]:
             around[leaf][number] = [home[leaf] for home in homes]
-        layers.append(_layer(number, [[numbers[child] for child in group] for group in groups[node]], leaves[node]))
+        children = np.full((1, len(groups[node]), max(map(len, groups[node]), default=0)), -1)
+        for o, group in enumerate(groups[node]):
+            children[0, o, : len(group)] = [numbers[child] for child in group]
+        layers.append(Layer(np.array([number]), children, np.array([() if groups[node] else leaves[node]], dtype=np.int64)))
     spec = [0] * structure.leaves
     for leaf, nodes in enumerate(around):
         spec[leaf] = len(spec)
@@ -156,12 +172,3 @@ def _check_group(node: Node, group: Group, leaves: dict[Node, list[int]]) -> Non
         raise InputError(
             f"Group {list(group)} of {node!r} is no partition of its leaves: missing {missing[:8]}, not its own {extra[:8]}."
         )
-
-
-def _layer(number: int, groups: Sequence[Sequence[int]], leaves: Sequence[int]) -> Layer:
-    """One node by itself."""
-    most = max(map(len, groups), default=0)
-    children = np.full((1, len(groups), most), -1)
-    for o, group in enumerate(groups):
-        children[0, o, : len(group)] = group
-    return Layer(np.array([number]), children, np.array([() if groups else leaves], dtype=np.int64))

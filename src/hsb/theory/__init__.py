@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from .anytime import advisor_cost, anytime_bound, anytime_mixture_bound, epoch, epoch_rate, epoch_rates
 from .baselines import exp3_bound, exp3_rate, exp4_bound, exp4_rate, s_exp3_bound, s_exp3_rate
-from .bounds import hierarchy_bound, learning_rate, mixture_bound, mixture_rate, prior_bound, regret_bound
-from .cost import prior_cost
+from .bounds import constant_rate, hierarchy_bound, learning_rate, mixture_bound, mixture_rate, prior_bound, regret_bound
+from .cost import prior_cost, tracking_cost
 from .examples import example_bound
 from .leaders import csb_ftpl_anytime_bound, csb_ftpl_bound, epoch_greedy_bound, log_mappings, noise_cost
 from .quantisation import policy_bound, quantisation_gap
-from .rate import constant_rate
-from .tracking import tracking_cost
 
 __all__ = [
     "advisor_cost",

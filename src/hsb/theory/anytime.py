@@ -11,9 +11,7 @@ from .checks import check_at_least_zero, check_horizon, counted
 
 FIRST = 1024  # rounds of the first epoch; after each, four times as many have been played
 SPLITS = 2.0  # the rate of an epoch is the best one against a mapping of prior cost 2 ln(2M)
-MIXTURE = (
-    0.002  # prior weight of the mixture beside its advisor: the kernel is given it, and the guarantee pays ln 500 / rate for it
-)
+MIXTURE = 0.002  # prior weight of the mixture beside its advisor: kernels are given it, the guarantee pays ln 500 / rate for it
 SHARING_COST = 2.02  # 2 n ln(1/(1 - 1/n)), which is at most 2.001 for epochs of n >= 1024 rounds
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..arguments import stop_prior, whole
+from ..errors import InputError
 from ..structures import Structure
 from .checks import check_at_least_zero, check_horizon, check_rate, check_structure, counted
 
@@ -35,6 +36,23 @@ def mixture_rate(prior_cost: float, *, arms: int, horizon: float) -> float:
     check_at_least_zero("prior_cost", prior_cost)
     check_horizon(horizon)
     return math.sqrt(2.0 * prior_cost / (whole("arms", arms, 1) * horizon))
+
+
+def constant_rate(prior_cost: float, *, arms: int, horizon: float | None, learning_rate: float | None) -> float | None:
+    """A policy's constant rate: as given, or the best of Theorem 1 for ln(1/beta) = `prior_cost`; None where neither is given.
+
+    >>> constant_rate(75.25, arms=3, horizon=None, learning_rate=0.02)
+    0.02
+    """
+    if learning_rate is None:
+        if horizon is None:
+            return None
+        # One arm on one leaf has nothing to learn, and rate 0 in Theorem 1; any other rate will do until an arm is added.
+        return mixture_rate(prior_cost, arms=arms, horizon=horizon) or math.sqrt(2.0 * math.log(2.0) / horizon)
+    if horizon is not None:
+        raise InputError("Give horizon= or learning_rate=, not both: the horizon is only used to set the rate.")
+    check_rate(learning_rate, 1e300)
+    return float(learning_rate)
 
 
 def prior_bound(structure: Structure, *, arms: int, regions: int, stop: float | None = None) -> float:
@@ -81,9 +99,8 @@ def learning_rate(structure: Structure, *, arms: int, horizon: float, regions: i
     >>> round(learning_rate(BinaryTree(depth=10), arms=3, horizon=100_000), 5)
     0.0224
     """
-    check_horizon(horizon)
     cost = prior_bound(structure, arms=arms, regions=arms if regions is None else regions)
-    return math.sqrt(2.0 * cost / (arms * horizon))
+    return mixture_rate(cost, arms=arms, horizon=horizon)
 
 
 def regret_bound(structure: Structure, *, arms: int, horizon: float, regions: int | None = None) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from ..arguments import is_number, whole
 from ..errors import InputError
@@ -21,9 +22,9 @@ def check_horizon(horizon: float) -> None:
         raise InputError(f"horizon must be a number of rounds, at least 1; given {horizon!r}.")
 
 
-def check_rate(learning_rate: float) -> None:
+def check_rate(learning_rate: float, most: float = sys.float_info.max) -> None:
     """A rate above 0."""
-    if not is_number(learning_rate) or not 0 < learning_rate < math.inf:
+    if not is_number(learning_rate) or not 0 < learning_rate <= most:
         raise InputError(f"learning_rate must be a positive number; given {learning_rate!r}.")
 
 

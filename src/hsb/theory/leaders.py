@@ -18,6 +18,7 @@ lower tail is Gaussian with variance M/n, and the best of Pi is worse than the b
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 
 from ..arguments import whole
 from .checks import check_horizon
@@ -34,12 +35,10 @@ def log_mappings(*, leaves: int, arms: int, regions: int | None = None) -> float
     leaves, arms = whole("leaves", leaves, 1), whole("arms", arms, 1)
     if arms == 1 or regions is None or whole("regions", regions, 1) >= leaves:
         return leaves * math.log(arms)
-    term = top = math.log(arms)  # one region
-    terms = [term]
-    for r in range(1, regions):  # one more change: one more of the N-1 places, to one of M-1 arms
-        term += math.log((leaves - r) / r) + math.log(arms - 1)
-        terms.append(term)
-        top = max(top, term)
+    # By the number of regions: one more is a change in one more of the N-1 places, to one of M-1 arms.
+    more = (math.log((leaves - r) / r) + math.log(arms - 1) for r in range(1, regions))
+    terms = list(accumulate(more, initial=math.log(arms)))
+    top = max(terms)
     return top + math.log(math.fsum(math.exp(term - top) for term in terms))
 
 

@@ -7,7 +7,7 @@ import math
 from ..arguments import whole
 from ..structures import Structure
 from .bounds import regret_bound
-from .checks import check_at_least_zero, check_structure
+from .checks import check_at_least_zero
 
 
 def quantisation_gap(leaves: int, features: int, lipschitz: float) -> float:
@@ -39,7 +39,6 @@ def policy_bound(structure: Structure, *, arms: int, horizon: float, lipschitz: 
     >>> round(policy_bound(BinaryTree(depth=20), arms=3, horizon=100_000, lipschitz=3.0), 1)
     9389.4
     """
-    check_structure(structure)
     check_at_least_zero("lipschitz", lipschitz)
     bound = regret_bound(structure, arms=arms, horizon=horizon, regions=regions)
     return bound + horizon * lipschitz * structure.diagonal()

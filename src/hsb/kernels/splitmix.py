@@ -1,0 +1,28 @@
+"""splitmix64 (Steele, Lea, Flood 2014): all that is random in a decision comes from the 53 bits of its u."""
+
+import numpy as np
+
+from .jit import inner, kernel
+
+STEP, _MIX1, _MIX2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_11, _27, _30, _31 = (np.uint64(bits) for bits in (11, 27, 30, 31))
+
+
+@inner
+def mixed(z):
+    """Scramble 64 bits."""
+    z = (z ^ (z >> _30)) * _MIX1
+    z = (z ^ (z >> _27)) * _MIX2
+    return z ^ (z >> _31)
+
+
+@kernel
+def seeded(u):
+    """The state that a number u in [0, 1) stands for; numbers 2^-53 apart give unrelated streams."""
+    return mixed(np.uint64(u * 2.0**53) + STEP)
+
+
+@inner
+def inside(bits):
+    """A number inside (0, 1), of the highest 53 of 64 bits."""
+    return (np.float64(bits >> _11) + 0.5) * 2.0**-53
