@@ -107,8 +107,8 @@ def test_a_policy_is_copied_and_not_touched():
     twice = compare({"HSB": policy}, Stationary(), rounds=300, runs=2, presentations=2, seed=3)
     assert policy.rounds == 0
     assert len({float(x) for x in twice.losses["HSB"][:, :, -1].ravel()}) > 1
-    state = enter(policy, 5)._rng.bit_generator.state
-    assert state == hsb.Uniform(arms=3, seed=5)._rng.bit_generator.state
+    state = enter(policy, 5).rng.bit_generator.state
+    assert state == hsb.Uniform(arms=3, seed=5).rng.bit_generator.state
 
 
 def test_an_adversary_can_be_faced():
