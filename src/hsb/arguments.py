@@ -1,7 +1,5 @@
 """What a policy may be given: each argument checked, with an error that says what was given, what is needed and how to fix it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterable
 from typing import Any, TypeGuard

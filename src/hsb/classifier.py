@@ -3,8 +3,6 @@
 `import hsb` does not import this file; `hsb.HSBClassifier` does.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal, Self
 

@@ -1,7 +1,5 @@
 """Errors. Each message says what was given, what is needed and how to fix it; the object it was raised from is unchanged."""
 
-from __future__ import annotations
-
 
 class InputError(ValueError):
     """An argument cannot be used as given."""

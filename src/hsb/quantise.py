@@ -4,8 +4,6 @@ N = 2^D cells over n features: the first D mod n features are halved once more t
 halves feature l mod n. The same with K parts instead of two. The upper end of a feature's range belongs to the last cell.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .types import Floats, Ints

@@ -1,7 +1,5 @@
 """Rows of a log or of a table, as policies are given them in bulk."""
 
-from __future__ import annotations
-
 from collections.abc import Sized
 from typing import Any, NamedTuple
 

@@ -3,8 +3,6 @@
 The header names the format and its version; every entry carries a checksum. A file is written whole or not at all (`replacing`).
 """
 
-from __future__ import annotations
-
 import io
 import json
 import lzma

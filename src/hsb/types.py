@@ -1,7 +1,5 @@
 """The arrays that everything here speaks of, by their short names."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A coba learner: `coba.Experiment(environments, [CobaLearner(policy)]).run()`. Nothing of coba is imported."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Contexts that come as features by name, put in order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Nothing of OBP is imported until its simulator asks for the kind of policy.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The policy that plays for an adapter: its own, and the same from the start every time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 
 from ..arguments import is_hashable

@@ -1,7 +1,5 @@
 """A river bandit policy: `river.bandit.evaluate`, `evaluate_offline`, or a loop of your own. Needs river."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 

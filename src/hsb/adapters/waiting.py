@@ -1,7 +1,5 @@
 """Decisions that wait for their feedback, where a library hands back neither a number nor a propensity: river, OBP and MABWiser."""
 
-from __future__ import annotations
-
 from collections import OrderedDict, deque
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any

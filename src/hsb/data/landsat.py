@@ -1,7 +1,5 @@
 """The LandSat data of Section VI-D, bundled."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import zlib

@@ -1,7 +1,5 @@
 """Coding matrices: a row of +1 and -1 for each class, a column for each yes-or-no question."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

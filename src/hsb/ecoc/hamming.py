@@ -1,7 +1,5 @@
 """Hamming decoding: the class whose codeword is nearest."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

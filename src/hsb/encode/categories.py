@@ -1,7 +1,5 @@
 """Categories to places in the unit interval: listed as they appeared, or hashed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any, Literal, Self

@@ -1,7 +1,5 @@
 """Encoders one after the other."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator
 from typing import Any, Self

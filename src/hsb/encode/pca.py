@@ -1,7 +1,5 @@
 """Principal components."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Features to the unit cube: by their range, or by their ranks."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, Self
 
 import numpy as np

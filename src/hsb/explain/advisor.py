@@ -1,7 +1,5 @@
 """What an advisor has learned (`kernels/advisor.py`): from the root down, a node splits where that is more probable than stopping."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

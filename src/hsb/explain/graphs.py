@@ -1,7 +1,5 @@
 """Graphs (`kernels/graph.py`): V of every node, children first, then down from the root along the best options."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..kernels import header as h

@@ -4,8 +4,6 @@
 V(root) = B(root) - ln w(root).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the searches share: weights of nodes, read exactly however small (`kernels/header.py`), and the pieces of a mapping that they return."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

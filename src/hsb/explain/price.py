@@ -1,7 +1,5 @@
 """What Theorem 1 charges for an explanation: ln(1/beta) of the mapping that it describes."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -7,8 +7,6 @@ node behind, at their prior. The shares fall with i, and V of a prior is at most
 link, or at a leaf, can be the best, and a row's choice is between stopping at its first link and passing all of them.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

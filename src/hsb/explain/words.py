@@ -1,7 +1,5 @@
 """Boxes in plain words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ..spaces import Box as BoxSpace

@@ -4,8 +4,6 @@ Cached on disk; division by zero as in IEEE arithmetic; `fastmath` nowhere, so t
 Numba need not count references to the arrays it is given (`_nrt=False`): that alone takes a third off the time of the smaller rounds.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

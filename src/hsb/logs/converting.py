@@ -1,7 +1,5 @@
 """A log from one file format to another."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """VW's decision service format: one JSON object a line. Read and written."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence

@@ -5,8 +5,6 @@ A row has arm and pool (int32), reward, timestamp and propensity (float64; null 
 pool's arms on the row where it first appears and is null elsewhere. The labels of the arms are in the footer, under the key "hsb".
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

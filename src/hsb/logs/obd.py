@@ -1,7 +1,5 @@
 """The Open Bandit Dataset: impressions of fashion items, shown uniformly (`random`) or by Thompson sampling (`bts`)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path

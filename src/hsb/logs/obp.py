@@ -1,7 +1,5 @@
 """The Open Bandit Pipeline's `bandit_feedback` dictionary, both ways; and batches from decisions."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """From a path or a table to a log."""
 
-from __future__ import annotations
-
 import os
 import re
 import zlib

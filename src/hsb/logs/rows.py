@@ -1,7 +1,5 @@
 """Rows as a source gives them, to batches: every row is checked, and used or reported."""
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """A made-up log of the Today Module, for want of the real one, which may not be passed on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Logs in tables: CSV files, Parquet files, Arrow tables, pandas and polars frames."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

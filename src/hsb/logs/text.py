@@ -1,7 +1,5 @@
 """Lines of text files, plain or gzip."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zlib

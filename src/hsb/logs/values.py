@@ -1,7 +1,5 @@
 """Columns of whatever a source gives, to numbers, labels and times. What cannot be read is NaN or None, for the caller to report."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 from datetime import UTC, date, datetime

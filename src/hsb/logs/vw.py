@@ -1,7 +1,5 @@
 """VW's text format of contextual bandits: `action:cost:probability | features`, actions from 1 on. Read and written."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Hashable, Iterable, Sequence

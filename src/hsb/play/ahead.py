@@ -1,7 +1,5 @@
 """Reading ahead: the next batches are read and encoded while a kernel works on this one."""
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """A policy on its way through a log: batch by batch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where a replay is: in a file, so that one that was stopped goes on."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

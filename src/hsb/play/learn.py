@@ -1,7 +1,5 @@
 """Learning from the decisions that a log holds, with the propensities that they were made with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sized
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a policy would have done with a log: Algorithm 2, and rejection sampling for logs that were not drawn uniformly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sized
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Whole tables of rounds in compiled code."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

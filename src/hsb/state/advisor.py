@@ -1,7 +1,5 @@
 """An advisor: a full binary tree over 2^depth cells (`kernels/advisor.py`)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

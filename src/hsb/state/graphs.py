@@ -1,7 +1,5 @@
 """Hierarchies whose nodes and child groups can be listed (`kernels/graph.py`)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Nodes whose options are whole members: the root of `OneOf`, and the head of a mixture with advisors beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every interval of the leaves (`kernels/intervals.py`)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Binary and K-ary trees: a row a node (DENSE), or a row a chain of nodes (COMPRESSED); see `kernels/rows.py` and `kernels/chains.py`."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The default of HSB: no horizon, no rate. Epochs that grow fourfold, each with its own constant rate (`docs/proofs.md`)."""
 
-from __future__ import annotations
-
 import math
 
 from ..arguments import whole

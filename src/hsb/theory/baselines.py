@@ -1,7 +1,5 @@
 """Rates and bounds of EXP3, S-EXP3 and EXP4, to compare with: Theorem 1 with equal prior weights."""
 
-from __future__ import annotations
-
 import math
 
 from ..arguments import whole

@@ -1,7 +1,5 @@
 """Theorems 1 and 2 and Corollary 1: the regret against mappings that are constant on the leaves."""
 
-from __future__ import annotations
-
 import math
 
 from ..arguments import stop_prior, whole

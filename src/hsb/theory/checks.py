@@ -1,7 +1,5 @@
 """What the functions of this package may be given."""
 
-from __future__ import annotations
-
 import math
 import sys
 

@@ -1,7 +1,5 @@
 """What Theorem 1 charges for a mapping: its exact prior cost, not Theorem 2's bound on it; and for one that changes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Examples 1 to 6 as printed."""
 
-from __future__ import annotations
-
 from ..errors import InputError
 from ..structures import Structure
 from .bounds import mixture_bound

@@ -15,8 +15,6 @@ If 1/epsilon grows, step 3 holds with the last epsilon (its increments sum up), 
 lower tail is Gaussian with variance M/n, and the best of Pi is worse than the best mapping by at most sqrt(2 M ln|Pi| / n) in expectation.
 """
 
-from __future__ import annotations
-
 import math
 from itertools import accumulate
 

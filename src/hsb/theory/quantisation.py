@@ -1,7 +1,5 @@
 """Theorems 3 and 4: what is lost by being constant on each leaf."""
 
-from __future__ import annotations
-
 import math
 
 from ..arguments import whole

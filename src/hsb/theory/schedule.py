@@ -5,8 +5,6 @@ schedule adds to ln(1/beta) (sharing, the weight of the mixture beside its advis
 charges for are the ones that the kernel is given (`head`).
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from typing import NamedTuple
