@@ -10,18 +10,7 @@ the total. It returns as the others fall. So no weight is ever lost, however lon
 
 import math
 
-from .header import (
-    ARM_LOW,
-    ARM_TINY,
-    ARMS,
-    BLOCK,
-    LOG_ARM_TINY,
-    LOGS,
-    TEMPLATE,
-    TOP,
-    TOP_SIZE,
-    WIDTH,
-)
+from . import header as h
 from .jit import inner, kernel
 
 LN2 = math.log(2.0)
@@ -40,24 +29,24 @@ def total(F, b, top, size):
 def others(F, I, b, arm):
     """Sum of all weights but one. O(log M)."""
     s = 0.0
-    size = I[ARMS]
+    size = I[h.ARMS]
     while True:
-        first = arm // BLOCK * BLOCK
-        for i in range(first, min(first + BLOCK, size)):
+        first = arm // h.BLOCK * h.BLOCK
+        for i in range(first, min(first + h.BLOCK, size)):
             if i != arm:
                 s += F[b + i]
-        if size <= BLOCK:
+        if size <= h.BLOCK:
             return s
         b += _padded(size)
-        size = _padded(size) // BLOCK
-        arm //= BLOCK
+        size = _padded(size) // h.BLOCK
+        arm //= h.BLOCK
 
 
 @inner
 def reset(F, I, b):
     """Put the block at b at its prior. O(M)."""
-    t = I[TEMPLATE]
-    for i in range(I[WIDTH]):
+    t = I[h.TEMPLATE]
+    for i in range(I[h.WIDTH]):
         F[b + i] = F[t + i]
 
 
@@ -69,29 +58,29 @@ def eight(F, b):
 
 @inner
 def _padded(n):
-    return (n + BLOCK - 1) // BLOCK * BLOCK
+    return (n + h.BLOCK - 1) // h.BLOCK * h.BLOCK
 
 
 @inner
 def rebuild(F, I, b):
     """Recompute every sum of the block at b. O(M)."""
-    size = I[ARMS]
-    while size > BLOCK:
+    size = I[h.ARMS]
+    while size > h.BLOCK:
         above = b + _padded(size)
-        size = _padded(size) // BLOCK
+        size = _padded(size) // h.BLOCK
         for i in range(size):
-            F[above + i] = eight(F, b + BLOCK * i)
+            F[above + i] = eight(F, b + h.BLOCK * i)
         b = above
 
 
 @inner
 def _climb(F, I, b, arm):
-    size = I[ARMS]
-    while size > BLOCK:
+    size = I[h.ARMS]
+    while size > h.BLOCK:
         above = b + _padded(size)
-        size = _padded(size) // BLOCK
-        arm //= BLOCK
-        F[above + arm] = eight(F, b + BLOCK * arm)
+        size = _padded(size) // h.BLOCK
+        arm //= h.BLOCK
+        F[above + arm] = eight(F, b + h.BLOCK * arm)
         b = above
 
 
@@ -99,24 +88,24 @@ def _climb(F, I, b, arm):
 def log_weight(F, I, b, m):
     """Logarithm of one weight."""
     v = F[b + m]
-    return math.log(v) if v > 0.0 else F[b + I[LOGS] + m]
+    return math.log(v) if v > 0.0 else F[b + I[h.LOGS] + m]
 
 
 @inner
 def _store_log(F, I, b, m, log):
-    if log >= LOG_ARM_TINY:
+    if log >= h.LOG_ARM_TINY:
         F[b + m] = math.exp(log)
     else:
         F[b + m] = 0.0
-        F[b + I[LOGS] + m] = log
+        F[b + I[h.LOGS] + m] = log
 
 
 @inner
 def _scale(F, I, b, factor):
     log = math.log(factor)
-    for m in range(I[ARMS]):
+    for m in range(I[h.ARMS]):
         v = F[b + m] * factor
-        if v >= ARM_TINY:
+        if v >= h.ARM_TINY:
             F[b + m] = v
         else:
             _store_log(F, I, b, m, log_weight(F, I, b, m) + log)
@@ -127,21 +116,21 @@ def _scale(F, I, b, factor):
 def multiply(F, I, b, m, x, f):
     """Multiply one weight by f = exp(-x), the sums apart."""
     v = F[b + m] * f
-    if v >= ARM_TINY:
+    if v >= h.ARM_TINY:
         F[b + m] = v
     else:
         log = log_weight(F, I, b, m) - x
         F[b + m] = 0.0
-        F[b + I[LOGS] + m] = log
+        F[b + I[h.LOGS] + m] = log
 
 
 @inner
 def shrink(F, I, b, arm, x, f):
     """Multiply one weight by f = exp(-x), 0 < x <= STEP; return the new total. O(log M)."""
     multiply(F, I, b, arm, x, f)
-    if I[ARMS] > BLOCK:
+    if I[h.ARMS] > h.BLOCK:
         _climb(F, I, b, arm)
-    return total(F, b, I[TOP], I[TOP_SIZE])
+    return total(F, b, I[h.TOP], I[h.TOP_SIZE])
 
 
 @inner
@@ -150,9 +139,9 @@ def keep_in_range(F, I, b, now):
 
     O(M), once in a long while.
     """
-    if now < ARM_LOW:
+    if now < h.ARM_LOW:
         _scale(F, I, b, 1.0 / now)
-        return total(F, b, I[TOP], I[TOP_SIZE])
+        return total(F, b, I[h.TOP], I[h.TOP_SIZE])
     return now
 
 
@@ -160,13 +149,13 @@ def keep_in_range(F, I, b, now):
 def shrink_masked(F, I, b, arm, x, f, offered, g):
     """The same for a round that offered some arms: the arms not offered are multiplied by g. O(M)."""
     log = math.log(g)
-    for m in range(I[ARMS]):
+    for m in range(I[h.ARMS]):
         if m == arm:
             multiply(F, I, b, m, x, f)
         elif offered[m] == 0:
             multiply(F, I, b, m, -log, g)
     rebuild(F, I, b)
-    return total(F, b, I[TOP], I[TOP_SIZE])
+    return total(F, b, I[h.TOP], I[h.TOP_SIZE])
 
 
 @inner
@@ -200,8 +189,8 @@ def share(F, I, b, drift):
 
     Nothing is hidden afterwards: each weight is at least drift/M of the total.
     """
-    M = I[ARMS]
-    gift = drift * total(F, b, I[TOP], I[TOP_SIZE]) / M
+    M = I[h.ARMS]
+    gift = drift * total(F, b, I[h.TOP], I[h.TOP_SIZE]) / M
     keep = 1.0 - drift
     for m in range(M):
         F[b + m] = F[b + m] * keep + gift
@@ -212,10 +201,10 @@ def share(F, I, b, drift):
 def log_total(F, I, b):
     """Logarithm of the sum of the weights, right at any scale. O(M)."""
     top = log_weight(F, I, b, 0)
-    for m in range(1, I[ARMS]):
+    for m in range(1, I[h.ARMS]):
         top = max(top, log_weight(F, I, b, m))
     s = 0.0
-    for m in range(I[ARMS]):
+    for m in range(I[h.ARMS]):
         s += math.exp(log_weight(F, I, b, m) - top)
     return top + math.log(s)
 
@@ -224,20 +213,20 @@ def log_total(F, I, b):
 def shrink_log(F, I, b, arm, x, offered, log_g):
     """`shrink` and `shrink_masked` for any x >= 0, in logarithms: return ln(new total / old total), and rescale. O(M)."""
     before = log_total(F, I, b)
-    for m in range(I[ARMS]):
+    for m in range(I[h.ARMS]):
         log = log_weight(F, I, b, m) - before
         if m == arm:
             log -= x
         elif not is_offered(offered, m):
             log += log_g
         F[b + m] = 0.0  # all weights as logarithms for the moment
-        F[b + I[LOGS] + m] = log
+        F[b + I[h.LOGS] + m] = log
     after = log_total(F, I, b)
     top = log_weight(F, I, b, 0)
-    for m in range(1, I[ARMS]):
+    for m in range(1, I[h.ARMS]):
         top = max(top, log_weight(F, I, b, m))
-    for m in range(I[ARMS]):
-        _store_log(F, I, b, m, F[b + I[LOGS] + m] - top - LN2)  # the largest becomes a half: 1 is a weight never touched
+    for m in range(I[h.ARMS]):
+        _store_log(F, I, b, m, F[b + I[h.LOGS] + m] - top - LN2)  # the largest becomes a half: 1 is a weight never touched
     rebuild(F, I, b)
     return after
 
@@ -248,13 +237,13 @@ def widen(F, I, wide_F, wide_I, old, new, ahead, rates, kept):
 
     The new arm weighs the mean of the others; a rate per unit of weight (its place in `rates`, or -1) shrinks as the total grows.
     """
-    M = I[ARMS]
+    M = I[h.ARMS]
     for i in range(len(old)):
         a, b = old[i], new[i]
         for j in range(1, ahead[i] + 1):
             wide_F[b - j] = F[a - j]
         for j in range(-kept, M):
-            wide_F[b + wide_I[LOGS] + j] = F[a + I[LOGS] + j]
+            wide_F[b + wide_I[h.LOGS] + j] = F[a + I[h.LOGS] + j]
         s = 0.0
         for m in range(M):
             wide_F[b + m] = F[a + m]
@@ -262,14 +251,14 @@ def widen(F, I, wide_F, wide_I, old, new, ahead, rates, kept):
         wide_F[b + M] = s / M
         rebuild(wide_F, wide_I, b)
         if rates[i] >= 0:
-            wide_F[rates[i]] *= s / total(wide_F, b, wide_I[TOP], wide_I[TOP_SIZE])
+            wide_F[rates[i]] *= s / total(wide_F, b, wide_I[h.TOP], wide_I[h.TOP_SIZE])
 
 
 @inner
 def pick(F, I, b, u):
     """The arm at share u, 0 <= u < 1, of the block's total: a walk down the sum tree. O(log M)."""
-    n = I[TOP_SIZE]
-    offset = I[TOP]
+    n = I[h.TOP_SIZE]
+    offset = I[h.TOP]
     at = 0
     left = u * total(F, b, offset, n)
     while True:
@@ -284,11 +273,11 @@ def pick(F, I, b, u):
         if offset == 0:
             return last
         # One level down: entry i of a level is the sum of entries 8i .. 8i+7 of the level below.
-        size = I[ARMS]
+        size = I[h.ARMS]
         below = 0
         while below + _padded(size) < offset:
             below += _padded(size)
-            size = _padded(size) // BLOCK
+            size = _padded(size) // h.BLOCK
         offset = below
-        at = last * BLOCK
-        n = BLOCK
+        at = last * h.BLOCK
+        n = h.BLOCK

@@ -7,28 +7,8 @@ None), stop where one would be needed, and the state goes on with kernels that h
 import math
 
 from . import arms, graph, head, intervals, members, one_of, tree
+from . import header as h
 from . import kinds as of
-from .header import (
-    ADVICE,
-    ADVISOR,
-    ARMS,
-    BASES,
-    CHILD_RATIO,
-    CHILD_REACH,
-    COMPRESSED,
-    DENSE,
-    DONE,
-    GRAPH,
-    HARD,
-    HEAD,
-    INTERVALS,
-    KIND,
-    MEMBERS,
-    ONE_OF,
-    PARENT,
-    REST,
-    WEIGHT,
-)
 from .jit import inner
 
 UNSEEN = 1e-90  # below this total the probabilities of the offered arms are computed in logarithms
@@ -57,37 +37,37 @@ def log_g(F, I, key, offered, p, arm, x, kinds, logs):
 def weigh(F, I, key, offered, step, drift, kinds, logs):
     """The rest of `rounds.update`, for any `step` = (arm, x, ln g)."""
     if logs is not None:
-        for k in range(I[MEMBERS] - 1, -1, -1):
+        for k in range(I[h.MEMBERS] - 1, -1, -1):
             f, i, part = members.own(F, I, k, key)
             n = of.extend(f, i, part, members.count(I, k), kinds[0], kinds[1])
             r = _ratio_log(f, i, part, n, step, offered, kinds[0], kinds[2], kinds[3], kinds[4])
-            if i[PARENT] >= 0:
-                F[members.place(I, i, CHILD_RATIO)] = r
+            if i[h.PARENT] >= 0:
+                F[members.place(I, i, h.CHILD_RATIO)] = r
             if drift > 0.0:
                 of.share(f, i, n, drift, kinds[0], kinds[4])
-        return DONE
-    return HARD
+        return h.DONE
+    return h.HARD
 
 
 @inner
 def _ratio_log(F, I, key, n, step, offered, trees, interval, listed, heads):
     """`kinds.ratio` in logarithms, for `step` = (arm, x, ln g)."""
     arm, x, log_g = step
-    kind = I[KIND]
+    kind = I[h.KIND]
     if trees is not None:
-        if kind == DENSE or kind == COMPRESSED:
+        if kind == h.DENSE or kind == h.COMPRESSED:
             return tree.ratio_log(F, I, n, arm, x, offered, log_g)
     if interval is not None:
-        if kind == INTERVALS:
+        if kind == h.INTERVALS:
             return intervals.ratio_log(F, I, key, arm, x, offered, log_g)
     if listed is not None:
-        if kind == GRAPH:
+        if kind == h.GRAPH:
             return graph.ratio_log(F, I, n, arm, x, offered, log_g)
-        if kind == ONE_OF:
+        if kind == h.ONE_OF:
             return one_of.ratio_log(F, I, arm, x, offered, log_g)
     if heads is not None:
-        if kind == ADVISOR:
-            return -x if arm == I[ADVICE] else 0.0
+        if kind == h.ADVISOR:
+            return -x if arm == I[h.ADVICE] else 0.0
         return head.ratio_log(F, I)
     return 0.0
 
@@ -95,22 +75,22 @@ def _ratio_log(F, I, key, n, step, offered, trees, interval, listed, heads):
 @inner
 def _log_visit(F, I, key, n, reach, trees, interval, listed, heads):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too. Return ln of the rest."""
-    kind = I[KIND]
+    kind = I[h.KIND]
     if trees is not None:
-        if kind == DENSE or kind == COMPRESSED:
-            return tree.log_visit(F, I, key, n, reach) - math.log(I[ARMS])
+        if kind == h.DENSE or kind == h.COMPRESSED:
+            return tree.log_visit(F, I, key, n, reach) - math.log(I[h.ARMS])
     if interval is not None:
-        if kind == INTERVALS:
+        if kind == h.INTERVALS:
             intervals.log_visit(F, I, key, n, reach)
     if listed is not None:
-        if kind == GRAPH:
+        if kind == h.GRAPH:
             graph.log_visit(F, I, n, reach)
-        elif kind == ONE_OF:
+        elif kind == h.ONE_OF:
             one_of.log_visit(F, I, reach)
     if heads is not None:
-        if kind == ADVISOR:
-            F[I[WEIGHT]] = reach
-        elif kind == HEAD:
+        if kind == h.ADVISOR:
+            F[I[h.WEIGHT]] = reach
+        elif kind == h.HEAD:
             head.log_visit(F, I, reach)
     return -math.inf
 
@@ -118,15 +98,15 @@ def _log_visit(F, I, key, n, reach, trees, interval, listed, heads):
 @inner
 def _log_probabilities(F, I, key, offered, p, kinds):
     """After `rounds.visit`: p[m] = ln of the probability of arm m, up to a constant; -inf where it is not offered. Uses up the scratch."""
-    for k in range(I[MEMBERS]):
+    for k in range(I[h.MEMBERS]):
         f, i, part = members.own(F, I, k, key)
         n = members.count(I, k)
         reach = 0.0
-        if i[PARENT] >= 0:
-            reach = F[members.place(I, i, CHILD_REACH)]
-        f[REST] = _log_visit(f, i, part, n, reach, kinds[0], kinds[2], kinds[3], kinds[4])
+        if i[h.PARENT] >= 0:
+            reach = F[members.place(I, i, h.CHILD_REACH)]
+        f[h.REST] = _log_visit(f, i, part, n, reach, kinds[0], kinds[2], kinds[3], kinds[4])
         for v in range(n):
-            f[i[WEIGHT] + v] -= arms.log_total(f, i, i[i[BASES] + v])
+            f[i[h.WEIGHT] + v] -= arms.log_total(f, i, i[i[h.BASES] + v])
     for m in range(len(p)):
         p[m] = _log_sum(F, I, m) if arms.is_offered(offered, m) else -math.inf
 
@@ -135,19 +115,19 @@ def _log_probabilities(F, I, key, offered, p, kinds):
 def _log_sum(F, I, m):
     """ln of the sum over all nodes of weight times share, for one arm: the largest term first, then the sum relative to it."""
     high = -math.inf
-    for k in range(I[MEMBERS]):
+    for k in range(I[h.MEMBERS]):
         f, i = members.arrays(F, I, k)
-        high = max(high, f[REST])
+        high = max(high, f[h.REST])
         for v in range(members.count(I, k)):
-            high = max(high, f[i[WEIGHT] + v] + arms.log_weight(f, i, i[i[BASES] + v], m))
+            high = max(high, f[i[h.WEIGHT] + v] + arms.log_weight(f, i, i[i[h.BASES] + v], m))
     if high == -math.inf:
         return high
     s = 0.0
-    for k in range(I[MEMBERS]):
+    for k in range(I[h.MEMBERS]):
         f, i = members.arrays(F, I, k)
-        s += math.exp(f[REST] - high)
+        s += math.exp(f[h.REST] - high)
         for v in range(members.count(I, k)):
-            s += math.exp(f[i[WEIGHT] + v] + arms.log_weight(f, i, i[i[BASES] + v], m) - high)
+            s += math.exp(f[i[h.WEIGHT] + v] + arms.log_weight(f, i, i[i[h.BASES] + v], m) - high)
     return high + math.log(s)
 
 

@@ -18,28 +18,7 @@ import math
 import numpy as np
 
 from . import arms
-from .header import (
-    ADJOINT,
-    ARM0,
-    ARM_LOW,
-    ARM_TINY,
-    ARMS,
-    BASES,
-    BLOCK,
-    COUNTS,
-    GROUPS,
-    LEAVES,
-    REST,
-    SIGMA,
-    SIGMA_E,
-    TABLE,
-    TOP,
-    TOP_SIZE,
-    UNIT,
-    VISITS,
-    WEIGHT,
-    WIDTH,
-)
+from . import header as h
 from .jit import inner, kernel
 
 U0, U1, U2, U3, U4 = (np.uint64(i) for i in range(5))
@@ -72,21 +51,21 @@ def _dot(F, a, b, n):
 
 @inner
 def _block(I, i, j):
-    return I[ARM0] + (i * I[LEAVES] + j) * (I[WIDTH] + I[ARMS])
+    return I[h.ARM0] + (i * I[h.LEAVES] + j) * (I[h.WIDTH] + I[h.ARMS])
 
 
 @inner
 def visit(F, I, key, reach):
     """Reach pass: the derivative of w(root) with respect to each sigma, times its rate. At most O(K N^3)."""
     leaf = key[0]
-    N = I[LEAVES]
-    F[REST] = 0.0
-    if I[GROUPS] == 2:
+    N = I[h.LEAVES]
+    F[h.REST] = 0.0
+    if I[h.GROUPS] == 2:
         _derivatives_of_pairs(F, I, leaf, reach)
     else:
         _derivatives(F, I, leaf, reach)
-    weight, visits, bases, q = I[WEIGHT], I[VISITS], I[BASES], I[ADJOINT] + 2 * N * N * (I[GROUPS] - 1)
-    sigma, sigma_e, arm0, size = I[SIGMA], I[SIGMA_E], I[ARM0], I[WIDTH] + I[ARMS]
+    weight, visits, bases, q = I[h.WEIGHT], I[h.VISITS], I[h.BASES], I[h.ADJOINT] + 2 * N * N * (I[h.GROUPS] - 1)
+    sigma, sigma_e, arm0, size = I[h.SIGMA], I[h.SIGMA_E], I[h.ARM0], I[h.WIDTH] + I[h.ARMS]
     n = 0
     for i in range(leaf + 1):
         for j in range(N - 1, leaf - 1, -1):
@@ -101,16 +80,16 @@ def visit(F, I, key, reach):
 @inner
 def _derivatives_of_pairs(F, I, leaf, reach):
     """Two parts: q(i, j) as sums of whole rows. q stands behind the other derivatives."""
-    N = I[LEAVES]
-    w, wt, q, counts = I[TABLE], I[TABLE] + N * N, I[ADJOINT] + 2 * N * N, I[COUNTS]
+    N = I[h.LEAVES]
+    w, wt, q, counts = I[h.TABLE], I[h.TABLE] + N * N, I[h.ADJOINT] + 2 * N * N, I[h.COUNTS]
     for i in range(leaf + 1):
         row = q + i * N
         for j in range(leaf, N):
             F[row + j] = 0.0
         if i == 0:
             F[row + N - 1] = reach / F[w + N - 1]
-        for h in range(i):  # as the last part of w(h, j): after w(h, i-1)
-            _add_row(F, row + leaf, q + h * N + leaf, F[w + h * N + i - 1], N - leaf)
+        for a in range(i):  # as the last part of w(a, j): after w(a, i-1)
+            _add_row(F, row + leaf, q + a * N + leaf, F[w + a * N + i - 1], N - leaf)
         for j in range(N - 1, leaf - 1, -1):
             v = F[row + j] * F[counts + j - i + 1]
             F[row + j] = v
@@ -121,10 +100,10 @@ def _derivatives_of_pairs(F, I, leaf, reach):
 @inner
 def _derivatives(F, I, leaf, reach):
     """Any number of parts: derivatives with respect to F_2, F_3, ..., F_K and their transposes, then q."""
-    N, K = I[LEAVES], I[GROUPS]
+    N, K = I[h.LEAVES], I[h.GROUPS]
     NN = N * N
-    w, wt = I[TABLE], I[TABLE] + NN
-    d, dt, counts = I[ADJOINT], I[ADJOINT] + NN, I[COUNTS]
+    w, wt = I[h.TABLE], I[h.TABLE] + NN
+    d, dt, counts = I[h.ADJOINT], I[h.ADJOINT] + NN, I[h.COUNTS]
     last = d + 2 * NN * (K - 2)
     short = 0.0  # what reaches the leaf from intervals too short to split into K parts
     for i in range(leaf + 1):
@@ -145,7 +124,7 @@ def _derivatives(F, I, leaf, reach):
                 v = _dot(F, at + 2 * NN + i * N + j + 1, w + (j + 1) * N + j + 1, N - 1 - j)
                 F[at + i * N + j] = F[at + NN + j * N + i] = v
             if 1 < L < K:
-                short += q * F[I[UNIT]] ** (L - 1)
+                short += q * F[I[h.UNIT]] ** (L - 1)
             F[last + 2 * NN + i * N + j] = q
 
 
@@ -153,26 +132,26 @@ def _derivatives(F, I, leaf, reach):
 def log_visit(F, I, key, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too."""
     leaf = key[0]
-    N = I[LEAVES]
+    N = I[h.LEAVES]
     visit(F, I, key, 1.0)
     for v in range(n):
         i, j = v // (N - leaf), N - 1 - v % (N - leaf)
-        q = F[I[WEIGHT] + I[VISITS] + v]
+        q = F[I[h.WEIGHT] + I[h.VISITS] + v]
         log = _log_rate(F, I, i * N + j) + arms.log_total(F, I, _block(I, i, j))
-        F[I[WEIGHT] + v] = reach + log + (math.log(q) if q > 0.0 else -math.inf)
+        F[I[h.WEIGHT] + v] = reach + log + (math.log(q) if q > 0.0 else -math.inf)
 
 
 @inner
 def _log_rate(F, I, at):
-    return math.log(F[I[SIGMA] + at]) - F[I[SIGMA_E] + at] * LOG_SIGMA_BASE
+    return math.log(F[I[h.SIGMA] + at]) - F[I[h.SIGMA_E] + at] * LOG_SIGMA_BASE
 
 
 @inner
 def _recompute(F, I, i, j, sigma):
     """F_2 .. F_{K-1} and w of interval (i, j) from its sigma and its parts."""
-    N, K = I[LEAVES], I[GROUPS]
+    N, K = I[h.LEAVES], I[h.GROUPS]
     NN = N * N
-    w = I[TABLE]
+    w = I[h.TABLE]
     L = j - i + 1
     v = _dot(F, w + i * N + i, w + NN + j * N + i + 1, L - 1)
     for k in range(3, K + 1):
@@ -180,37 +159,37 @@ def _recompute(F, I, i, j, sigma):
         F[at + i * N + j] = F[at + NN + j * N + i] = v
         v = _dot(F, at + i * N + i, w + NN + j * N + i + 1, L - 1)
     if L < K:
-        v = F[I[UNIT]] ** L
-    v = (v + sigma) * F[I[COUNTS] + L]
+        v = F[I[h.UNIT]] ** L
+    v = (v + sigma) * F[I[h.COUNTS] + L]
     F[w + i * N + j] = F[w + NN + j * N + i] = v
 
 
 @kernel
 def fill(F, I):
     """Compute every table of a fresh state. O(K N^3)."""
-    N = I[LEAVES]
+    N = I[h.LEAVES]
     for i in range(N):
-        F[I[TABLE] + i * N + i] = F[I[TABLE] + N * N + i * N + i] = F[I[UNIT]]
+        F[I[h.TABLE] + i * N + i] = F[I[h.TABLE] + N * N + i * N + i] = F[I[h.UNIT]]
     for i in range(N - 1, -1, -1):
         for j in range(i + 1, N):
-            _recompute(F, I, i, j, F[I[UNIT]] ** (j - i + 1))
+            _recompute(F, I, i, j, F[I[h.UNIT]] ** (j - i + 1))
 
 
 @inner
 def ratio(F, I, key, arm, x, f, offered, g):
     """Ratio pass over the intervals just visited; return the root's ratio. x <= STEP."""
     leaf = key[0]
-    N = I[LEAVES]
-    root = I[TABLE] + N - 1
+    N = I[h.LEAVES]
+    root = I[h.TABLE] + N - 1
     before = F[root]
-    sigma, sigma_e, arm0, size = I[SIGMA], I[SIGMA_E], I[ARM0], I[WIDTH] + I[ARMS]
+    sigma, sigma_e, arm0, size = I[h.SIGMA], I[h.SIGMA_E], I[h.ARM0], I[h.WIDTH] + I[h.ARMS]
     masked = arms.is_masked(offered)
-    M, adjoint = I[ARMS], I[ADJOINT]
+    M, adjoint = I[h.ARMS], I[h.ADJOINT]
     r = inv = 1.0
     for i in range(leaf, -1, -1):
         for j in range(leaf, N):
             b = arm0 + (i * N + j) * size
-            if not masked and M <= BLOCK and F[b + arm] * f >= ARM_TINY:  # `arms.shrink`, its commonest case in place
+            if not masked and M <= h.BLOCK and F[b + arm] * f >= h.ARM_TINY:  # `arms.shrink`, its commonest case in place
                 F[b + arm] *= f
                 now = F[b]
                 for m in range(1, M):
@@ -219,12 +198,12 @@ def ratio(F, I, key, arm, x, f, offered, g):
                 now = arms.update(F, I, b, arm, x, f, offered, g)
             at = sigma + i * N + j
             if i == j:  # the leaf, by whose weight all others are divided
-                r = F[at] * now / F[I[UNIT]]
+                r = F[at] * now / F[I[h.UNIT]]
                 inv = 1.0 / r
             rate = F[at] * inv
             mass = rate * now
             e = F[sigma_e + i * N + j]
-            if now < ARM_LOW or mass < SIGMA_TINY or (e > 0.0 and mass > 1.0):
+            if now < h.ARM_LOW or mass < SIGMA_TINY or (e > 0.0 and mass > 1.0):
                 if mass < SIGMA_TINY:
                     rate *= SIGMA_BASE
                     e += 1.0
@@ -243,9 +222,9 @@ def ratio(F, I, key, arm, x, f, offered, g):
 @inner
 def _recompute_row(F, I, i, leaf):
     """w(i, j) for every j >= leaf, the masses standing in the first table of ADJOINT; all w(h, .) with h > i are in place."""
-    N = I[LEAVES]
-    w, wt, mass, counts = I[TABLE], I[TABLE] + N * N, I[ADJOINT] + i * N, I[COUNTS]
-    if I[GROUPS] > 2:
+    N = I[h.LEAVES]
+    w, wt, mass, counts = I[h.TABLE], I[h.TABLE] + N * N, I[h.ADJOINT] + i * N, I[h.COUNTS]
+    if I[h.GROUPS] > 2:
         for j in range(max(leaf, i + 1), N):
             _recompute(F, I, i, j, F[mass + j])
         return
@@ -273,24 +252,24 @@ def _add_row(F, to, row, factor, n):
 def ratio_log(F, I, key, arm, x, offered, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
     leaf = key[0]
-    N = I[LEAVES]
-    root = I[TABLE] + N - 1
+    N = I[h.LEAVES]
+    root = I[h.TABLE] + N - 1
     before = F[root]
     r = 0.0
     for i in range(leaf, -1, -1):
         for j in range(leaf, N):
             b, at = _block(I, i, j), i * N + j
-            log = _log_rate(F, I, at) + math.log(arms.total(F, b, I[TOP], I[TOP_SIZE]))
+            log = _log_rate(F, I, at) + math.log(arms.total(F, b, I[h.TOP], I[h.TOP_SIZE]))
             log += arms.shrink_log(F, I, b, arm, x, offered, log_g)
             if i == j:
-                r = log - math.log(F[I[UNIT]])
-                log = math.log(F[I[UNIT]])
+                r = log - math.log(F[I[h.UNIT]])
+                log = math.log(F[I[h.UNIT]])
             else:
                 log -= r
             e = max(0.0, math.ceil((math.log(SIGMA_TINY) - log) / LOG_SIGMA_BASE))
             sigma = math.exp(log + e * LOG_SIGMA_BASE)
-            F[I[SIGMA] + at] = sigma / arms.total(F, b, I[TOP], I[TOP_SIZE])
-            F[I[SIGMA_E] + at] = e
-            F[I[ADJOINT] + at] = sigma if e == 0.0 else 0.0
+            F[I[h.SIGMA] + at] = sigma / arms.total(F, b, I[h.TOP], I[h.TOP_SIZE])
+            F[I[h.SIGMA_E] + at] = e
+            F[I[h.ADJOINT] + at] = sigma if e == 0.0 else 0.0
         _recompute_row(F, I, i, leaf)
     return r + math.log(F[root]) - math.log(before)

@@ -7,50 +7,23 @@ masks; else one byte per arm, and empty where every arm is offered. `kinds` says
 import math
 
 from . import advisor, arms, hard, members
+from . import header as h
 from . import kinds as of
-from .header import (
-    ADVISOR,
-    ALL_ARMS,
-    ARMS,
-    BASES,
-    CAPACITY,
-    CHILD_RATIO,
-    CHILD_REACH,
-    COMPRESSED,
-    COUNT,
-    DIRECTORY,
-    DONE,
-    ENTRY,
-    FEW,
-    HARD,
-    I0,
-    KIND,
-    MEMBERS,
-    PARENT,
-    REST,
-    ROWS,
-    SHORT,
-    STEP,
-    TOP,
-    TOP_SIZE,
-    WEIGHT,
-    P,
-)
 from .jit import inner, kernel
 
-LEAST = math.exp(-STEP)  # the smallest ratio that the fast passes allow
+LEAST = math.exp(-h.STEP)  # the smallest ratio that the fast passes allow
 MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer known to one part in ten
 
 
 @inner
 def visit(F, I, key, offered, kinds):
     """Reach pass over all members."""
-    for k in range(I[MEMBERS]):
+    for k in range(I[h.MEMBERS]):
         f, i, part = members.own(F, I, k, key)
         reach = 1.0
-        if i[PARENT] >= 0:
-            reach = F[members.place(I, i, CHILD_REACH)]
-        I[DIRECTORY + k * ENTRY + COUNT] = of.visit(
+        if i[h.PARENT] >= 0:
+            reach = F[members.place(I, i, h.CHILD_REACH)]
+        I[h.DIRECTORY + k * h.ENTRY + h.COUNT] = of.visit(
             f, i, part, offered, reach, kinds[0], kinds[1], kinds[2], kinds[3], kinds[4]
         )
 
@@ -59,14 +32,14 @@ def visit(F, I, key, offered, kinds):
 def propensity(F, I, arm):
     """Probability of one arm within what was just visited, every arm being offered. O(nodes)."""
     p = 0.0
-    for k in range(I[MEMBERS]):
+    for k in range(I[h.MEMBERS]):
         f, i = members.arrays(F, I, k)
-        w, bases = i[WEIGHT], i[BASES]
+        w, bases = i[h.WEIGHT], i[h.BASES]
         s = 0.0
         for v in range(members.count(I, k)):
             s += f[w + v] * f[i[bases + v] + arm]
-        share = 1.0 / i[ARMS]
-        p += s + f[REST] * share
+        share = 1.0 / i[h.ARMS]
+        p += s + f[h.REST] * share
     return p
 
 
@@ -74,16 +47,16 @@ def propensity(F, I, arm):
 def add_all(F, I, p):
     """Add to p what was just visited gives each arm: node by node, in the order of `propensity`."""
     M = len(p)
-    for k in range(I[MEMBERS]):
+    for k in range(I[h.MEMBERS]):
         f, i = members.arrays(F, I, k)
-        w, bases = i[WEIGHT], i[BASES]
+        w, bases = i[h.WEIGHT], i[h.BASES]
         for v in range(members.count(I, k)):
             weight, b = f[w + v], i[bases + v]
             if weight > 0.0:
                 share = f[b : b + M]
                 for m in range(M):
                     p[m] += weight * share[m]
-        rest = f[REST] * (1.0 / M)
+        rest = f[h.REST] * (1.0 / M)
         for m in range(M):
             p[m] += rest
 
@@ -123,26 +96,26 @@ def _walk(F, I, u, many):
 def _walked(F, I, u):
     left = u
     last_k, last = 0, -1
-    for k in range(I[MEMBERS]):
+    for k in range(I[h.MEMBERS]):
         f, i = members.arrays(F, I, k)
         for n in range(members.count(I, k)):
-            v = f[i[WEIGHT] + n] * arms.total(f, i[i[BASES] + n], i[TOP], i[TOP_SIZE])
+            v = f[i[h.WEIGHT] + n] * arms.total(f, i[i[h.BASES] + n], i[h.TOP], i[h.TOP_SIZE])
             if v > 0.0:
                 if left < v:
-                    return arms.pick(f, i, i[i[BASES] + n], left / v)
+                    return arms.pick(f, i, i[i[h.BASES] + n], left / v)
                 last_k, last = k, n
                 left -= v
-        rest = f[REST]
+        rest = f[h.REST]
         if rest > 0.0:
-            M = i[ARMS]
+            M = i[h.ARMS]
             if left < rest:
                 return min(int(left / rest * M), M - 1)
             last_k, last = k, -1
             left -= rest
     if last < 0:
-        return I[ALL_ARMS] - 1
+        return I[h.ALL_ARMS] - 1
         f, i = members.arrays(F, I, last_k)
-    return arms.pick(f, i, i[i[BASES] + last], 0.5)
+    return arms.pick(f, i, i[i[h.BASES] + last], 0.5)
 
 
 @inner
@@ -151,10 +124,10 @@ def draw(F, I, key, offered, u, kinds):
 
     A pure function of state, key and u.
     """
-    M = I[ALL_ARMS]
-    if M > FEW and not arms.is_masked(offered):
+    M = I[h.ALL_ARMS]
+    if M > h.FEW and not arms.is_masked(offered):
         return _walk(F, I, u, kinds[8])
-    p = F[I[P] : I[P] + M]
+    p = F[I[h.P] : I[h.P] + M]
     if mix(F, I, key, offered, p, kinds) < 0.0:
         return -1, 0.0
     return pick(p, u)
@@ -198,9 +171,9 @@ def fill(F, I, key, offered, p, kinds):
 @inner
 def _is_short(I):
     """Is a tree without room for the rows that one more key may need?"""
-    for k in range(I[MEMBERS]):
-        i = I[DIRECTORY + k * ENTRY + I0]
-        if I[i + KIND] == COMPRESSED and I[i + ROWS] + 2 > I[i + CAPACITY]:
+    for k in range(I[h.MEMBERS]):
+        i = I[h.DIRECTORY + k * h.ENTRY + h.I0]
+        if I[i + h.KIND] == h.COMPRESSED and I[i + h.ROWS] + 2 > I[i + h.CAPACITY]:
             return True
     return False
 
@@ -208,13 +181,13 @@ def _is_short(I):
 @inner
 def _others_remain(F, I, arm):
     """Would every node just visited keep a visible share of its weight without this arm? Then no step is too large for the fast pass."""
-    for k in range(I[MEMBERS]):
+    for k in range(I[h.MEMBERS]):
         f, i = members.arrays(F, I, k)
-        if i[KIND] == ADVISOR:
+        if i[h.KIND] == h.ADVISOR:
             continue
         for n in range(members.count(I, k)):
-            b = i[i[BASES] + n]
-            if arms.others(f, i, b, arm) < LEAST * arms.total(f, b, i[TOP], i[TOP_SIZE]):
+            b = i[i[h.BASES] + n]
+            if arms.others(f, i, b, arm) < LEAST * arms.total(f, b, i[h.TOP], i[h.TOP_SIZE]):
                 return False
     return True
 
@@ -222,7 +195,7 @@ def _others_remain(F, I, arm):
 @inner
 def _log_g(F, I, key, offered, arm, x, kinds):
     """ln of the factor g, which is what the offered arms keep of their total; inf where only logarithms could tell."""
-    p = F[I[P] : I[P] + I[ALL_ARMS]]
+    p = F[I[h.P] : I[h.P] + I[h.ALL_ARMS]]
     if offered is not None:
         total = 0.0
         for m in range(len(p)):
@@ -255,35 +228,35 @@ def update(F, I, key, offered, arm, loss, x, drift, visited, kinds):
     """
     x = min(x, MOST)
     masked = arms.is_masked(offered)
-    if x > 0.0 and I[ALL_ARMS] > 1 and not (masked and _is_sole(offered)):  # else there is nothing to weigh
+    if x > 0.0 and I[h.ALL_ARMS] > 1 and not (masked and _is_sole(offered)):  # else there is nothing to weigh
         if _is_short(I):
-            return SHORT
+            return h.SHORT
         if not visited or masked:
             visit(F, I, key, offered, kinds)
         log_g = _log_g(F, I, key, offered, arm, x, kinds) if masked else 0.0
         if log_g == math.inf:
-            return HARD
-        if (x <= STEP and log_g >= -STEP) or (not masked and _others_remain(F, I, arm)):
+            return h.HARD
+        if (x <= h.STEP and log_g >= -h.STEP) or (not masked and _others_remain(F, I, arm)):
             step = arm, x, math.exp(-x), math.exp(log_g)
-            for k in range(I[MEMBERS] - 1, -1, -1):
+            for k in range(I[h.MEMBERS] - 1, -1, -1):
                 f, i, part = members.own(F, I, k, key)
                 n = of.extend(f, i, part, members.count(I, k), kinds[0], kinds[1])
                 r = of.ratio(f, i, part, n, step, offered, kinds[0], kinds[2], kinds[3], kinds[4])
-                if i[PARENT] >= 0:
-                    F[members.place(I, i, CHILD_RATIO)] = r
+                if i[h.PARENT] >= 0:
+                    F[members.place(I, i, h.CHILD_RATIO)] = r
                 if drift > 0.0:
                     of.share(f, i, n, drift, kinds[0], kinds[4])
-        elif hard.weigh(F, I, key, offered, (arm, x, log_g), drift, kinds, kinds[5]) != DONE:
-            return HARD
+        elif hard.weigh(F, I, key, offered, (arm, x, log_g), drift, kinds, kinds[5]) != h.DONE:
+            return h.HARD
     _teach(F, I, key, arm, loss, kinds[4])
-    return DONE
+    return h.DONE
 
 
 @inner
 def _teach(F, I, key, arm, loss, heads):
     """What a round teaches whether or not anything was lost in it: advisors learn."""
     if heads is not None:
-        for k in range(I[MEMBERS]):
+        for k in range(I[h.MEMBERS]):
             f, i, part = members.own(F, I, k, key)
-            if i[KIND] == ADVISOR:
+            if i[h.KIND] == h.ADVISOR:
                 advisor.learn(f, i, part[0], arm, loss)

@@ -6,30 +6,7 @@ DENSE trees have a row (`rows.py`) for every node, in heap order. COMPRESSED tre
 import math
 
 from . import arms, chains, rows
-from .header import (
-    BASES,
-    CAPACITY,
-    COMPRESSED,
-    DEPTH,
-    FANOUT,
-    GO,
-    KIND,
-    LINK_STRIDE,
-    LINKS,
-    LOG_BASE,
-    OPTION_TINY,
-    PATH,
-    REST,
-    ROOTS,
-    ROW0,
-    ROWS,
-    STAY,
-    STRIDE,
-    TOP,
-    TOP_SIZE,
-    WEIGHT,
-    WHOLE,
-)
+from . import header as h
 from .jit import inner
 from .rows import ARMS_AT
 
@@ -40,12 +17,12 @@ def visit(F, I, key, reach):
 
     F[REST] is left with the mass on nodes at their prior. O(log rounds).
     """
-    F[REST] = reach
-    I[WHOLE] = 0
-    if I[ROWS] == 0:
+    F[h.REST] = reach
+    I[h.WHOLE] = 0
+    if I[h.ROWS] == 0:
         return 0
-    links, link_stride, row0, stride = I[LINKS], I[LINK_STRIDE], I[ROW0], I[STRIDE]
-    path, weight, bases, depth = I[PATH], I[WEIGHT], I[BASES], I[DEPTH]
+    links, link_stride, row0, stride = I[h.LINKS], I[h.LINK_STRIDE], I[h.ROW0], I[h.STRIDE]
+    path, weight, bases, depth = I[h.PATH], I[h.WEIGHT], I[h.BASES], I[h.DEPTH]
     n = 0
     at = 0
     while True:
@@ -57,7 +34,7 @@ def visit(F, I, key, reach):
         if leaves:
             top = I[link] >> 12
             parts = chains.split_odds(F, I, row, bottom - top + 1, chains.leaves_at(I, link, key) - top + 1)
-            rate = parts[0] / arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE]) if parts[2] <= 0.0 else 0.0
+            rate = parts[0] / arms.total(F, row + ARMS_AT, I[h.TOP], I[h.TOP_SIZE]) if parts[2] <= 0.0 else 0.0
             go = parts[1] if parts[2] >= 0.0 else 0.0
         F[weight + n] = reach * rate
         I[path + n] = row
@@ -67,27 +44,27 @@ def visit(F, I, key, reach):
         if leaves:
             break
         if bottom == depth:
-            I[WHOLE] = 1
+            I[h.WHOLE] = 1
             break
         at = I[link + 1 + chains.digit(I, key, bottom)]
         if at < 0:
             break
-    F[REST] = reach
+    F[h.REST] = reach
     return n
 
 
 @inner
 def visit_dense(F, I, key, reach):
     """The same in a DENSE tree. O(depth)."""
-    heap = key[0] if I[ROOTS] > 0 else 0
-    k = I[FANOUT]
-    depth, stride, row0 = I[DEPTH], I[STRIDE], I[ROW0]
-    path, weight, bases = I[PATH], I[WEIGHT], I[BASES]
+    heap = key[0] if I[h.ROOTS] > 0 else 0
+    k = I[h.FANOUT]
+    depth, stride, row0 = I[h.DEPTH], I[h.STRIDE], I[h.ROW0]
+    path, weight, bases = I[h.PATH], I[h.WEIGHT], I[h.BASES]
     for level in range(depth + 1):
         row = row0 + heap * stride
         if F[row] + F[row + 1] == 0.0:
-            F[REST] = reach
-            I[WHOLE] = 0
+            F[h.REST] = reach
+            I[h.WHOLE] = 0
             return level
         F[weight + level] = reach * F[row]
         I[path + level] = row
@@ -95,8 +72,8 @@ def visit_dense(F, I, key, reach):
         reach *= F[row + 1]
         if level < depth:
             heap = heap * k + 1 + chains.digit(I, key, level)
-    F[REST] = 0.0
-    I[WHOLE] = 1
+    F[h.REST] = 0.0
+    I[h.WHOLE] = 1
     return depth + 1
 
 
@@ -104,16 +81,16 @@ def visit_dense(F, I, key, reach):
 def log_visit(F, I, key, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too. Return ln of the rest."""
     for d in range(n):
-        row = I[I[PATH] + d]
+        row = I[I[h.PATH] + d]
         stop, go, e = rows.odds(F, I, row)
-        if I[KIND] == COMPRESSED:
-            link = I[LINKS] + (row - I[ROW0]) // I[STRIDE] * I[LINK_STRIDE]
+        if I[h.KIND] == h.COMPRESSED:
+            link = I[h.LINKS] + (row - I[h.ROW0]) // I[h.STRIDE] * I[h.LINK_STRIDE]
             bottom, top = I[link] & 4095, I[link] >> 12
             if not chains.agree(I, link, key, bottom):
                 parts = chains.split_odds(F, I, row, bottom - top + 1, chains.leaves_at(I, link, key) - top + 1)
                 stop, go, e = parts[0], parts[1], parts[2]
         log_stop, log_go = rows.logs(stop, go, e)
-        F[I[WEIGHT] + d] = reach + log_stop
+        F[I[h.WEIGHT] + d] = reach + log_stop
         reach += log_go
     return reach
 
@@ -121,43 +98,43 @@ def log_visit(F, I, key, n, reach):
 @inner
 def is_full(I):
     """Is there no room for the rows that one more key may need?"""
-    return I[KIND] == COMPRESSED and I[ROWS] + 2 > I[CAPACITY]
+    return I[h.KIND] == h.COMPRESSED and I[h.ROWS] + 2 > I[h.CAPACITY]
 
 
 @inner
 def extend(F, I, key, n):
     """After a visit of n nodes, give the other nodes that contain the key rows too; return how many there are on the path now."""
-    if I[WHOLE] == 1:
+    if I[h.WHOLE] == 1:
         return n
-    path = I[PATH]
+    path = I[h.PATH]
     if n == 0:
         leaf = chains.new_leaf(F, I, key, 0)
     else:
-        at = (I[path + n - 1] - I[ROW0]) // I[STRIDE]
-        link = I[LINKS] + at * I[LINK_STRIDE]
+        at = (I[path + n - 1] - I[h.ROW0]) // I[h.STRIDE]
+        link = I[h.LINKS] + at * I[h.LINK_STRIDE]
         bottom = I[link] & 4095
         if chains.agree(I, link, key, bottom):
             leaf = chains.new_leaf(F, I, key, bottom + 1)
             I[link + 1 + chains.digit(I, key, bottom)] = leaf
         else:
             leaf = chains.branch(F, I, at, key)
-    I[path + n] = I[ROW0] + leaf * I[STRIDE]
+    I[path + n] = I[h.ROW0] + leaf * I[h.STRIDE]
     return n + 1
 
 
 @inner
 def extend_dense(F, I, key, n):
     """The same in a DENSE tree."""
-    if I[WHOLE] == 1:
+    if I[h.WHOLE] == 1:
         return n
-    depth = I[DEPTH]
-    stay, go = F[I[STAY] + 1], F[I[GO] + 1]
-    heap = key[0] if I[ROOTS] > 0 else 0
+    depth = I[h.DEPTH]
+    stay, go = F[I[h.STAY] + 1], F[I[h.GO] + 1]
+    heap = key[0] if I[h.ROOTS] > 0 else 0
     for level in range(depth + 1):
         if level >= n:
-            row = I[ROW0] + heap * I[STRIDE]
-            I[I[PATH] + level] = row
-            I[ROWS] += 1
+            row = I[h.ROW0] + heap * I[h.STRIDE]
+            I[I[h.PATH] + level] = row
+            I[h.ROWS] += 1
             arms.reset(F, I, row + ARMS_AT)
             if level == depth:
                 rows.store(F, I, row, 1.0, 0.0, 0.0)
@@ -166,14 +143,14 @@ def extend_dense(F, I, key, n):
             else:
                 rows.store(F, I, row, stay, go, 0.0)
         if level < depth:
-            heap = heap * I[FANOUT] + 1 + chains.digit(I, key, level)
+            heap = heap * I[h.FANOUT] + 1 + chains.digit(I, key, level)
     return depth + 1
 
 
 @inner
 def ratio(F, I, n, arm, x, f, offered, g):
     """Ratio pass over the n nodes just visited, all of which have rows; return the root's ratio. x <= STEP."""
-    path = I[PATH]
+    path = I[h.PATH]
     below = 0.0
     for d in range(n - 1, -1, -1):
         row = I[path + d]
@@ -187,7 +164,7 @@ def ratio_log(F, I, n, arm, x, offered, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
     below = 0.0
     for d in range(n - 1, -1, -1):
-        row = I[I[PATH] + d]
+        row = I[I[h.PATH] + d]
         b = row + ARMS_AT
         stop, go, e = rows.odds(F, I, row)
         stop, go = rows.logs(stop, go, e)
@@ -198,15 +175,15 @@ def ratio_log(F, I, n, arm, x, offered, log_g):
         below = high + small
         stop = stop - high - small  # in this order: `high` may be large
         go = go - high - small
-        limit = math.log(OPTION_TINY)
+        limit = math.log(h.OPTION_TINY)
         if stop == -math.inf:
             rows.store(F, I, row, 1.0, 1.0, math.inf)
         elif stop < limit:
-            e = math.ceil(-stop / LOG_BASE)
-            rows.store(F, I, row, math.exp(stop + e * LOG_BASE), 1.0, e)
+            e = math.ceil(-stop / h.LOG_BASE)
+            rows.store(F, I, row, math.exp(stop + e * h.LOG_BASE), 1.0, e)
         elif -math.inf < go < limit:
-            e = math.ceil(-go / LOG_BASE)
-            rows.store(F, I, row, 1.0, math.exp(go + e * LOG_BASE), -e)
+            e = math.ceil(-go / h.LOG_BASE)
+            rows.store(F, I, row, 1.0, math.exp(go + e * h.LOG_BASE), -e)
         else:
             rows.store(F, I, row, math.exp(stop), math.exp(go), 0.0)
     return below
