@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import is_hashable
 from ..errors import InputError
 from ..types import Floats, Ints
 from .batch import Batch, Pools, pooled
 from .log import OnError, Problem
-from .values import Codes, Column, labels, numbers, times, truths
+from .values import Column, codes, labels, numbers, times, truths
 
-KEPT = 1 << 14  # pools remembered
+KEPT = 1 << 14  # sets of arms remembered
 
 Report = Callable[[Problem], None]
 
@@ -41,9 +43,9 @@ class Rows(NamedTuple):
 class Meaning(NamedTuple):
     """How the columns are to be understood."""
 
-    context: Sequence[str]
+    context: tuple[str, ...]
     categories: frozenset[str] = frozenset()
-    arms: Sequence[Hashable] | None = None
+    arms: tuple[Hashable, ...] | None = None
     """All arms there may be; None: those that appear."""
     is_text: bool = False
     """Arms come as text, and stand for the given arm that is written so."""
@@ -55,6 +57,11 @@ class Meaning(NamedTuple):
     arm_type: Callable[[Any], Hashable] | None = None
     """Makes an arm of what a column holds; ValueError is a problem of the row."""
     on_error: OnError = "skip"
+
+    def check(self) -> None:
+        """Refuse categories that are no features."""
+        if not self.categories <= set(self.context):
+            raise InputError(f"categories must be among context; {sorted(self.categories - set(self.context))} are not.")
 
 
 class Source(ABC):
@@ -93,9 +100,8 @@ class Checked:
         self.meaning, self.arms, self.report = meaning, arms, report
         self.places: dict[Hashable, int] = {arm: k for k, arm in enumerate(arms)}
         self.written = {str(arm): k for k, arm in enumerate(arms)} if meaning.is_text and meaning.arms is not None else {}
-        self.codes = Codes()
         self.ids: set[int] = set()
-        self.sets: dict[Any, tuple[Hashable, ...] | str] = {}
+        self.read_set = lru_cache(KEPT)(self._read_set)
         self.rows = 0
 
     def batch(self, rows: Rows) -> Batch:
@@ -127,7 +133,7 @@ class Checked:
         points = np.empty((len(why), len(rows.context)))
         for j, (name, column) in enumerate(zip(self.meaning.context, rows.context, strict=True)):
             is_category = name in self.meaning.categories
-            points[:, j] = self.codes(column) if is_category else numbers(column)
+            points[:, j] = codes(column) if is_category else numbers(column)
             bad = ~np.isfinite(points[:, j])
             if not bad.any():
                 continue
@@ -213,18 +219,9 @@ class Checked:
         """The arms of a list, or what is wrong with it."""
         if isinstance(value, np.ndarray):
             value = value.tolist()
-        key = value if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple) else None
-        if key is None:
-            return "available is not a list of arms"
-        try:
-            arms = self.sets.get(key)
-        except TypeError:
-            return "available is not a list of arms"
-        if arms is None:
-            if len(self.sets) > KEPT:
-                self.sets.clear()
-            arms = self.sets[key] = self._read_set(key)
-        return arms
+        key = tuple(value) if isinstance(value, list) else value
+        is_list = isinstance(key, str | tuple) and is_hashable(key)
+        return self.read_set(key) if is_list else "available is not a list of arms"
 
     def _read_set(self, key: str | tuple[Any, ...]) -> tuple[Hashable, ...] | str:
         words: Any = key

@@ -7,6 +7,7 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
 
@@ -61,34 +62,33 @@ def write(
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError(f"There is no directory {path.parent} to write {path.name} into. Make it first.")
-    with replacing(path) as file:
-        if path.suffix != ".gz" or format == "parquet":
-            return _write(file, batches, format, names, progress)
-        with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="", mtime=0) as packed:
-            return _write(packed, batches, format, names, progress)
+    rows = 0
 
+    def counted() -> Iterator[Batch]:
+        nonlocal rows
+        for batch in batches:
+            yield batch
+            rows += len(batch)
+            if progress is not None:
+                progress(rows)
 
-def _write(to: Any, batches: Iterable[Batch], format: Format, names: Sequence[str] | None, progress: Any) -> int:
-    counted = batches if progress is None else _counted(batches, progress)
-    if format in ("yahoo-r6b", "yahoo-r6a"):
-        return _write_yahoo(to, counted, format)
-    if format == "parquet":
-        return write_native(to, counted, getattr(batches, "uniform", None))
-    text = io.TextIOWrapper(to, encoding="utf-8", newline="\n", write_through=True)
-    rows = (write_dsjson if format == "dsjson" else write_vw)(text, counted, names=names)
-    text.detach()
+    with replacing(path) as file, _packed(file, path.suffix == ".gz" and format != "parquet") as to:
+        if format == "parquet":
+            write_native(to, counted(), getattr(batches, "uniform", None))
+        elif format in FEATURES:
+            _write_yahoo(to, counted(), format)
+        else:
+            text = io.TextIOWrapper(to, encoding="utf-8", newline="\n", write_through=True)
+            (write_dsjson if format == "dsjson" else write_vw)(text, counted(), names)
+            text.detach()
     return rows
 
 
-def _counted(batches: Iterable[Batch], progress: Callable[[int], None]) -> Iterator[Batch]:
-    rows = 0
-    for batch in batches:
-        yield batch
-        rows += len(batch)
-        progress(rows)
+def _packed(file: BinaryIO, is_packed: bool) -> Any:
+    return gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="", mtime=0) if is_packed else nullcontext(file)
 
 
-def _write_yahoo(to: BinaryIO, batches: Iterable[Batch], format: Format) -> int:
+def _write_yahoo(to: BinaryIO, batches: Iterable[Batch], format: Format) -> None:
     from ..kernels import yahoo_text
 
     is_r6a = format == "yahoo-r6a"
@@ -97,10 +97,10 @@ def _write_yahoo(to: BinaryIO, batches: Iterable[Batch], format: Format) -> int:
     rows = 0
     for batch in batches:
         _check(batch, format, rows)
-        names = _words(yahoo_text, [str(arm) for arm in batch.arms])
+        names = _words([str(arm) for arm in batch.arms])
         end = " 1:1.000000" if is_r6a else ""
         sets = [batch.pools[k] for k in range(len(batch.pools.sizes))]
-        pools = _words(yahoo_text, ["".join(f" |{batch.arms[arm]}{end}" for arm in one) + "\n" for one in sets])
+        pools = _words(["".join(f" |{batch.arms[arm]}{end}" for arm in one) + "\n" for one in sets])
         if most + int(np.diff(pools.starts).max(initial=0)) > ROOM:
             raise InputError("A pool is too large to be written on a line.")
         time, click = batch.timestamp.astype(np.int64), batch.reward.astype(np.int64)
@@ -110,14 +110,14 @@ def _write_yahoo(to: BinaryIO, batches: Iterable[Batch], format: Format) -> int:
             done, size = yahoo_text.put(text, done, columns, names, pools, is_r6a, most)
             to.write(memoryview(text)[:size])  # type: ignore[arg-type]
         rows += len(batch)
-    return rows
 
 
-def _words(kernels: Any, texts: Sequence[str]) -> yahoo_text.Words:
+def _words(texts: Sequence[str]) -> yahoo_text.Words:
+    from ..kernels.yahoo_text import Words
+
     encoded = [text.encode() for text in texts]
     starts = np.concatenate([[0], np.cumsum([len(text) for text in encoded])]).astype(np.int64)
-    words: yahoo_text.Words = kernels.Words(np.frombuffer(b"".join(encoded), dtype=np.uint8).copy(), starts)
-    return words
+    return Words(np.frombuffer(b"".join(encoded), dtype=np.uint8).copy(), starts)
 
 
 def _check(batch: Batch, format: Format, before: int) -> None:

@@ -70,7 +70,8 @@ class YahooLog(Log):
         reading = _Reading(self)
         for path in self.paths:
             yield from reading.file(path)
-        yield from reading.rest()
+        if reading.state[reading.kernels.ROWS]:
+            yield reading.batch()
 
 
 class _Reading:
@@ -102,16 +103,11 @@ class _Reading:
                     raw[end] = self.kernels.NEWLINE  # the last line may lack its own
                     end += 1
                 start = 0
-                if too_long:
-                    start = raw.find(b"\n", 0, end) + 1
-                    too_long = start == 0
-                    if too_long:
-                        start = end
-                stop = raw.rfind(b"\n", start, end) + 1
-                if stop:
-                    yield from self._parse(buf, start, stop, path)
-                else:
-                    stop = start
+                if too_long:  # what is left of that line is passed over
+                    start = raw.find(b"\n", 0, end) + 1 or end
+                    too_long = not raw.endswith(b"\n", 0, start)
+                stop = raw.rfind(b"\n", start, end) + 1 or start
+                yield from self._parse(buf, start, stop, path)
                 held = end - stop
                 if held == CHUNK:
                     too_long, held = True, 0
@@ -119,11 +115,6 @@ class _Reading:
                     self._problem(path, f"the line is longer than {CHUNK} bytes")
                 elif held and stop:
                     raw[:held] = raw[stop:end]
-
-    def rest(self) -> Iterator[Batch]:
-        """What is left when all files have been read."""
-        if self.state[self.kernels.ROWS]:
-            yield self._batch()
 
     def _parse(self, buf: NDArray[np.uint8], start: int, stop: int, path: Path) -> Iterator[Batch]:
         k = self.kernels
@@ -139,7 +130,7 @@ class _Reading:
             if why == k.MORE:
                 return
             if why == k.FULL:
-                yield self._batch()
+                yield self.batch()
             elif why == k.LABELS:
                 self._more_labels()
             else:
@@ -151,17 +142,13 @@ class _Reading:
         except DAMAGE as error:
             raise cut_off(path, int(self.state[self.kernels.LINES]), error) from None
 
-    def _batch(self) -> Batch:
+    def batch(self) -> Batch:
         """The rows so far; then start anew."""
         k, out, n = self.kernels, self.out, int(self.state[self.kernels.ROWS])
-        pools = int(self.state[k.POOLS])
-        sets = Pools(out.starts[: pools + 1].copy(), out.members[: self.state[k.MEMBERS]].copy())
-        pool = out.pool[:n]
-        chances = 1.0 / sets.sizes[pool]
-        arms = tuple(self.log.arms)
-        batch = Batch(out.contexts[:n], out.shown[:n], out.click[:n], chances, out.time[:n], pool, sets, arms)
-        for counter in (k.ROWS, k.POOLS, k.MEMBERS, k.SECTION):
-            self.state[counter] = 0
+        sets = Pools(out.starts[: self.state[k.POOLS] + 1].copy(), out.members[: self.state[k.MEMBERS]].copy())
+        pool, arms = out.pool[:n], tuple(self.log.arms)
+        batch = Batch(out.contexts[:n], out.shown[:n], out.click[:n], 1.0 / sets.sizes[pool], out.time[:n], pool, sets, arms)
+        self.state[[k.ROWS, k.POOLS, k.MEMBERS, k.SECTION]] = 0
         self.scratch.stamp[:] = -1
         self.out = self._fresh()
         return batch
