@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
+from typing import Any, BinaryIO, Literal, TextIO, get_args
 
 import numpy as np
 
@@ -21,12 +21,8 @@ from .native import write_native
 from .vw import write_vw
 from .yahoo import FEATURES
 
-if TYPE_CHECKING:
-    from ..kernels import yahoo_text
-
 Format = Literal["yahoo-r6b", "yahoo-r6a", "parquet", "dsjson", "vw"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-ROOM = 1 << 22  # bytes written at a time
 NAME = {"yahoo-r6b": re.compile(r"id-(0|[1-9][0-9]{0,17})"), "yahoo-r6a": re.compile(r"0|[1-9][0-9]{0,17}")}
 LARGEST = 1e9  # of a feature in R6A, which has six decimals
 LATEST = 1e15  # of a time
@@ -75,11 +71,12 @@ def write(
     with replacing(path) as file, _packed(file, path.suffix == ".gz" and format != "parquet") as to:
         if format == "parquet":
             write_native(to, counted(), getattr(batches, "uniform", None))
-        elif format in FEATURES:
-            _write_yahoo(to, counted(), format)
         else:
             text = io.TextIOWrapper(to, encoding="utf-8", newline="\n", write_through=True)
-            (write_dsjson if format == "dsjson" else write_vw)(text, counted(), names)
+            if format in FEATURES:
+                _write_yahoo(text, counted(), format)
+            else:
+                (write_dsjson if format == "dsjson" else write_vw)(text, counted(), names)
             text.detach()
     return rows
 
@@ -88,36 +85,24 @@ def _packed(file: BinaryIO, is_packed: bool) -> Any:
     return gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="", mtime=0) if is_packed else nullcontext(file)
 
 
-def _write_yahoo(to: BinaryIO, batches: Iterable[Batch], format: Format) -> None:
-    from ..kernels import yahoo_text
-
+def _write_yahoo(to: TextIO, batches: Iterable[Batch], format: Format) -> None:
     is_r6a = format == "yahoo-r6a"
-    text = np.empty(ROOM, dtype=np.uint8)
-    most = 96 + FEATURES[format] * (26 if is_r6a else 4)
+    end = " 1:1.000000" if is_r6a else ""
+    words = np.array([f" {f + 1}" for f in range(FEATURES[format])], dtype=object)
     rows = 0
     for batch in batches:
         _check(batch, format, rows)
-        names = _words([str(arm) for arm in batch.arms])
-        end = " 1:1.000000" if is_r6a else ""
-        sets = [batch.pools[k] for k in range(len(batch.pools.sizes))]
-        pools = _words(["".join(f" |{batch.arms[arm]}{end}" for arm in one) + "\n" for one in sets])
-        if most + int(np.diff(pools.starts).max(initial=0)) > ROOM:
-            raise InputError("A pool is too large to be written on a line.")
-        time, click = batch.timestamp.astype(np.int64), batch.reward.astype(np.int64)
-        columns = yahoo_text.Rows(time, batch.arm, click, batch.contexts, batch.pool)
-        done = 0
-        while done < len(batch):
-            done, size = yahoo_text.put(text, done, columns, names, pools, is_r6a, most)
-            to.write(memoryview(text)[:size])  # type: ignore[arg-type]
         rows += len(batch)
-
-
-def _words(texts: Sequence[str]) -> yahoo_text.Words:
-    from ..kernels.yahoo_text import Words
-
-    encoded = [text.encode() for text in texts]
-    starts = np.concatenate([[0], np.cumsum([len(text) for text in encoded])]).astype(np.int64)
-    return Words(np.frombuffer(b"".join(encoded), dtype=np.uint8).copy(), starts)
+        sets = [batch.pools[k] for k in range(len(batch.pools.sizes))]
+        pools = ["".join(f" |{batch.arms[arm]}{end}" for arm in one) + "\n" for one in sets]
+        if is_r6a:  # the constant comes last, and there is no -0
+            points = (np.rint(batch.contexts * 1e6) / 1e6 + 0.0).tolist()
+            users = ["".join(f"{words[f]}:{point[f]:.6f}" for f in (1, 2, 3, 4, 5, 0)) for point in points]
+        else:
+            users = ["".join(words[is_on]) for is_on in batch.contexts != 0.0]
+        time, click = batch.timestamp.astype(np.int64).tolist(), batch.reward.astype(np.int64).tolist()
+        columns = zip(time, batch.labels(), click, users, batch.pool.tolist(), strict=True)
+        to.write("".join([f"{at} {arm} {clicked} |user{user}{pools[k]}" for at, arm, clicked, user, k in columns]))
 
 
 def _check(batch: Batch, format: Format, before: int) -> None:
@@ -135,15 +120,11 @@ def _check(batch: Batch, format: Format, before: int) -> None:
             row = int(np.argmin(fits))
             raise InputError(f"{format} holds {what}; the {name} of row {before + row} is {getattr(batch, name)[row]}.")
     if not batch.is_uniform:
-        raise InputError(
-            f"{format} means that the arm shown was drawn uniformly from its pool; the propensities say otherwise."
-        )
+        raise InputError(f"{format} means that arms were drawn uniformly from their pools; the propensities say otherwise.")
     if format == "yahoo-r6b":
-        from ..kernels.yahoo_text import first_not_binary
-
-        row, what = int(first_not_binary(batch.contexts)), "features that are 0 or 1, not all 0"
+        on = batch.contexts == 1.0
+        fits, what = (on | (batch.contexts == 0.0)).all(axis=1) & on.any(axis=1), "features that are 0 or 1, not all 0"
     else:
-        fits = (np.abs(batch.contexts) <= LARGEST).all(axis=1)
-        row, what = -1 if fits.all() else int(np.argmin(fits)), f"features up to {LARGEST:g}"
-    if row >= 0:
-        raise InputError(f"{format} holds {what}; row {before + row} has others.")
+        fits, what = (np.abs(batch.contexts) <= LARGEST).all(axis=1), f"features up to {LARGEST:g}"
+    if not fits.all():
+        raise InputError(f"{format} holds {what}; row {before + int(np.argmin(fits))} has others.")
