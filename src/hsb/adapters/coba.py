@@ -104,10 +104,8 @@ class CobaLearner:
         if not isinstance(context, Mapping):
             return context
         if self._features is None:
-            raise InputError(
-                f"The context is a dict, whose features have no order: {dict(context)!r}. Give the adapter features=[...], the names "
-                "in the order that the policy expects."
-            )
+            fix = "Give the adapter features=[...], the names in the order that the policy expects."
+            raise InputError(f"The context is a dict, whose features have no order: {dict(context)!r}. {fix}")
         return named.row(context, self._features, absent=0.0)
 
 

@@ -73,9 +73,8 @@ def random_code(classes: int, *, bits: int, distance: int = 1, seed: int | np.ra
         matrix = np.array(rows)
         if len(rows) == classes and (matrix.min(axis=0) < matrix.max(axis=0)).all():
             return matrix
-    raise InputError(
-        f"{RESTARTS} draws found no {classes} codewords of {bits} bits, all {distance} apart. Use more bits or a smaller distance."
-    )
+    wanted = f"{classes} codewords of {bits} bits, all {distance} apart"
+    raise InputError(f"{RESTARTS} draws had no {wanted}. Use more bits or a smaller distance.")
 
 
 def minimum_distance(matrix: ArrayLike) -> int:

@@ -62,10 +62,8 @@ class Columns:
         if not features or arm is None or propensity is None or (reward is None) == (loss is None):
             given = {"context": features or None, "arm": arm, "propensity": propensity, "reward": reward, "loss": loss}
             named = ", ".join(f"{part}={name!r}" for part, name in given.items() if name is not None) or "nothing"
-            raise InputError(
-                "A table needs the names of its columns: context=[...], arm=, propensity= and one of reward= and loss=; "
-                f"given {named}."
-            )
+            needed = "context=[...], arm=, propensity= and one of reward= and loss="
+            raise InputError(f"A table needs the names of its columns: {needed}; given {named}.")
         names = (*features, arm, propensity, reward or loss, timestamp or "", id or "")
         if not all(isinstance(name, str) for name in names):
             raise InputError(f"Columns are given by name, text; given {names!r}.")

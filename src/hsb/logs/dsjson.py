@@ -32,7 +32,7 @@ class DsjsonFiles(LineFiles):
             texts = {name for name, value in first.items() if isinstance(value, str)}
             given = given._replace(context=tuple(first), categories=given.categories | texts)
         given.check()
-        super().__init__(paths, given._replace(is_text=True, offers="lists", negative=given.loss_range is None))
+        super().__init__(paths, given._replace(is_text=True, offers="lists", negative=True))
 
     def read(self, text: str) -> str | tuple[Any, ...]:
         event = _event(text)

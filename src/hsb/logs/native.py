@@ -119,9 +119,7 @@ def _facts(path: Path) -> dict[str, Any]:
     with parquet(path) as file:
         raw, rows = (file.metadata.metadata or {}).get(KEY), file.metadata.num_rows
     if raw is None:
-        raise InputError(
-            f"{path} was not written by hsb. Say which of its columns is what: context=[...], arm=, propensity=, reward=."
-        )
+        raise InputError(f"{path} was not written by hsb. Say which column is what: context=[...], arm=, propensity=, reward=.")
     try:
         facts: dict[str, Any] = json.loads(raw)
         if facts["version"] != VERSION:
@@ -176,9 +174,8 @@ def _groups(batches: Iterable[Batch]) -> Iterator[list[Batch]]:
 def _table(held: list[Batch]) -> Any:
     """Batches as one table of the native columns; their types do not depend on what the batches hold."""
     arrow = need("pyarrow")
-    whole = {
-        name: np.concatenate([getattr(one, name) for one in held]) for name in ("arm", "reward", "timestamp", "propensity")
-    }
+    names = ("arm", "reward", "timestamp", "propensity")
+    whole = {name: np.concatenate([getattr(batch, name) for batch in held]) for name in names}
     pool, first, pools = _merged(held)
     n, features, sizes = len(pool), held[0].contexts.shape[1], pools.sizes
     is_uniform = np.array_equal(whole["propensity"], 1.0 / sizes[pool])

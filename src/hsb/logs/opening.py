@@ -161,9 +161,7 @@ def _inside(folder: Path, format: Format | None) -> list[Path]:
     if format not in (None, *NAMES):
         raise InputError(f"{folder} is a directory; of the format {format!r} give the files themselves.")
     wanted = " or ".join(NAMES[kind] for kind in kinds)
-    raise InputError(
-        f"There is no log in {folder}: files named {wanted} are looked for. Give the files themselves if they are named otherwise."
-    )
+    raise InputError(f"There is no log in {folder}: no file is named {wanted}. Give the files themselves.")
 
 
 def _looked(path: Path, is_mapped: bool) -> Format:

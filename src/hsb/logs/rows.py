@@ -53,7 +53,7 @@ class Meaning(NamedTuple):
     loss_range: tuple[float, float] | None = None
     """None: values are rewards; else losses in this range."""
     negative: bool = False
-    """Values are costs: rewards are what they are below 0."""
+    """Values are costs: where they have no range, rewards are what they are below 0."""
     arm_type: Callable[[Any], Hashable] | None = None
     """Makes an arm of what a column holds; ValueError is a problem of the row."""
     on_error: OnError = "skip"
@@ -84,7 +84,6 @@ class Files(Source):
         return f"{type(self).__name__}({[str(path) for path in self.paths]})"
 
     def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """Those of the first file, then those of the next."""
         for path in self.paths:
             yield from self.file(path, size, report)
 
@@ -119,7 +118,11 @@ class Checked:
             _note(why, bad, "the timestamp is neither a number of seconds nor a date")
         shown = self._labels(rows.arm)
         _note(why, np.array([label is None for label in shown], dtype=np.bool_), "the arm is missing")
-        truth = self._truths(rows, why) if self.meaning.offers == "truths" else None
+        truth: NDArray[np.bool_] | None = None
+        if self.meaning.offers == "truths" and rows.available is not None:
+            table = np.stack([truths(column) for column in rows.available], axis=1)
+            _note(why, np.asarray(np.isnan(table).any(axis=1)), "a column of available is neither true nor false")
+            truth = table == 1.0
         arm, pool, pools = self._offers(rows, why, shown, truth)
         for i, reason in enumerate(why):
             if reason is not None:
@@ -139,10 +142,8 @@ class Checked:
                 continue
             if not is_category and not self.rows and bad.all() and any(isinstance(v, str) and v for v in column):
                 example = next(v for v in column if isinstance(v, str) and v)
-                raise InputError(
-                    f"Column {name!r} of {rows.file} has no numbers, e.g. {example[:40]!r}. If it holds categories, "
-                    f"add it to categories=[...]; else leave it out of context."
-                )
+                fix = "If it holds categories, add it to categories=[...]; else leave it out of context."
+                raise InputError(f"Column {name!r} of {rows.file} has no numbers, e.g. {example[:40]!r}. {fix}")
             _note(why, bad, f"feature {name!r} is missing" + " or not a finite number" * (not is_category))
         return points
 
@@ -170,12 +171,6 @@ class Checked:
             if label not in self.places and str(label) in self.written:
                 arms[i] = self.arms[self.written[str(label)]]
         return arms
-
-    def _truths(self, rows: Rows, why: list[str | None]) -> NDArray[np.bool_]:
-        assert rows.available is not None
-        table = np.stack([truths(column) for column in rows.available], axis=1)
-        _note(why, np.asarray(np.isnan(table).any(axis=1)), "a column of available is neither true nor false")
-        return np.asarray(table == 1.0)
 
     def _offers(
         self, rows: Rows, why: list[str | None], shown: list[Hashable], truth: NDArray[np.bool_] | None

@@ -26,10 +26,8 @@ def numbers(column: Column) -> Floats:
     >>> numbers(["1.5", "", "x", None])
     array([1.5, nan, nan, nan])
     """
-    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
-        return column.astype(np.float64)
-    if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
-        return np.full(len(column), np.nan)
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biufmM":
+        return np.full(len(column), np.nan) if column.dtype.kind in "mM" else column.astype(np.float64)
     values = column.tolist() if isinstance(column, np.ndarray) else column
     try:
         floats = np.array(values, dtype=np.float64)

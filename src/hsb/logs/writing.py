@@ -1,4 +1,4 @@
-"""Batches to files of any format that is written."""
+"""Batches to files of any format that is written, and a log from one format to another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TextIO, get_args
+from typing import Any, BinaryIO, Literal, NamedTuple, TextIO, get_args
 
 import numpy as np
 
@@ -17,12 +17,15 @@ from ..errors import InputError
 from ..storage import replacing
 from .batch import Batch
 from .dsjson import write_dsjson
+from .log import Problems
 from .native import write_native
+from .opening import open as open_log
 from .vw import write_vw
 from .yahoo import FEATURES
 
 Format = Literal["yahoo-r6b", "yahoo-r6a", "parquet", "dsjson", "vw"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+ENDINGS: dict[str, Format] = {".parquet": "parquet", ".dsjson": "dsjson", ".json": "dsjson", ".vw": "vw"}
 NAME = {"yahoo-r6b": re.compile(r"id-(0|[1-9][0-9]{0,17})"), "yahoo-r6a": re.compile(r"0|[1-9][0-9]{0,17}")}
 LARGEST = 1e9  # of a feature in R6A, which has six decimals
 LATEST = 1e15  # of a time
@@ -128,3 +131,39 @@ def _check(batch: Batch, format: Format, before: int) -> None:
         fits, what = (np.abs(batch.contexts) <= LARGEST).all(axis=1), f"features up to {LARGEST:g}"
     if not fits.all():
         raise InputError(f"{format} holds {what}; row {before + int(np.argmin(fits))} has others.")
+
+
+class Converted(NamedTuple):
+    """What was written, and what was skipped."""
+
+    rows: int
+    problems: Problems
+
+
+def convert(
+    source: Any,
+    out: str | os.PathLike[str],
+    format: Any = None,
+    *,
+    to: Format | None = None,
+    progress: Callable[[int], None] | None = None,
+    **options: Any,
+) -> Converted:
+    """Read a log as `hsb.logs.open(source, format, **options)` and write it, a batch at a time; memory does not grow with the log.
+
+    `to` is the format written; None goes by the ending of `out`: .parquet, .dsjson or .vw. `progress(rows)` is called after each batch.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "log"
+    ...     _ = path.write_text("1317513291 id-4 0 |user 1 9 |id-4 |id-7\\nnonsense\\n")
+    ...     converted = convert(path, path.with_suffix(".parquet"), "yahoo-r6b")
+    >>> converted.rows, converted.problems.count
+    (1, 1)
+    """
+    if to is None:
+        to = ENDINGS.get(Path(Path(out).name.removesuffix(".gz")).suffix)
+    if to is None:
+        raise InputError(f"{out} does not say its format; name it {', '.join(ENDINGS)}, or give to=.")
+    log = open_log(source, format, **options)
+    return Converted(write(out, log, to, progress=progress), log.problems)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,10 @@ class _Reading:
         self.state[self.kernels.LINES] = 0
         with opened(path) as stream:
             while not ended:
-                got = self._read(stream, memoryview(raw)[held:CHUNK], path)
+                try:
+                    got = stream.readinto(memoryview(raw)[held:CHUNK])  # type: ignore[attr-defined]
+                except DAMAGE as error:
+                    raise cut_off(path, int(self.state[self.kernels.LINES]), error) from None
                 end = held + got
                 ended = got == 0
                 if ended and end:
@@ -125,8 +128,7 @@ class _Reading:
                 self.scratch = self.scratch._replace(stamp=np.append(stamp, new))
             self.state[k.ARMS] = len(self.log.arms)
             why, start = k.parse(buf, start, stop, self.is_r6a, self.state, self.out, labels, self.scratch)
-            known = len(self.log.arms)
-            self.log.arms += [f"{self.log._prefix}{key}" for key in labels.keys[known : self.state[k.ARMS]]]
+            self.log.arms += [f"{self.log._prefix}{key}" for key in labels.keys[len(self.log.arms) : self.state[k.ARMS]]]
             if why == k.MORE:
                 return
             if why == k.FULL:
@@ -135,12 +137,6 @@ class _Reading:
                 self._more_labels()
             else:
                 self._problem(path, REASONS[why - k.EMPTY].format(features=self.log.features, candidates=CANDIDATES))
-
-    def _read(self, stream: BinaryIO, into: memoryview, path: Path) -> int:
-        try:
-            return stream.readinto(into)  # type: ignore[attr-defined, no-any-return]
-        except DAMAGE as error:
-            raise cut_off(path, int(self.state[self.kernels.LINES]), error) from None
 
     def batch(self) -> Batch:
         """The rows so far; then start anew."""
