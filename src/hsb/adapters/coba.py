@@ -90,10 +90,8 @@ class CobaLearner:
             raise InputError(f"decision must be the one that predict gave; given {decision!r}.")
         if decision is None or decision.arm != arm or decision.propensity != probability:
             if probability is None:
-                raise InputError(
-                    f"Learning from a logged action needs the probability with which it was played; given None for {action!r}. "
-                    "Log it: coba.LoggedInteraction(context, action, reward, probability)."
-                )
+                given = f"given None for {action!r}. Log it: coba.LoggedInteraction(context, action, reward, probability)."
+                raise InputError(f"Learning from a logged action needs the probability with which it was played; {given}")
             if is_number(probability) and 1.0 < probability <= 1.0 + ROUNDING:
                 probability = 1.0
             available = None if decision is None else decision.available

@@ -40,10 +40,8 @@ class Player:
     def policy(self) -> Policy:
         """The policy as it is now."""
         if self._current is None:
-            raise InputError(
-                "The arms are not known yet: the function given makes the policy when a round first offers some. "
-                "Give a policy with all its arms instead."
-            )
+            why = "the function given makes the policy when a round first offers some"
+            raise InputError(f"The arms are not known yet: {why}. Give a policy with all its arms instead.")
         return self._current
 
     def meet(self, arms: Sequence[Hashable], context: object) -> Policy:
