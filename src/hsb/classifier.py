@@ -83,8 +83,6 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.scaling = scaling
         self.random_state = random_state
 
-    # -- what scikit-learn calls -----------------------------------------------------------------------------------------
-
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from scratch: `epochs` times through the rows, each time in another order."""
         epochs = whole("epochs", self.epochs, 1)
@@ -134,8 +132,6 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(self, "policy_"):  # what was unpickled may lie in a file that must not be written to
             self.policy_, self.perceptrons_ = self.policy_.copy(), self.perceptrons_.copy()
 
-    # -- inside ------------------------------------------------------------------------------------------------------
-
     def _begin(self, classes: NDArray[Any], rng: np.random.RandomState) -> None:
         """Perceptrons and a policy that know nothing."""
         if self.feedback not in ("full", "bandit"):
@@ -161,9 +157,7 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.code == "random":
             bits = math.ceil(2 * math.log2(classes)) + 4 if self.code_bits is None else self.code_bits
             return random_code(classes, bits=bits, seed=seed)
-        raise InputError(
-            f"code must be 'one-versus-all', 'exhaustive', 'random' or a matrix of +1 and -1; given {self.code!r}."
-        )
+        raise InputError(f"code must be 'one-versus-all', 'exhaustive', 'random' or a table of +1 and -1; given {self.code!r}.")
 
     def _structure(self, bits: int) -> Structure:
         if isinstance(self.structure, Structure):
@@ -180,8 +174,7 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Go through the rows once: each gets its codeword, then the policy and the perceptrons learn its class."""
         codes = self.perceptrons_.learn(X, self.code_matrix_[index])
         if self.feedback == "bandit":
-            losses = 1.0 - np.eye(len(self.classes_))[index]
-            simulate(self.policy_, contexts(codes), losses)
+            simulate(self.policy_, contexts(codes), 1.0 - np.eye(len(self.classes_))[index])
             return
         # With every loss known and a constant rate, weights depend only on how often each class was wrong at each codeword, so that a lesson
         # of k mistakes is one round of k times the loss (propensity 1/k); what all classes have in common at a codeword cancels.

@@ -18,11 +18,7 @@ class Ledger:
     """
 
     def __init__(
-        self,
-        issued: int = 0,
-        bits: bytes = b"",
-        stream: str | None = None,
-        past: dict[str, tuple[int, int]] | None = None,
+        self, issued: int = 0, bits: bytes = b"", stream: str | None = None, past: dict[str, tuple[int, int]] | None = None
     ) -> None:
         self.issued = issued
         self.bits = bytearray(bits)
@@ -49,17 +45,13 @@ class Ledger:
             own = number < self.past[source][1]  # issued before the copy was made
         if own:
             if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < self.issued:
-                raise InputError(
-                    f"Decision {number!r} was never issued by this policy, which has issued {self.issued}. "
-                    "Leave id out for decisions from elsewhere."
-                )
+                what = f"Decision {number!r} was never issued by this policy, which has issued {self.issued}"
+                raise InputError(f"{what}. Leave id out for decisions from elsewhere.")
             twice = bool(self.bits[int(number) >> 3] >> (int(number) & 7) & 1)
         else:
             twice = any(who == self.stream or when <= self.past.get(who, (-1, 0))[0] for who, when in decision._taught)
         if twice:
-            raise InputError(
-                f"{decision!r} was learned from already. Each decision counts once; the second feedback was not used."
-            )
+            raise InputError(f"{decision!r} was learned from already. Each decision counts once; this feedback was not used.")
         return own
 
     def close(self, decision: Decision, rounds: int, *, own: bool) -> None:

@@ -111,16 +111,9 @@ def pack(policy: Policy) -> bytes:
     if name not in GENERATORS:
         raise InputError(f"The random generator {name} cannot be written to a file. Use one of {', '.join(GENERATORS)}.")
     arrays = policy.to_arrays()
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        **described(policy),
-        "clipped": policy.clipped,
-        "issued": ledger.issued,
-        "stream": ledger.stream,
-        "past": ledger.past,
-        "arrays": {name: [array.dtype.kind, *array.shape] for name, array in arrays.items()},
-    }
+    header = {"format": FORMAT, "version": VERSION, **described(policy), "clipped": policy.clipped}
+    header |= {"issued": ledger.issued, "stream": ledger.stream, "past": ledger.past}
+    header["arrays"] = {name: [array.dtype.kind, *array.shape] for name, array in arrays.items()}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("header.json", json.dumps(header))
@@ -145,14 +138,8 @@ def unpack(data: bytes, given: dict[str, Any]) -> Policy:
         kind = Policy.kinds[header["policy"]]
         if unwanted := set(given) - set(kind.asked_again):
             raise FileError(f"it holds a {header['policy']}, which takes no {', '.join(sorted(unwanted))}. Leave that out.")
-        policy = kind.from_settings(
-            {**header["settings"], **given},
-            {
-                "arms": [decode_arm(arm) for arm in header["arms"]],
-                "loss_range": tuple(header["loss_range"]),
-                "seed": _generator(header["generator"]),
-            },
-        )
+        common = {"arms": [decode_arm(arm) for arm in header["arms"]], "loss_range": tuple(header["loss_range"])}
+        policy = kind.from_settings({**header["settings"], **given}, {**common, "seed": _generator(header["generator"])})
         if any(type(header[name]) is not int or header[name] < 0 for name in ("rounds", "clipped", "issued")):
             raise FileError("its counters must be whole numbers of at least 0.")
         arrays = {name: _array(archive.read(name), *what) for name, what in header["arrays"].items()}
@@ -189,10 +176,9 @@ def encode_arm(arm: Hashable) -> Any:
         return encode_arm(arm.item())
     if isinstance(arm, tuple):
         return {"tuple": [encode_arm(part) for part in arm]}
-    raise InputError(
-        f"Arm {arm!r} cannot be written to a file: arms must be None, booleans, numbers, strings or tuples of these. "
-        "Use a name for the arm and keep the object in a table of your own."
-    )
+    needed = "arms must be None, booleans, numbers, strings or tuples of these"
+    fix = "Use a name for the arm and keep the object in a table of your own."
+    raise InputError(f"Arm {arm!r} cannot be written to a file: {needed}. {fix}")
 
 
 def decode_arm(arm: Any) -> Hashable:

@@ -88,10 +88,8 @@ class CobaLearner:
             raise InputError(f"decision must be the one that predict gave; given {decision!r}.")
         if decision is None or decision.arm != arm or decision.propensity != probability:
             if probability is None:
-                raise InputError(
-                    f"Learning from a logged action needs the probability with which it was played; given None for {action!r}. "
-                    "Log it: coba.LoggedInteraction(context, action, reward, probability)."
-                )
+                given = f"given None for {action!r}. Log it: coba.LoggedInteraction(context, action, reward, probability)."
+                raise InputError(f"Learning from a logged action needs the probability with which it was played; {given}")
             if is_number(probability) and 1.0 < probability <= 1.0 + ROUNDING:
                 probability = 1.0
             available = None if decision is None else decision.available
@@ -102,10 +100,8 @@ class CobaLearner:
         if not isinstance(context, Mapping):
             return context
         if self._features is None:
-            raise InputError(
-                f"The context is a dict, whose features have no order: {dict(context)!r}. Give the adapter features=[...], the names "
-                "in the order that the policy expects."
-            )
+            fix = "Give the adapter features=[...], the names in the order that the policy expects."
+            raise InputError(f"The context is a dict, whose features have no order: {dict(context)!r}. {fix}")
         return named.row(context, self._features, absent=0.0)
 
 

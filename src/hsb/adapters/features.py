@@ -16,9 +16,7 @@ def names(features: Iterable[Any] | None) -> list[Any] | None:
         return None
     order = [] if isinstance(features, str | bytes) or not isinstance(features, Iterable) else list(features)
     if not order or len(set(order)) != len(order):
-        raise InputError(
-            f"features must be different names in the order that the policy expects, at least one; given {features!r}."
-        )
+        raise InputError(f"features must be different names, at least one, in the policy's order; given {features!r}.")
     return order
 
 

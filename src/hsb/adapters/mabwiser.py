@@ -62,10 +62,8 @@ class MABWiserBandit:
         self.policy = policy.copy()
         known = logged_propensity is None or callable(logged_propensity)
         if not known and not (is_number(logged_propensity) and 0.0 < logged_propensity <= 1.0):
-            raise InputError(
-                "logged_propensity must be in (0, 1], the probability with which the log played its arms, or a function of "
-                f"context and arm; given {logged_propensity!r}."
-            )
+            needed = "in (0, 1], the probability with which the log played its arms, or a function of context and arm"
+            raise InputError(f"logged_propensity must be {needed}; given {logged_propensity!r}.")
         self._waiting = Waiting(waiting)
         self.logged_propensity = logged_propensity
 
@@ -79,14 +77,10 @@ class MABWiserBandit:
         """Whether MABWiser is to give it contexts: Exp3 and Uniform do not look at any."""
         return not isinstance(self.policy, Exp3 | Uniform)
 
-    # -- what MABWiser calls -----------------------------------------------------------------------------------------
-
     def add_arm(self, arm: Hashable, binarizer: None = None) -> None:
         """Add an arm, or bring a removed one back."""
         if binarizer is not None:
-            raise InputError(
-                "A policy here learns from rewards as they are; a binarizer was given. Turn rewards into 0 and 1 yourself."
-            )
+            raise InputError("A policy learns from rewards as they are; given a binarizer. Turn rewards into 0 and 1 yourself.")
         self.policy.add_arm(arm)
         self._given.add_arm(arm)
 
@@ -142,8 +136,6 @@ class MABWiserBandit:
         shares = [self._shares(context) for context in self._checked(contexts)]
         return shares[0] if len(shares) == 1 else shares
 
-    # -- inside ------------------------------------------------------------------------------------------------------
-
     @property
     def _imp(self) -> MABWiserBandit:
         """Where MABWiser's Simulator looks for what a context-free bandit expects."""
@@ -187,9 +179,8 @@ def _rows(decisions: Any, rewards: Any, contexts: Any) -> list[tuple[Any, Hashab
     arms, values = _listed("decisions", decisions), _listed("rewards", rewards)
     points = [None] * len(arms) if contexts is None else _points(contexts, single=len(arms) == 1)
     if not len(arms) == len(values) == len(points):
-        raise InputError(
-            f"decisions, rewards and contexts need a row for each round; given {len(arms)}, {len(values)} and {len(points)}."
-        )
+        given = f"{len(arms)}, {len(values)} and {len(points)}"
+        raise InputError(f"decisions, rewards and contexts need a row for each round; given {given}.")
     return list(zip(points, arms, values, strict=True))
 
 

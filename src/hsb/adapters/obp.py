@@ -48,9 +48,7 @@ class OBPPolicy:
         self.policy = policy.copy()
         self.len_list = whole("len_list", len_list, 1)
         if self.len_list > len(policy.active_arms):
-            raise InputError(
-                f"len_list is {len_list}, more than the policy's {len(policy.active_arms)} arms. Give a smaller one."
-            )
+            raise InputError(f"len_list is {len_list}, but the policy has {len(policy.active_arms)} arms. Give a smaller one.")
         self._waiting = Waiting(waiting)
         self.policy_name = type(policy).__name__
 
@@ -82,16 +80,12 @@ class OBPPolicy:
 
     def select_action(self, context: ArrayLike) -> NDArray[np.int64]:
         """The numbers of `len_list` different arms."""
-        point = _point(context)
-        policy = self.policy
-        left = policy.active_arms
-        made = []
+        point, left, made = _point(context), self.policy.active_arms, []
         for _ in range(self.len_list):
-            decision = policy.decide(point, available=left)
-            left.remove(decision.arm)
-            made.append(decision)
+            made.append(self.policy.decide(point, available=left))
+            left.remove(made[-1].arm)
         self._waiting.add(made)
-        return np.array([policy.arms.index(decision.arm) for decision in made], dtype=np.int64)
+        return np.array([self.policy.arms.index(decision.arm) for decision in made], dtype=np.int64)
 
     def update_params(self, action: Any, reward: Any, context: ArrayLike, *, propensity: float | None = None) -> None:
         """Learn the reward of an action."""

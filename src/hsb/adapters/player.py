@@ -31,19 +31,15 @@ class Player:
         elif callable(policy):
             self.given = policy
         else:
-            raise InputError(
-                "An adapter needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3), or a function that makes one of the "
-                f"arms; given {policy!r}."
-            )
+            needed = "a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3), or a function that makes one of the arms"
+            raise InputError(f"An adapter needs {needed}; given {policy!r}.")
 
     @property
     def policy(self) -> Policy:
         """The policy as it is now."""
         if self._current is None:
-            raise InputError(
-                "The arms are not known yet: the function given makes the policy when a round first offers some. "
-                "Give a policy with all its arms instead."
-            )
+            why = "the function given makes the policy when a round first offers some"
+            raise InputError(f"The arms are not known yet: {why}. Give a policy with all its arms instead.")
         return self._current
 
     def meet(self, arms: Sequence[Hashable], context: object) -> Policy:
@@ -51,7 +47,7 @@ class Player:
         strange = [arm for arm in arms if not is_hashable(arm)]
         if strange:
             raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {strange[0]!r}.")
-        policy = _made(self.given, list(dict.fromkeys(arms))) if self._current is None else self._current
+        policy = self._current or self._made(list(dict.fromkeys(arms)))
         known = set(policy.arms)
         new = [arm for arm in dict.fromkeys(arms) if arm not in known]
         if new or self._current is None:
@@ -68,6 +64,13 @@ class Player:
         """A decision among some arms, those not seen before added first."""
         return self.meet(arms, context).decide(context, available=arms)
 
+    def _made(self, arms: list[Hashable]) -> Policy:
+        policy: object = self.given(arms) if callable(self.given) else self.given
+        if not isinstance(policy, Policy):
+            example = "lambda arms: hsb.Exp3(arms=arms)"
+            raise InputError(f"The function given to the adapter must return a policy, e.g. {example}; it returned {policy!r}.")
+        return policy
+
 
 def copied(policy: Policy, *, adapter: str) -> Policy:
     """A copy of the policy that an adapter is given.
@@ -79,12 +82,3 @@ def copied(policy: Policy, *, adapter: str) -> Policy:
     if not isinstance(policy, Policy):
         raise InputError(f"{adapter} needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {policy!r}.")
     return policy.copy()
-
-
-def _made(maker: Policy | Maker, arms: list[Hashable]) -> Policy:
-    policy = maker if isinstance(maker, Policy) else maker(arms)
-    if not isinstance(policy, Policy):
-        raise InputError(
-            f"The function given to the adapter must return a policy, e.g. lambda arms: hsb.Exp3(arms=arms); it returned {policy!r}."
-        )
-    return policy

@@ -52,10 +52,8 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         burn_in: int = 0,
     ) -> None:
         if reward_obj is not None and not isinstance(reward_obj, stats.base.Univariate | proba.base.Distribution):
-            raise InputError(
-                "reward_obj must be a statistic of one number or a distribution, e.g. river.stats.Mean(): a policy here learns "
-                f"from one number a round; given {reward_obj!r}."
-            )
+            needed = "a statistic of one number or a distribution, e.g. river.stats.Mean()"
+            raise InputError(f"reward_obj must be {needed}: a policy learns from one number a round; given {reward_obj!r}.")
         super().__init__(reward_obj=reward_obj, burn_in=whole("burn_in", burn_in, 0))
         self._player = Player(policy)
         self._waiting = Waiting(waiting)
@@ -101,8 +99,6 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
             raise InputError(f"A context is a dict of features, or None; given {context!r}.")
         order = list(context) if self._order is None else self._order
         if self.features is None and len(context) != len(order):
-            raise InputError(
-                f"Every context must have the features of the first, {order!r}; given {dict(context)!r}. Give the adapter features=[...] "
-                "to look at some only."
-            )
+            given = f"{dict(context)!r}. Give the adapter features=[...] to look at some only"
+            raise InputError(f"Every context must have the features of the first, {order!r}; given {given}.")
         return order, named.row(context, order, absent=None)

@@ -1,6 +1,6 @@
 """Decisions that wait for their feedback, where a library hands back neither a number nor a propensity: river, OBP and MABWiser."""
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -58,12 +58,11 @@ class Waiting:
     def find(self, rounds: Sequence[tuple[Any, Hashable]], *, logged: str) -> list[tuple[int, Decision]]:
         """Number (for `drop`) and decision of each context and arm, all different; where none waits, an error that advises `logged`."""
         matches = []
-        taken: dict[Key, int] = {}
+        taken: Counter[Key] = Counter()
         for row, (context, arm) in enumerate(rounds):
             key = key_of(context, arm)
-            place = taken.get(key, 0)
             numbers = self._numbers.get(key, ())
-            if place >= len(numbers):
+            if taken[key] >= len(numbers):
                 which = f"Row {row}: no" if len(rounds) > 1 else "No"
                 where = repr(key[0]) if len(repr(key[0])) <= 60 else repr(key[0])[:57] + "..."
                 raise InputError(
@@ -71,8 +70,8 @@ class Waiting:
                     f"already, or is older than the last {self.limit} that are kept. For late feedback give the adapter a larger "
                     f"waiting=; for a round from a log give {logged}, the probability with which its arm was played."
                 )
-            number = numbers[place]
-            taken[key] = place + 1
+            number = numbers[taken[key]]
+            taken[key] += 1
             matches.append((number, self._all[number][1]))
         return matches
 

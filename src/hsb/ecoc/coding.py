@@ -32,10 +32,9 @@ def exhaustive(classes: int) -> Signs:
     """
     classes = whole("classes", classes, 2)
     if classes > MOST_EXHAUSTIVE:
-        raise BudgetError(
-            f"The exhaustive code of {classes} classes has 2^{classes - 1} - 1 columns, a perceptron each; the limit is "
-            f"{MOST_EXHAUSTIVE} classes. Use random_code({classes}, bits=...) or one_versus_all({classes})."
-        )
+        size = f"2^{classes - 1} - 1 columns, a perceptron each; the limit is {MOST_EXHAUSTIVE} classes"
+        fix = f"Use random_code({classes}, bits=...) or one_versus_all({classes})."
+        raise BudgetError(f"The exhaustive code of {classes} classes has {size}. {fix}")
     columns = np.arange(2 ** (classes - 1) - 1)
     rows = [np.ones(len(columns), dtype=np.int64)]
     rows += [2 * (columns >> (classes - 1 - row) & 1) - 1 for row in range(1, classes)]
@@ -55,10 +54,9 @@ def random_code(classes: int, *, bits: int, distance: int = 1, seed: int | np.ra
     pairs, apart = math.comb(classes, 2), (classes // 2) * ((classes + 1) // 2)  # in all; told apart by a column at most
     most = min(bits * apart // pairs, bits)
     if distance > most or classes > 2**bits:
-        raise InputError(
-            f"No {classes} codewords of {bits} bits are all {distance} apart; at most {most} is possible"
-            f"{f', and {2**bits} codewords' if classes > 2**bits else ''}. Use more bits or a smaller distance."
-        )
+        possible = f"{most} is possible" + (f", and {2**bits} codewords" if classes > 2**bits else "")
+        wanted = f"No {classes} codewords of {bits} bits are all {distance} apart"
+        raise InputError(f"{wanted}; at most {possible}. Use more bits or a smaller distance.")
     rng = generator(seed)
     for _ in range(RESTARTS):
         rows: list[Signs] = []
@@ -71,9 +69,8 @@ def random_code(classes: int, *, bits: int, distance: int = 1, seed: int | np.ra
         matrix = np.array(rows)
         if len(rows) == classes and (matrix.min(axis=0) < matrix.max(axis=0)).all():
             return matrix
-    raise InputError(
-        f"{RESTARTS} draws found no {classes} codewords of {bits} bits, all {distance} apart. Use more bits or a smaller distance."
-    )
+    wanted = f"{classes} codewords of {bits} bits, all {distance} apart"
+    raise InputError(f"{RESTARTS} draws had no {wanted}. Use more bits or a smaller distance.")
 
 
 def minimum_distance(matrix: ArrayLike) -> int:

@@ -50,14 +50,10 @@ class HammingDecoder:
         distances = self.distances(codes)
         if self.ties == "lowest":
             return np.asarray(distances.argmin(axis=1))
-        if us is None:
-            given = self._rng.random(len(distances))
-        else:
-            given = numbers("us", us)
-            if given.shape != (len(distances),) or not ((given >= 0.0) & (given < 1.0)).all():
-                raise InputError(
-                    f"us needs a number in [0, 1) for each of the {len(distances)} codewords; given shape {given.shape}."
-                )
+        n = len(distances)
+        given = self._rng.random(n) if us is None else numbers("us", us)
+        if given.shape != (n,) or not ((given >= 0.0) & (given < 1.0)).all():
+            raise InputError(f"us needs a number in [0, 1) for each of the {n} codewords; given shape {given.shape}.")
         nearest = distances == distances.min(axis=1, keepdims=True)
         nth = np.floor(given * nearest.sum(axis=1)).astype(np.int64)  # which of the nearest
         return np.asarray((nearest.cumsum(axis=1) > nth[:, None]).argmax(axis=1))

@@ -74,10 +74,8 @@ class Perceptrons:
             raise InputError(f"targets needs a row for each of the {len(rows)} rows of X; given {len(signs)}.")
         from ..kernels import perceptron
 
-        codes = np.empty_like(signs)
-        perceptron.play(
-            *(self.weights, self._total, self._moments, self._seen, self._online, rows, signs, np.empty(self.features), codes)
-        )
+        codes, z = np.empty_like(signs), np.empty(self.features)
+        perceptron.play(self.weights, self._total, self._moments, self._seen, self._online, rows, signs, z, codes)
         self.rounds += len(rows)
         return codes
 

@@ -73,7 +73,6 @@ class Streamed(Encoder, listed=False):
     """An encoder that reads its head once, table by table."""
 
     def fit(self, head: Head) -> Self:
-        """Learn from the head, in one pass."""
         fitted = copy.copy(self)
         rows = 0
         for table in tables(head):

@@ -38,9 +38,7 @@ class _Categories(Streamed, listed=False):
             and all(isinstance(j, int) and not isinstance(j, bool) and j >= 0 for j in columns)
             and len(set(columns)) == len(columns) > 0
         ):
-            raise InputError(
-                f"columns needs different feature numbers from 0 on, e.g. [0, 2], or None for all; given {columns!r}."
-            )
+            raise InputError(f"columns needs different feature numbers, e.g. [0, 2], or None for all; given {columns!r}.")
         self.columns = None if columns is None else tuple(columns)
 
     def _those(self) -> Sequence[int]:
@@ -93,10 +91,8 @@ class Ordinal(_Categories):
             known = seen[order][place] == table[:, j]
             if self.unseen == "error" and not known.all():
                 t = int(np.argmin(known))
-                raise InputError(
-                    f"Row {t}, feature {j} is a category that the head did not have ({table[t, j]}). "
-                    "Fit on more rows, or use unseen='own'."
-                )
+                which = f"Row {t}, feature {j} is a category that the head did not have ({table[t, j]})"
+                raise InputError(f"{which}. Fit on more rows, or use unseen='own'.")
             strange |= ~known
             out[:, j] = (np.where(known, order[place], len(seen)) + 0.5) / (len(seen) + 1)
         self.clipped += int(strange.sum())

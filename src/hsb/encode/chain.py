@@ -39,9 +39,7 @@ class Chain(Encoder):
     def fit(self, head: Head) -> Self:
         """Fit one after the other. The head must be one that can be read again: a table, a log's head, a list of batches."""
         if hasattr(head, "__next__"):
-            raise InputError(
-                "A Chain reads its head several times; given an iterator, which can be read once. Give a list or a log."
-            )
+            raise InputError("A Chain reads its head several times, an iterator is read once. Give a list or a log.")
         seen: Any = head
         fitted = []
         for step in self.steps:

@@ -36,10 +36,8 @@ class _Scale(Streamed, listed=False):
         if self.outside == "error":
             t = int(np.argmax(beyond))
             j = int(np.argmax(outside[t]))
-            raise InputError(
-                f"Row {t}, feature {j} is {table[t, j]}, outside [{self.low[j]}, {self.high[j]}], the range fitted on. "
-                "Fit on more rows, or use outside='clip'."
-            )
+            where = f"outside [{self.low[j]}, {self.high[j]}], the range fitted on"
+            raise InputError(f"Row {t}, feature {j} is {table[t, j]}, {where}. Fit on more rows, or use outside='clip'.")
         self.clipped += int(beyond.sum())
         return np.clip(table, self.low, self.high)
 

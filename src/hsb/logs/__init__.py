@@ -1,14 +1,13 @@
 """Logs of past decisions: read in one typed form, written, and made up."""
 
 from .batch import Batch, Pools
-from .converting import Converted, convert
 from .log import Log, Problem, Problems
 from .native import StoredLog
 from .obp import from_decisions, from_obp, to_obp
 from .opening import open
 from .synthetic import SyntheticToday
 from .table import RowLog
-from .writing import write
+from .writing import Converted, convert, write
 from .yahoo import YahooLog
 
 __all__ = [

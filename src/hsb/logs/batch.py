@@ -77,9 +77,8 @@ class Batch:
         return len(self.arm)
 
     def __repr__(self) -> str:
-        return (
-            f"Batch(rows={len(self)}, features={self.contexts.shape[1]}, arms={len(self.arms)}, pools={len(self.pools.sizes)})"
-        )
+        pools = len(self.pools.sizes)
+        return f"Batch(rows={len(self)}, features={self.contexts.shape[1]}, arms={len(self.arms)}, pools={pools})"
 
     @property
     def available(self) -> NDArray[np.bool_]:
@@ -123,11 +122,10 @@ class Batch:
         if index.shape != (n,) or (n and index.dtype.kind not in "iu") or (n and not (0 <= index.min() <= index.max() < m)):
             raise InputError(f"arm needs one index in 0 .. {m - 1} for each of the {n} contexts; given {arm!r}.")
         rewards, chances = _column("reward", reward, n), _column("propensity", propensity, n)
-        if not ((chances > 0.0) & (chances <= 1.0)).all():
-            bad = int(np.argmin((chances > 0.0) & (chances <= 1.0)))
-            raise InputError(
-                f"propensity[{bad}] is {chances[bad]}; it must be in (0, 1], the probability with which the arm was shown."
-            )
+        fits = (chances > 0.0) & (chances <= 1.0)
+        if not fits.all():
+            bad = int(np.argmin(fits))
+            raise InputError(f"propensity[{bad}] is {chances[bad]}; it must be in (0, 1], the probability of showing the arm.")
         if not np.isfinite(rewards).all():
             raise InputError(f"reward[{int(np.argmin(np.isfinite(rewards)))}] is not finite. Drop the row or fill the value.")
         times = np.full(n, np.nan) if timestamp is None else _column("timestamp", timestamp, n)
@@ -152,5 +150,4 @@ def pooled(table: NDArray[np.bool_]) -> tuple[Ints, Pools]:
     """The different rows of a table of booleans, in order of appearance, and which one each row is."""
     seen: dict[bytes, int] = {}
     pool = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in table], dtype=np.int64)
-    first = np.array([np.frombuffer(key, dtype=np.bool_) for key in seen], dtype=np.bool_).reshape(len(seen), table.shape[1])
-    return pool, Pools.of([np.flatnonzero(row).tolist() for row in first])
+    return pool, Pools.of([np.flatnonzero(np.frombuffer(key, dtype=np.bool_)).tolist() for key in seen])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..arguments import arm_list, loss_bounds
 from ..errors import InputError
-from .log import OnError
 from .rows import Meaning, Rows
 from .values import Column
 
@@ -37,59 +35,41 @@ class Columns:
         wanted = [*self.meaning.context, self.arm, self.propensity, self.value, *several, self.timestamp, self.id]
         return list(dict.fromkeys(name for name in wanted if name is not None))
 
-    def rows(self, file: str, line: Any, table: Mapping[str, Column]) -> Rows:
+    def rows(self, file: str, line: Any, table: Mapping[Any, Column]) -> Rows:
         """Some rows of the table, of which `table` holds the columns by name."""
-        some = self.available
-        return Rows(
-            file,
-            line,
-            [table[name] for name in self.meaning.context],
-            table[self.arm],
-            table[self.propensity],
-            table[self.value],
-            None if some is None else table[some] if isinstance(some, str) else [table[name] for name in some],
-            None if self.timestamp is None else table[self.timestamp],
-            None if self.id is None else table[self.id],
-        )
+        context = [table[name] for name in self.meaning.context]
+        some = [table[name] for name in self.available] if isinstance(self.available, tuple) else table.get(self.available)
+        arm, propensity, value = table[self.arm], table[self.propensity], table[self.value]
+        return Rows(file, line, context, arm, propensity, value, some, table.get(self.timestamp), table.get(self.id))
 
     @staticmethod
     def of(
+        meaning: Meaning,
         *,
-        context: Sequence[str] | str | None,
         arm: str | None,
         propensity: str | None,
         reward: str | None = None,
         loss: str | None = None,
-        loss_range: tuple[float, float] | None = None,
         available: Available | None = None,
         timestamp: str | None = None,
         id: str | None = None,
-        categories: Collection[str] = (),
-        arms: Sequence[Hashable] | None = None,
-        on_error: OnError = "skip",
     ) -> Columns:
-        """Checked columns. Losses lie in [0, 1] where no `loss_range` is given.
+        """Checked columns. Losses lie in [0, 1] where the meaning has no `loss_range`.
 
-        `available` may be a mapping from arm to column, too; without `arms`, a sequence of columns names the arms.
+        `available` may be a mapping from arm to column, too; without arms, a sequence of columns names the arms.
         """
-        features = (context,) if isinstance(context, str) else tuple(context or ())
+        features, all_arms = meaning.context, meaning.arms
         if not features or arm is None or propensity is None or (reward is None) == (loss is None):
-            given = {"context": context, "arm": arm, "propensity": propensity, "reward": reward, "loss": loss}
+            given = {"context": features or None, "arm": arm, "propensity": propensity, "reward": reward, "loss": loss}
             named = ", ".join(f"{part}={name!r}" for part, name in given.items() if name is not None) or "nothing"
-            raise InputError(
-                "A table needs the names of its columns: context=[...], arm=, propensity= and one of reward= and loss=; "
-                f"given {named}."
-            )
+            needed = "context=[...], arm=, propensity= and one of reward= and loss="
+            raise InputError(f"A table needs the names of its columns: {needed}; given {named}.")
         names = (*features, arm, propensity, reward or loss, timestamp or "", id or "")
         if not all(isinstance(name, str) for name in names):
             raise InputError(f"Columns are given by name, text; given {names!r}.")
-        kinds = frozenset((categories,) if isinstance(categories, str) else categories)
-        if not kinds <= set(features):
-            raise InputError(f"categories must be among context; {sorted(kinds - set(features))} are not.")
+        meaning.check()
         if len(set(features)) < len(features):
             raise InputError(f"A column is listed twice in context: {list(features)}.")
-        between = (0.0, 1.0) if loss_range is None else loss_bounds(loss_range)
-        all_arms = checked_arms(arms)
         some: str | tuple[str, ...] | None
         if isinstance(available, Mapping):
             if all_arms is not None and set(all_arms) != set(available):
@@ -106,14 +86,9 @@ class Columns:
         if some is not None and not some:
             raise InputError("available needs a column with lists, or a column of booleans for each arm; given none.")
         offers: Any = "all" if some is None else "lists" if isinstance(some, str) else "truths"
-        losses = None if loss is None else between
-        meaning = Meaning(features, kinds, all_arms, offers=offers, loss_range=losses, on_error=on_error)
+        losses = None if loss is None else meaning.loss_range or (0.0, 1.0)
+        meaning = meaning._replace(arms=all_arms, offers=offers, loss_range=losses)
         return Columns(meaning, arm, propensity, str(reward or loss), some, timestamp, id)
-
-
-def checked_arms(arms: Sequence[Hashable] | None) -> tuple[Hashable, ...] | None:
-    """All arms that a log may have: different labels, at least one; None where they are not given."""
-    return None if arms is None else tuple(arm_list(arms))
 
 
 def require(wanted: Sequence[str], there: Sequence[str], file: str) -> None:

@@ -2,14 +2,13 @@
 
 import json
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
 from ..errors import FileError, InputError
 from .batch import Batch
-from .columns import checked_arms
 from .rows import Meaning
 from .text import LineFiles, feature_names, lines
 
@@ -19,38 +18,21 @@ INDEX = "index"
 class DsjsonFiles(LineFiles):
     """Events: shared features, actions, which one was chosen and with which probability, and its cost.
 
-    - `context`: paths of shared features, e.g. ["GUser.age"]; None takes those of the first event. Text becomes its `hsb.encode.code` where a
-      feature is named in `categories`, or, with context=None, where the first event has text.
+    - `context`: paths of shared features, e.g. ["GUser.age"]; left out, those of the first event. Text becomes its `hsb.encode.code` where a
+      feature is named in `categories`, or, without `context`, where the first event has text.
     - `arm`: the path of the action's feature that names it; "index" its place, from 0; None its features, or the value if there is only one.
     """
 
-    def __init__(
-        self,
-        paths: Sequence[Path],
-        *,
-        context: Sequence[str] | None = None,
-        categories: Iterable[str] = (),
-        arm: str | None = None,
-        arms: Sequence[Hashable] | None = None,
-        loss_range: tuple[float, float] | None = None,
-        on_error: Any = "skip",
-    ) -> None:
+    def __init__(self, paths: Sequence[Path], given: Meaning, arm: str | None) -> None:
         self.arm = arm
-        kinds = set(categories)
-        if context is None:
+        if not given.context:
             first = _first(paths)
-            context = list(first)
-            kinds |= {name for name, value in first.items() if isinstance(value, str)}
-        if not context or not kinds <= set(context):
-            raise InputError(
-                f"context needs paths of shared features, and categories some of them; given {list(context)} and {sorted(kinds)}."
-            )
-        known, negative = checked_arms(arms), loss_range is None
-        meaning = Meaning(tuple(context), frozenset(kinds), known, True, "lists", loss_range, negative, on_error=on_error)
-        super().__init__(paths, meaning)
+            texts = {name for name, value in first.items() if isinstance(value, str)}
+            given = given._replace(context=tuple(first), categories=given.categories | texts)
+        given.check()
+        super().__init__(paths, given._replace(is_text=True, offers="lists", negative=True))
 
     def read(self, text: str) -> str | tuple[Any, ...]:
-        """Features, arm, propensity, cost, what was available, time, id; or what is wrong."""
         event = _event(text)
         if not isinstance(event, dict):
             return "the line is not a JSON object" if text.strip() else "the line is empty"
@@ -150,12 +132,12 @@ def flat(features: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return by_path
 
 
-def write_dsjson(to: TextIO, batches: Iterable[Batch], *, names: Sequence[str] | None = None, first: int = 0) -> int:
-    """Write batches, an event a line; how many. The cost is -reward; a row's id is its number from `first` on.
+def write_dsjson(to: TextIO, batches: Iterable[Batch], names: Sequence[str] | None) -> None:
+    """Write batches, an event a line. The cost is -reward; a row's id is its number from 0 on.
 
     A batch knows the probability of the arm shown alone; the rest is written as if spread evenly over the others. VW learns from the former.
     """
-    number = first
+    number = 0
     for batch in batches:
         features = feature_names(names, batch.contexts.shape[1])
         actions = [{"TAction": {"a": str(arm)}} for arm in batch.arms]
@@ -164,27 +146,19 @@ def write_dsjson(to: TextIO, batches: Iterable[Batch], *, names: Sequence[str] |
         for i in range(len(batch)):
             pool = batch.pools[batch.pool[i]].tolist()
             place, p, n = pool.index(int(batch.arm[i])), float(batch.propensity[i]), len(pool)
-            time = batch.timestamp[i]
-            event: dict[str, Any] = {
-                "_label_cost": 0.0 - float(batch.reward[i]),
-                "_label_probability": p,
-                "_label_Action": place + 1,
-                "_labelIndex": place,
-            }
-            if math.isfinite(time):
-                event["Timestamp"] = datetime.fromtimestamp(float(time), UTC).strftime("%Y-%m-%dT%H:%M:%S.%f0Z")
-            order = [place, *(k for k in range(n) if k != place)]
+            event: dict[str, Any] = {"_label_cost": 0.0 - float(batch.reward[i]), "_label_probability": p}
+            event |= {"_label_Action": place + 1, "_labelIndex": place}
+            if math.isfinite(batch.timestamp[i]):
+                time = datetime.fromtimestamp(float(batch.timestamp[i]), UTC)
+                event["Timestamp"] = time.strftime("%Y-%m-%dT%H:%M:%S.%f0Z")
+            user = dict(zip(features, batch.contexts[i].tolist(), strict=True))
             event |= {
                 "Version": "1",
                 "EventId": str(number),
-                "a": [k + 1 for k in order],
-                "c": {
-                    "GUser": dict(zip(features, batch.contexts[i].tolist(), strict=True)),
-                    "_multi": [actions[arm] for arm in pool],
-                },
+                "a": [place + 1, *(k + 1 for k in range(n) if k != place)],
+                "c": {"GUser": user, "_multi": [actions[arm] for arm in pool]},
                 "p": [p] + [(1.0 - p) / (n - 1)] * (n - 1) if n > 1 else [p],
                 "VWState": {"m": "hsb"},
             }
             to.write(json.dumps(event) + "\n")
             number += 1
-    return number - first

@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import FileError, InputError
-from ..types import Floats, Ints
+from ..types import Ints
 from .batch import Batch, Pools
-from .extra import need
 from .log import Log, Problems
-from .table import parquet
+from .table import need, parquet
 
 GROUP = 1 << 16  # rows written together
 VERSION = 1
@@ -71,11 +69,14 @@ class StoredLog(Log):
                         raise FileError(f"{path} is damaged: group {k} of its rows cannot be read ({error}).") from None
                     for begin in range(0, len(group), self.size):
                         part = group.take(slice(begin, begin + self.size))
-                        yield replace(part, contexts=_unpacked(part.contexts, self.features), arms=arms)
+                        contexts: Any = part.contexts
+                        if contexts.dtype == np.uint8:
+                            contexts = np.unpackbits(contexts, axis=1, count=self.features).astype(np.float64)
+                        yield replace(part, contexts=contexts, arms=arms)
 
 
 def _group(file: Any, k: int, places: Ints, features: int) -> Batch:
-    """A group of rows: a batch without arms, its features as they are stored, for `_unpacked` to make contexts of."""
+    """A group of rows: a batch without arms, its features as they are stored: numbers, or bytes with a bit each."""
     compute = need("pyarrow.compute")
     table = file.read_row_group(k, columns=COLUMNS)
     lists = table["offers"].drop_null()
@@ -94,9 +95,7 @@ def _group(file: Any, k: int, places: Ints, features: int) -> Batch:
     if not (((chances > 0.0) & (chances <= 1.0)).all() and np.isfinite(reward).all()):
         raise ValueError("a propensity is not in (0, 1], or a reward is not finite")
     is_binary = table["bits"].null_count == 0
-    column = table["bits"] if is_binary else file.read_row_group(k, columns=["contexts"])["contexts"]
-    column = column.combine_chunks()
-    column = column.chunk(0) if hasattr(column, "chunk") else column
+    column = (table["bits"] if is_binary else file.read_row_group(k, columns=["contexts"])["contexts"]).combine_chunks()
     if is_binary:
         width = (features + 7) // 8
         raw = np.frombuffer(column.buffers()[1], dtype=np.uint8)[column.offset * width :][: len(table) * width]
@@ -108,11 +107,6 @@ def _group(file: Any, k: int, places: Ints, features: int) -> Batch:
     return Batch(stored, arm, reward, chances, np.asarray(table["timestamp"]), pool, pools, ())
 
 
-def _unpacked(stored: NDArray[Any], features: int) -> Floats:
-    """Contexts from what is stored: themselves, or a bit for each feature."""
-    return np.unpackbits(stored, axis=1, count=features).astype(np.float64) if stored.dtype == np.uint8 else stored
-
-
 def is_native(path: Path) -> bool:
     """Is it a Parquet file that HSB wrote?"""
     with parquet(path) as file:
@@ -121,12 +115,9 @@ def is_native(path: Path) -> bool:
 
 def _facts(path: Path) -> dict[str, Any]:
     with parquet(path) as file:
-        raw = (file.metadata.metadata or {}).get(KEY)
-        rows = file.metadata.num_rows
+        raw, rows = (file.metadata.metadata or {}).get(KEY), file.metadata.num_rows
     if raw is None:
-        raise InputError(
-            f"{path} was not written by hsb. Say which of its columns is what: context=[...], arm=, propensity=, reward=."
-        )
+        raise InputError(f"{path} was not written by hsb. Say which column is what: context=[...], arm=, propensity=, reward=.")
     try:
         facts: dict[str, Any] = json.loads(raw)
         if facts["version"] != VERSION:
@@ -136,21 +127,18 @@ def _facts(path: Path) -> dict[str, Any]:
         raise FileError(f"{path} is damaged: its description cannot be read ({error}).") from None
 
 
-def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> int:
-    """Write batches to an open file, and say in its footer whether they were drawn uniformly; how many rows."""
+def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> None:
+    """Write batches to an open file, and say in its footer whether they were drawn uniformly."""
     writer: Any = None
-    rows = 0
     try:
         for group in _groups(batches):
             table = _table(group)
             if writer is None:
-                repeated = ["arm", "pool", "reward", "timestamp", "propensity"]
                 make = need("pyarrow.parquet").ParquetWriter
-                writer = make(file, table.schema, compression="lz4", use_dictionary=repeated)
+                writer = make(file, table.schema, compression="lz4", use_dictionary=COLUMNS[:5])
             writer.write_table(table, row_group_size=len(table))
-            rows += len(table)
             features, arms = group[-1].contexts.shape[1], group[-1].arms
-        if not rows:
+        if writer is None:
             raise InputError("There is nothing to write: the log has no rows that can be used.")
         if not all(isinstance(arm, str | int | float) for arm in arms):
             raise InputError("The labels of arms must be text or numbers to be written; given others.")
@@ -159,20 +147,17 @@ def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> i
     finally:
         if writer is not None:
             writer.close()
-    return rows
 
 
 def _groups(batches: Iterable[Batch]) -> Iterator[list[Batch]]:
     """Batches that together have `GROUP` rows or a few more, and what is left; each must fit the one before."""
     held: list[Batch] = []
     last: Batch | None = None
-    for batch in batches:
-        if not len(batch):
-            continue
+    for batch in filter(len, batches):
         last = last or batch
-        if batch.contexts.shape[1] != last.contexts.shape[1]:
-            given = f"{last.contexts.shape[1]}, then {batch.contexts.shape[1]}"
-            raise InputError(f"All batches need the same features; given {given}.")
+        before, now = last.contexts.shape[1], batch.contexts.shape[1]
+        if now != before:
+            raise InputError(f"All batches need the same features; given {before}, then {now}.")
         if batch.arms[: len(last.arms)] != last.arms:
             raise InputError("The batches of a log need the same arms in the same order, and perhaps more; given others.")
         last = batch
@@ -187,17 +172,14 @@ def _groups(batches: Iterable[Batch]) -> Iterator[list[Batch]]:
 def _table(held: list[Batch]) -> Any:
     """Batches as one table of the native columns; their types do not depend on what the batches hold."""
     arrow = need("pyarrow")
-    whole = {
-        name: np.concatenate([getattr(batch, name) for batch in held]) for name in ("arm", "reward", "timestamp", "propensity")
-    }
+    names = ("arm", "reward", "timestamp", "propensity")
+    whole = {name: np.concatenate([getattr(batch, name) for batch in held]) for name in names}
     pool, first, pools = _merged(held)
     n, features, sizes = len(pool), held[0].contexts.shape[1], pools.sizes
     is_uniform = np.array_equal(whole["propensity"], 1.0 / sizes[pool])
     filled = np.zeros(n, dtype=np.int64)
     filled[first] = sizes
     offsets = np.concatenate([[0], np.cumsum(filled)]).astype(np.int32)
-    empty = np.ones(n, dtype=np.bool_)
-    empty[first] = False
     members = arrow.array(pools.members.astype(np.int32))
     bits, contexts = arrow.nulls(n, arrow.binary((features + 7) // 8)), arrow.nulls(n, arrow.list_(arrow.float64(), features))
     if all(((batch.contexts == 0.0) | (batch.contexts == 1.0)).all() for batch in held):
@@ -213,7 +195,7 @@ def _table(held: list[Batch]) -> Any:
             "reward": whole["reward"],
             "timestamp": whole["timestamp"],
             "propensity": arrow.nulls(n, arrow.float64()) if is_uniform else whole["propensity"],
-            "offers": arrow.ListArray.from_arrays(arrow.array(offsets), members, mask=arrow.array(empty)),
+            "offers": arrow.ListArray.from_arrays(arrow.array(offsets), members, mask=arrow.array(filled == 0)),
             "bits": bits,
             "contexts": contexts,
         }
@@ -223,17 +205,11 @@ def _table(held: list[Batch]) -> Any:
 def _merged(held: list[Batch]) -> tuple[Ints, Ints, Pools]:
     """Each row's pool, numbered as they appear; the rows where they do; the pools."""
     seen: dict[bytes, int] = {}
-    pool, first, done = [], [], 0
+    numbers = []
     for batch in held:
-        used, rows = np.unique(batch.pool, return_index=True)
-        number = np.full(len(batch.pools.sizes), -1, dtype=np.int64)
-        for k in np.argsort(rows):
-            key = batch.pools[used[k]].tobytes()
-            if key not in seen:
-                seen[key] = len(seen)
-                first.append(done + int(rows[k]))
-            number[used[k]] = seen[key]
-        pool.append(number[batch.pool])
-        done += len(batch)
-    pools = Pools.of([np.frombuffer(key, dtype=np.int64).tolist() for key in seen])
-    return np.concatenate(pool), np.array(first, dtype=np.int64), pools
+        keys = (batch.pools[k].tobytes() for k in range(len(batch.pools.sizes)))
+        numbers.append(np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int64)[batch.pool])
+    used, first, which = np.unique(np.concatenate(numbers), return_index=True, return_inverse=True)
+    order, sets = np.argsort(first), list(seen)
+    pools = Pools.of([np.frombuffer(sets[k], dtype=np.int64).tolist() for k in used[order]])
+    return np.argsort(order)[which], first[order], pools

@@ -10,6 +10,7 @@ from ..errors import InputError
 from .batch import Batch
 from .columns import Columns, require
 from .log import Log
+from .rows import Meaning
 from .table import Frame, RowLog
 
 
@@ -35,8 +36,8 @@ def from_obp(feedback: Mapping[str, Any], *, on_error: Any = "skip", rows: int =
     names = [f"context[{j}]" for j in range(context.shape[1])]
     table = dict(zip(names, context.T, strict=True))
     table |= {"action": action, "pscore": np.asarray(chances), "reward": np.asarray(feedback["reward"])}
-    arms = range(int(feedback["n_actions"]))
-    columns = Columns.of(context=names, arm="action", propensity="pscore", reward="reward", arms=arms, on_error=on_error)
+    arms = tuple(range(int(feedback["n_actions"])))
+    columns = Columns(Meaning(tuple(names), arms=arms, on_error=on_error), "action", "pscore", "reward")
     return RowLog(Frame(table, columns), rows=rows)
 
 

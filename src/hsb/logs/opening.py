@@ -7,13 +7,14 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..arguments import loss_bounds, whole
+from ..arguments import arm_list, loss_bounds, whole
 from ..errors import FileError, InputError
 from .columns import Available, Columns
 from .dsjson import DsjsonFiles
 from .log import Log, OnError
 from .native import StoredLog, is_native
 from .obd import COLUMNS, obd_files
+from .rows import Meaning
 from .table import CsvFiles, Frame, ParquetFiles, RowLog, kind_of
 from .text import opened
 from .vw import VWFiles
@@ -82,40 +83,37 @@ def open(
     if on_error not in ("skip", "raise"):
         raise InputError(f"on_error must be 'skip' or 'raise'; given {on_error!r}.")
     rows = whole("rows", rows, 1)
-    context = [context] if isinstance(context, str) else context
-    categories = [categories] if isinstance(categories, str) else categories
-    named = {"arm": arm, "propensity": propensity, "reward": reward, "loss": loss, "available": available}
+    features = (context,) if isinstance(context, str) else tuple(context or ())
+    if context is not None and not features:
+        raise InputError(f"context needs the names of features, at least one; given {context!r}.")
+    kinds = frozenset((categories,) if isinstance(categories, str) else categories)
+    all_arms = None if arms is None else tuple(arm_list(arms))
+    bounds = None if loss_range is None else loss_bounds(loss_range)
+    meaning = Meaning(features, kinds, all_arms, loss_range=bounds, on_error=on_error)
+    named: dict[str, Any] = {"arm": arm, "propensity": propensity, "reward": reward, "loss": loss, "available": available}
     named |= {"timestamp": timestamp, "id": id}
-    options: dict[str, Any] = {"context": context, "categories": categories, "arms": arms}
-
-    def columns() -> Columns:
-        return Columns.of(loss_range=loss_range, **named, **options, on_error=on_error)  # type: ignore[arg-type]
-
     if kind_of(path) is not None:
         if format is not None:
             raise InputError(f"A table in memory has no format; given {format!r}. Leave it out.")
-        return RowLog(Frame(path, columns()), rows=rows)
+        return RowLog(Frame(path, Columns.of(meaning, **named)), rows=rows)
     is_mapped = any(one is not None for one in named.values())
     paths = _paths(path, format)
     format = format or _looked(paths[0], is_mapped)
     if format == "csv":
-        return RowLog(CsvFiles(paths, columns()), rows=rows)
+        return RowLog(CsvFiles(paths, Columns.of(meaning, **named)), rows=rows)
     if format == "parquet" and (is_mapped or not is_native(paths[0])):
-        return RowLog(ParquetFiles(paths, columns()), rows=rows)
+        return RowLog(ParquetFiles(paths, Columns.of(meaning, **named)), rows=rows)
     if format == "dsjson":
-        options["arm"] = named.pop("arm")
+        named.pop("arm")  # which it does take
     _refuse(format, named)
-    if format in ("dsjson", "vw"):
-        options["loss_range"] = None if loss_range is None else loss_bounds(loss_range)
     if format == "dsjson":
-        return RowLog(DsjsonFiles(paths, **options, on_error=on_error), rows=rows)
-    if format == "vw":
-        _refuse(format, {"categories": options.pop("categories") or None})
-        return RowLog(VWFiles(paths, **options, on_error=on_error), rows=rows)
+        return RowLog(DsjsonFiles(paths, meaning, arm), rows=rows)
     if format == "obd":
-        options["categories"] = categories or None
-        return RowLog(obd_files(paths, **options, on_error=on_error), rows=rows)
-    _refuse(format, {"context": context, "arms": arms, "categories": categories or None})
+        return RowLog(obd_files(paths, meaning), rows=rows)
+    _refuse(format, {"categories": categories or None})
+    if format == "vw":
+        return RowLog(VWFiles(paths, meaning), rows=rows)
+    _refuse(format, {"context": context, "arms": arms})
     if format == "parquet":
         return StoredLog(paths, rows=rows)
     return YahooLog(paths, format=format, on_error=on_error, rows=rows)
@@ -161,9 +159,7 @@ def _inside(folder: Path, format: Format | None) -> list[Path]:
     if format not in (None, *NAMES):
         raise InputError(f"{folder} is a directory; of the format {format!r} give the files themselves.")
     wanted = " or ".join(NAMES[kind] for kind in kinds)
-    raise InputError(
-        f"There is no log in {folder}: files named {wanted} are looked for. Give the files themselves if they are named otherwise."
-    )
+    raise InputError(f"There is no log in {folder}: no file is named {wanted}. Give the files themselves.")
 
 
 def _looked(path: Path, is_mapped: bool) -> Format:

@@ -3,19 +3,21 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import is_hashable
 from ..errors import InputError
 from ..types import Floats, Ints
 from .batch import Batch, Pools, pooled
 from .log import OnError, Problem
-from .values import Codes, Column, labels, numbers, times, truths
+from .values import Column, codes, labels, numbers, times, truths
 
-KEPT = 1 << 14  # pools remembered
+KEPT = 1 << 14  # sets of arms remembered
 
 Report = Callable[[Problem], None]
 
@@ -39,9 +41,9 @@ class Rows(NamedTuple):
 class Meaning(NamedTuple):
     """How the columns are to be understood."""
 
-    context: Sequence[str]
+    context: tuple[str, ...]
     categories: frozenset[str] = frozenset()
-    arms: Sequence[Hashable] | None = None
+    arms: tuple[Hashable, ...] | None = None
     """All arms there may be; None: those that appear."""
     is_text: bool = False
     """Arms come as text, and stand for the given arm that is written so."""
@@ -49,10 +51,15 @@ class Meaning(NamedTuple):
     loss_range: tuple[float, float] | None = None
     """None: values are rewards; else losses in this range."""
     negative: bool = False
-    """Values are costs: rewards are what they are below 0."""
+    """Values are costs: where they have no range, rewards are what they are below 0."""
     arm_type: Callable[[Any], Hashable] | None = None
     """Makes an arm of what a column holds; ValueError is a problem of the row."""
     on_error: OnError = "skip"
+
+    def check(self) -> None:
+        """Refuse categories that are no features."""
+        if not self.categories <= set(self.context):
+            raise InputError(f"categories must be among context; {sorted(self.categories - set(self.context))} are not.")
 
 
 class Source(ABC):
@@ -75,7 +82,6 @@ class Files(Source):
         return f"{type(self).__name__}({[str(path) for path in self.paths]})"
 
     def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """Those of the first file, then those of the next."""
         for path in self.paths:
             yield from self.file(path, size, report)
 
@@ -91,9 +97,8 @@ class Checked:
         self.meaning, self.arms, self.report = meaning, arms, report
         self.places: dict[Hashable, int] = {arm: k for k, arm in enumerate(arms)}
         self.written = {str(arm): k for k, arm in enumerate(arms)} if meaning.is_text and meaning.arms is not None else {}
-        self.codes = Codes()
         self.ids: set[int] = set()
-        self.sets: dict[Any, tuple[Hashable, ...] | str] = {}
+        self.read_set = lru_cache(KEPT)(self._read_set)
         self.rows = 0
 
     def batch(self, rows: Rows) -> Batch:
@@ -111,7 +116,11 @@ class Checked:
             _note(why, bad, "the timestamp is neither a number of seconds nor a date")
         shown = self._labels(rows.arm)
         _note(why, np.array([label is None for label in shown], dtype=np.bool_), "the arm is missing")
-        truth = self._truths(rows, why) if self.meaning.offers == "truths" else None
+        truth: NDArray[np.bool_] | None = None
+        if self.meaning.offers == "truths" and rows.available is not None:
+            table = np.stack([truths(column) for column in rows.available], axis=1)
+            _note(why, np.asarray(np.isnan(table).any(axis=1)), "a column of available is neither true nor false")
+            truth = table == 1.0
         arm, pool, pools = self._offers(rows, why, shown, truth)
         for i, reason in enumerate(why):
             if reason is not None:
@@ -125,16 +134,14 @@ class Checked:
         points = np.empty((len(why), len(rows.context)))
         for j, (name, column) in enumerate(zip(self.meaning.context, rows.context, strict=True)):
             is_category = name in self.meaning.categories
-            points[:, j] = self.codes(column) if is_category else numbers(column)
+            points[:, j] = codes(column) if is_category else numbers(column)
             bad = ~np.isfinite(points[:, j])
             if not bad.any():
                 continue
             if not is_category and not self.rows and bad.all() and any(isinstance(v, str) and v for v in column):
                 example = next(v for v in column if isinstance(v, str) and v)
-                raise InputError(
-                    f"Column {name!r} of {rows.file} has no numbers, e.g. {example[:40]!r}. If it holds categories, "
-                    f"add it to categories=[...]; else leave it out of context."
-                )
+                fix = "If it holds categories, add it to categories=[...]; else leave it out of context."
+                raise InputError(f"Column {name!r} of {rows.file} has no numbers, e.g. {example[:40]!r}. {fix}")
             _note(why, bad, f"feature {name!r} is missing" + " or not a finite number" * (not is_category))
         return points
 
@@ -162,12 +169,6 @@ class Checked:
             if label not in self.places and str(label) in self.written:
                 arms[i] = self.arms[self.written[str(label)]]
         return arms
-
-    def _truths(self, rows: Rows, why: list[str | None]) -> NDArray[np.bool_]:
-        assert rows.available is not None
-        table = np.stack([truths(column) for column in rows.available], axis=1)
-        _note(why, np.asarray(np.isnan(table).any(axis=1)), "a column of available is neither true nor false")
-        return np.asarray(table == 1.0)
 
     def _offers(
         self, rows: Rows, why: list[str | None], shown: list[Hashable], truth: NDArray[np.bool_] | None
@@ -211,18 +212,9 @@ class Checked:
         """The arms of a list, or what is wrong with it."""
         if isinstance(value, np.ndarray):
             value = value.tolist()
-        key = value if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple) else None
-        if key is None:
-            return "available is not a list of arms"
-        try:
-            arms = self.sets.get(key)
-        except TypeError:
-            return "available is not a list of arms"
-        if arms is None:
-            if len(self.sets) > KEPT:
-                self.sets.clear()
-            arms = self.sets[key] = self._read_set(key)
-        return arms
+        key = tuple(value) if isinstance(value, list) else value
+        is_list = isinstance(key, str | tuple) and is_hashable(key)
+        return self.read_set(key) if is_list else "available is not a list of arms"
 
     def _read_set(self, key: str | tuple[Any, ...]) -> tuple[Hashable, ...] | str:
         words: Any = key

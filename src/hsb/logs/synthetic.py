@@ -14,6 +14,7 @@ from .log import Log, Problems
 ROWS = 1 << 13  # of a batch; each has random numbers of its own
 FEATURES = 136
 LEVELS, GROUPS = 64, 3  # of the two things that make users differ
+LEVEL = np.repeat(np.linspace(-1.0, 1.0, LEVELS), GROUPS)  # z of each kind of known users
 UNKNOWN = LEVELS * GROUPS  # the kind of users of whom nothing but feature 1 is known
 SHARE_UNKNOWN = 0.25
 CLICKS = 0.04  # average rate under uniform display
@@ -80,15 +81,8 @@ class SyntheticToday(Log):
         reward = (rng.random(n) < self.chances[np.arange(n), arm]).astype(np.float64)
         seen = 1 + max(int(self._pools[k].max()) for k in range(int(number[-1]) + 1))
         self.arms.extend(self._ids[len(self.arms) : seen])
-        time = START + visit * SPAN // self.visits
-        return Batch(
-            contexts, arm, reward, 1.0 / pools.sizes[pool], time.astype(np.float64), pool, pools, tuple(self._ids[:seen])
-        )
-
-
-def _level() -> Floats:
-    """z of each kind of known users, -1 to 1."""
-    return np.repeat(np.linspace(-1.0, 1.0, LEVELS), GROUPS)
+        time = (START + visit * SPAN // self.visits).astype(np.float64)
+        return Batch(contexts, arm, reward, 1.0 / pools.sizes[pool], time, pool, pools, tuple(self._ids[:seen]))
 
 
 def _feature_table(rng: np.random.Generator) -> NDArray[np.uint16]:
@@ -96,7 +90,7 @@ def _feature_table(rng: np.random.Generator) -> NDArray[np.uint16]:
     base = rng.normal(-3.0, 0.8, FEATURES)
     slope = rng.normal(0.0, 1.6, FEATURES)
     group = np.where(rng.random((GROUPS, FEATURES)) < 0.1, 1.5, 0.0)
-    logits = base + np.outer(_level(), slope) + np.tile(group, (LEVELS, 1))
+    logits = base + np.outer(LEVEL, slope) + np.tile(group, (LEVELS, 1))
     table = np.zeros((UNKNOWN + 1, FEATURES), dtype=np.uint16)
     table[:UNKNOWN] = (65535 / (1.0 + np.exp(-logits))).astype(np.uint16)
     return table
@@ -106,7 +100,7 @@ def _click_table(rng: np.random.Generator, articles: int) -> Floats:
     """How often each kind of users clicks on each article."""
     appeal = rng.normal(0.0, 0.35, articles)
     liked_at = rng.uniform(-1.0, 1.0, articles)  # the z that likes it best
-    level = np.cos(np.pi / 2 * (_level()[:, None] - liked_at)) * rng.uniform(0.4, 1.4, articles)
+    level = np.cos(np.pi / 2 * (LEVEL[:, None] - liked_at)) * rng.uniform(0.4, 1.4, articles)
     group = np.tile(rng.normal(0.0, 0.3, (GROUPS, articles)), (LEVELS, 1))
     logits = np.vstack([appeal + level + group, appeal + rng.normal(0.0, 0.3, articles)])
     share = np.append(np.full(UNKNOWN, (1.0 - SHARE_UNKNOWN) / UNKNOWN), SHARE_UNKNOWN)

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 from ..errors import FileError, InputError
 from .batch import Batch
 from .columns import Columns, require
-from .extra import need
 from .log import Log, Problem, Problems
 from .rows import Checked, Files, Report, Rows, Source
 from .text import Line, lines, pieces
@@ -49,34 +49,26 @@ class RowLog(Log):
 
     def _read(self) -> Iterator[Batch]:
         self.problems = Problems()
-        told = _InOrder(self)
-        checked = Checked(self.source.meaning, self.arms, told.add)
-        for rows in self.source.rows(self.size, told.add):
+        held: list[Problem] = []  # of one file, as they were noticed
+
+        def tell() -> None:
+            in_order = sorted(held, key=lambda problem: problem.line)
+            held.clear()
+            for problem in in_order:
+                self.pass_over(problem, self.source.meaning.on_error)
+
+        def report(problem: Problem) -> None:
+            if held and (held[0].file != problem.file or len(held) > max(self.size, 1000)):
+                tell()
+            held.append(problem)
+
+        checked = Checked(self.source.meaning, self.arms, report)
+        for rows in self.source.rows(self.size, report):
             batch = checked.batch(rows)
-            told.flush()
+            tell()
             if len(batch):
                 yield batch
-        told.flush()
-
-
-class _InOrder:
-    """Problems in the order in which they are noticed, to be told in the order of their lines."""
-
-    def __init__(self, log: RowLog) -> None:
-        self.log = log
-        self.held: list[Problem] = []
-        self.files: dict[str, int] = {}
-
-    def add(self, problem: Problem) -> None:
-        self.files.setdefault(problem.file, len(self.files))
-        self.held.append(problem)
-        if len(self.held) > max(self.log.size, 1000):
-            self.flush()
-
-    def flush(self) -> None:
-        held, self.held = sorted(self.held, key=lambda problem: (self.files[problem.file], problem.line)), []
-        for problem in held:
-            self.log.pass_over(problem, self.log.source.meaning.on_error)
+        tell()
 
 
 class CsvFiles(Files):
@@ -166,6 +158,18 @@ class ParquetFiles(Files):
                 raise FileError(f"{path} is damaged: it cannot be read beyond row {done} ({error}).") from None
 
 
+def need(name: str) -> Any:
+    """The module of a library that comes with hsb[logs], imported now; InputError where it is not installed.
+
+    >>> need("json").dumps(1)
+    '1'
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise InputError(f"This needs {name.partition('.')[0]} ({error}). Install it: pip install 'hsb[logs]'.") from None
+
+
 def parquet(path: Path) -> Any:
     """A Parquet file, open for reading; FileError where it is none."""
     arrow, files = need("pyarrow"), need("pyarrow.parquet")
@@ -183,25 +187,22 @@ class Frame(Source):
         if self.kind == "pyarrow" and type(frame).__name__ == "RecordBatch":
             frame = need("pyarrow").Table.from_batches([frame])
         self.frame, self.columns, self.meaning = frame, columns, columns.meaning
+        self.name = "table" if self.kind == "mapping" else type(frame).__name__
         there = list(frame) if self.kind == "mapping" else frame.column_names if self.kind == "pyarrow" else list(frame.columns)
-        require(columns.names, there, self._name)
+        require(columns.names, there, self.name)
         if self.kind == "mapping" and len({len(frame[name]) for name in columns.names}) > 1:
             sizes = ", ".join(f"{name!r} {len(frame[name])}" for name in columns.names)
             raise InputError(f"The columns of a table need the same length; given {sizes}.")
 
-    @property
-    def _name(self) -> str:
-        return "table" if self.kind == "mapping" else type(self.frame).__name__
-
     def __repr__(self) -> str:
-        return f"Frame({self._name})"
+        return f"Frame({self.name})"
 
     def rows(self, size: int, report: Report) -> Iterator[Rows]:
         """Lines are the table's rows, from 1 on."""
         total = len(self.frame[self.columns.arm])
         for begin in range(0, total, size):
             end = min(begin + size, total)
-            yield self.columns.rows(self._name, range(begin + 1, end + 1), self._piece(begin, end))
+            yield self.columns.rows(self.name, range(begin + 1, end + 1), self._piece(begin, end))
 
     def _piece(self, begin: int, end: int) -> dict[str, Column]:
         names = self.columns.names
@@ -209,17 +210,18 @@ class Frame(Source):
             return _arrow(self.frame.select(names).slice(begin, end - begin).combine_chunks())
         if self.kind == "pandas":
             part = self.frame.iloc[begin:end]
-            return {name: _plain(part[name].to_numpy(), part[name]) for name in names}
+            return {name: _plain(part[name]) for name in names}
         if self.kind == "polars":
             part = self.frame.slice(begin, end - begin)
             return {name: part[name].to_numpy() if part[name].dtype.is_numeric() else part[name].to_list() for name in names}
         return {name: self.frame[name][begin:end] for name in names}
 
 
-def _plain(values: Any, series: Any) -> Column:
+def _plain(series: Any) -> Column:
     """A NumPy column, or a list where pandas has a type of its own."""
+    values = np.asarray(series.to_numpy())
     if values.dtype.kind in "biufM":
-        return np.asarray(values)
+        return values
     return [None if is_none else value for value, is_none in zip(series, series.isna(), strict=True)]
 
 

@@ -30,10 +30,8 @@ def opened(path: Path) -> BinaryIO:
 
 def cut_off(path: Path, line: int, error: Exception) -> FileError:
     """What to raise where compressed data cannot be read after `line` lines: `error` is one of `DAMAGE`."""
-    return FileError(
-        f"{path} is damaged or cut off: its compressed data cannot be read beyond line {line} "
-        f"({error}). Fetch the file again, or decompress what is there."
-    )
+    why = f"its compressed data cannot be read beyond line {line} ({error})"
+    return FileError(f"{path} is damaged or cut off: {why}. Fetch the file again, or decompress what is there.")
 
 
 class Line(NamedTuple):
@@ -83,7 +81,6 @@ class LineFiles(Files):
     """Files with a row on each line."""
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
-        """Lines that are no row are reported."""
         for piece in pieces(self._entries(path, report), size):
             line, points, *others = map(list, zip(*piece, strict=True))
             yield Rows(str(path), line, [list(column) for column in zip(*points, strict=True)], *others)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Hashable, Sequence
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,8 @@ def numbers(column: Column) -> Floats:
     >>> numbers(["1.5", "", "x", None])
     array([1.5, nan, nan, nan])
     """
-    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
-        return column.astype(np.float64)
-    if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
-        return np.full(len(column), np.nan)
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biufmM":
+        return np.full(len(column), np.nan) if column.dtype.kind in "mM" else column.astype(np.float64)
     values = column.tolist() if isinstance(column, np.ndarray) else column
     try:
         floats = np.array(values, dtype=np.float64)
@@ -60,21 +59,14 @@ def truths(column: Column) -> Floats:
     return values
 
 
-class Codes:
-    """Categories to their `hsb.encode.code`, remembered; NaN for none."""
+def codes(column: Column) -> Floats:
+    """The `hsb.encode.code` of each row's category; NaN for none."""
+    return np.array([_code(value) for value in labels(column)], dtype=np.float64)
 
-    def __init__(self) -> None:
-        self.known: dict[Any, float] = {}
 
-    def __call__(self, column: Column) -> Floats:
-        """The code of each row's category, (n,)."""
-        if len(self.known) > KEPT:
-            self.known.clear()
-        categories = labels(column)
-        for value in categories:
-            if value not in self.known:
-                self.known[value] = math.nan if value is None else code(value)
-        return np.array([self.known[value] for value in categories], dtype=np.float64)
+@lru_cache(KEPT, typed=True)
+def _code(category: Hashable) -> float:
+    return math.nan if category is None else code(category)
 
 
 def labels(column: Column) -> list[Hashable]:

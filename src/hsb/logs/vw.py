@@ -2,13 +2,12 @@
 
 import math
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from ..errors import FileError, InputError
 from .batch import Batch
-from .columns import checked_arms
 from .rows import Meaning
 from .text import LineFiles, feature_names, lines
 
@@ -20,43 +19,32 @@ ACTION = re.compile(r"[1-9][0-9]{0,8}")
 class VWFiles(LineFiles):
     """Examples of a contextual bandit. Arms are VW's numbers, from 1 on; a line that lists several actions says what was available.
 
-    - `context`: names of features, "namespace^name" in a namespace; one that a line does not have is 0. None takes all there are, in order of
+    - `context`: names of features, "namespace^name" in a namespace; one that a line does not have is 0. Left out, all there are, in order of
       appearance, for which the files are read once.
     - Costs become rewards: -cost, or with a `loss_range`, low + high - cost.
     """
 
-    def __init__(
-        self,
-        paths: Sequence[Path],
-        *,
-        context: Sequence[str] | None = None,
-        arms: Sequence[Hashable] | None = None,
-        loss_range: tuple[float, float] | None = None,
-        on_error: Any = "skip",
-    ) -> None:
-        features: dict[str, None] = dict.fromkeys(context or ())
+    def __init__(self, paths: Sequence[Path], given: Meaning) -> None:
+        features: dict[str, None] = dict.fromkeys(given.context)
         actions: set[int] = set()
-        if context is None or arms is None:
+        if not given.context or given.arms is None:
             for path in paths:
                 for line in lines(path, lambda _: None):
                     row = parse(line.text) if line.is_utf8 else "not UTF-8"
                     if isinstance(row, str):
                         continue
                     actions |= {row[0], *row[3]}
-                    if context is None:
+                    if not given.context:
                         features |= dict.fromkeys(row[4])
                         if len(features) > MOST:
                             raise InputError(f"{path} has more than {MOST} features. Name those to use with context=[...].")
         if not features:
             raise FileError(f"{paths[0]} has no line of the form action:cost:probability | features. Is its format vw?")
-        known = checked_arms(arms) if arms is not None else tuple(sorted(actions)) or (1,)
+        known = given.arms or tuple(sorted(actions)) or (1,)
         self.places = {name: j for j, name in enumerate(features)}
-        negative = loss_range is None
-        meaning = Meaning(tuple(features), frozenset(), known, False, "lists", loss_range, negative, on_error=on_error)
-        super().__init__(paths, meaning)
+        super().__init__(paths, given._replace(context=tuple(features), arms=known, offers="lists", negative=True))
 
     def read(self, text: str) -> str | tuple[Any, ...]:
-        """Features, arm, propensity, cost, what was available; or what is wrong."""
         example = parse(text)
         if isinstance(example, str):
             return example
@@ -138,9 +126,8 @@ def _features(rest: str) -> dict[str, float] | str:
     return features
 
 
-def write_vw(to: TextIO, batches: Iterable[Batch], *, names: Sequence[str] | None = None) -> int:
-    """Write batches, an example a line; how many. Arm k, from 0, is action k + 1; the cost is -reward; features that are 0 are left out."""
-    rows = 0
+def write_vw(to: TextIO, batches: Iterable[Batch], names: Sequence[str] | None) -> None:
+    """Write batches, an example a line. Arm k, from 0, is action k + 1; the cost is -reward; features that are 0 are left out."""
     for batch in batches:
         features = feature_names(names, batch.contexts.shape[1])
         if any(re.search(r"[\s:|]", name) or not name for name in features):
@@ -154,5 +141,3 @@ def write_vw(to: TextIO, batches: Iterable[Batch], *, names: Sequence[str] | Non
             point = batch.contexts[i].tolist()
             used = [f"{name}:{value!r}" for name, value in zip(features, point, strict=True) if value]
             to.write(" ".join(words) + " | " + " ".join(used) + "\n")
-        rows += len(batch)
-    return rows

@@ -1,4 +1,4 @@
-"""Batches to files of any format that is written."""
+"""Batches to files of any format that is written, and a log from one format to another."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
+from typing import Any, BinaryIO, Literal, NamedTuple, TextIO, get_args
 
 import numpy as np
 
@@ -16,16 +17,15 @@ from ..errors import InputError
 from ..storage import replacing
 from .batch import Batch
 from .dsjson import write_dsjson
+from .log import Problems
 from .native import write_native
+from .opening import open as open_log
 from .vw import write_vw
 from .yahoo import FEATURES
 
-if TYPE_CHECKING:
-    from ..kernels import yahoo_text
-
 Format = Literal["yahoo-r6b", "yahoo-r6a", "parquet", "dsjson", "vw"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-ROOM = 1 << 22  # bytes written at a time
+ENDINGS: dict[str, Format] = {".parquet": "parquet", ".dsjson": "dsjson", ".json": "dsjson", ".vw": "vw"}
 NAME = {"yahoo-r6b": re.compile(r"id-(0|[1-9][0-9]{0,17})"), "yahoo-r6a": re.compile(r"0|[1-9][0-9]{0,17}")}
 LARGEST = 1e9  # of a feature in R6A, which has six decimals
 LATEST = 1e15  # of a time
@@ -61,63 +61,51 @@ def write(
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError(f"There is no directory {path.parent} to write {path.name} into. Make it first.")
-    with replacing(path) as file:
-        if path.suffix != ".gz" or format == "parquet":
-            return _write(file, batches, format, names, progress)
-        with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="", mtime=0) as packed:
-            return _write(packed, batches, format, names, progress)
+    rows = 0
 
+    def counted() -> Iterator[Batch]:
+        nonlocal rows
+        for batch in batches:
+            yield batch
+            rows += len(batch)
+            if progress is not None:
+                progress(rows)
 
-def _write(to: Any, batches: Iterable[Batch], format: Format, names: Sequence[str] | None, progress: Any) -> int:
-    counted = batches if progress is None else _counted(batches, progress)
-    if format in ("yahoo-r6b", "yahoo-r6a"):
-        return _write_yahoo(to, counted, format)
-    if format == "parquet":
-        return write_native(to, counted, getattr(batches, "uniform", None))
-    text = io.TextIOWrapper(to, encoding="utf-8", newline="\n", write_through=True)
-    rows = (write_dsjson if format == "dsjson" else write_vw)(text, counted, names=names)
-    text.detach()
+    with replacing(path) as file, _packed(file, path.suffix == ".gz" and format != "parquet") as to:
+        if format == "parquet":
+            write_native(to, counted(), getattr(batches, "uniform", None))
+        else:
+            text = io.TextIOWrapper(to, encoding="utf-8", newline="\n", write_through=True)
+            if format in FEATURES:
+                _write_yahoo(text, counted(), format)
+            else:
+                (write_dsjson if format == "dsjson" else write_vw)(text, counted(), names)
+            text.detach()
     return rows
 
 
-def _counted(batches: Iterable[Batch], progress: Callable[[int], None]) -> Iterator[Batch]:
-    rows = 0
-    for batch in batches:
-        yield batch
-        rows += len(batch)
-        progress(rows)
+def _packed(file: BinaryIO, is_packed: bool) -> Any:
+    return gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="", mtime=0) if is_packed else nullcontext(file)
 
 
-def _write_yahoo(to: BinaryIO, batches: Iterable[Batch], format: Format) -> int:
-    from ..kernels import yahoo_text
-
+def _write_yahoo(to: TextIO, batches: Iterable[Batch], format: Format) -> None:
     is_r6a = format == "yahoo-r6a"
-    text = np.empty(ROOM, dtype=np.uint8)
-    most = 96 + FEATURES[format] * (26 if is_r6a else 4)
+    end = " 1:1.000000" if is_r6a else ""
+    words = np.array([f" {f + 1}" for f in range(FEATURES[format])], dtype=object)
     rows = 0
     for batch in batches:
         _check(batch, format, rows)
-        names = _words(yahoo_text, [str(arm) for arm in batch.arms])
-        end = " 1:1.000000" if is_r6a else ""
-        sets = [batch.pools[k] for k in range(len(batch.pools.sizes))]
-        pools = _words(yahoo_text, ["".join(f" |{batch.arms[arm]}{end}" for arm in one) + "\n" for one in sets])
-        if most + int(np.diff(pools.starts).max(initial=0)) > ROOM:
-            raise InputError("A pool is too large to be written on a line.")
-        time, click = batch.timestamp.astype(np.int64), batch.reward.astype(np.int64)
-        columns = yahoo_text.Rows(time, batch.arm, click, batch.contexts, batch.pool)
-        done = 0
-        while done < len(batch):
-            done, size = yahoo_text.put(text, done, columns, names, pools, is_r6a, most)
-            to.write(memoryview(text)[:size])  # type: ignore[arg-type]
         rows += len(batch)
-    return rows
-
-
-def _words(kernels: Any, texts: Sequence[str]) -> yahoo_text.Words:
-    encoded = [text.encode() for text in texts]
-    starts = np.concatenate([[0], np.cumsum([len(text) for text in encoded])]).astype(np.int64)
-    words: yahoo_text.Words = kernels.Words(np.frombuffer(b"".join(encoded), dtype=np.uint8).copy(), starts)
-    return words
+        sets = [batch.pools[k] for k in range(len(batch.pools.sizes))]
+        pools = ["".join(f" |{batch.arms[arm]}{end}" for arm in one) + "\n" for one in sets]
+        if is_r6a:  # the constant comes last, and there is no -0
+            points = (np.rint(batch.contexts * 1e6) / 1e6 + 0.0).tolist()
+            users = ["".join(f"{words[f]}:{point[f]:.6f}" for f in (1, 2, 3, 4, 5, 0)) for point in points]
+        else:
+            users = ["".join(words[is_on]) for is_on in batch.contexts != 0.0]
+        time, click = batch.timestamp.astype(np.int64).tolist(), batch.reward.astype(np.int64).tolist()
+        columns = zip(time, batch.labels(), click, users, batch.pool.tolist(), strict=True)
+        to.write("".join([f"{at} {arm} {clicked} |user{user}{pools[k]}" for at, arm, clicked, user, k in columns]))
 
 
 def _check(batch: Batch, format: Format, before: int) -> None:
@@ -135,15 +123,47 @@ def _check(batch: Batch, format: Format, before: int) -> None:
             row = int(np.argmin(fits))
             raise InputError(f"{format} holds {what}; the {name} of row {before + row} is {getattr(batch, name)[row]}.")
     if not batch.is_uniform:
-        raise InputError(
-            f"{format} means that the arm shown was drawn uniformly from its pool; the propensities say otherwise."
-        )
+        raise InputError(f"{format} means that arms were drawn uniformly from their pools; the propensities say otherwise.")
     if format == "yahoo-r6b":
-        from ..kernels.yahoo_text import first_not_binary
-
-        row, what = int(first_not_binary(batch.contexts)), "features that are 0 or 1, not all 0"
+        on = batch.contexts == 1.0
+        fits, what = (on | (batch.contexts == 0.0)).all(axis=1) & on.any(axis=1), "features that are 0 or 1, not all 0"
     else:
-        fits = (np.abs(batch.contexts) <= LARGEST).all(axis=1)
-        row, what = -1 if fits.all() else int(np.argmin(fits)), f"features up to {LARGEST:g}"
-    if row >= 0:
-        raise InputError(f"{format} holds {what}; row {before + row} has others.")
+        fits, what = (np.abs(batch.contexts) <= LARGEST).all(axis=1), f"features up to {LARGEST:g}"
+    if not fits.all():
+        raise InputError(f"{format} holds {what}; row {before + int(np.argmin(fits))} has others.")
+
+
+class Converted(NamedTuple):
+    """What was written, and what was skipped."""
+
+    rows: int
+    problems: Problems
+
+
+def convert(
+    source: Any,
+    out: str | os.PathLike[str],
+    format: Any = None,
+    *,
+    to: Format | None = None,
+    progress: Callable[[int], None] | None = None,
+    **options: Any,
+) -> Converted:
+    """Read a log as `hsb.logs.open(source, format, **options)` and write it, a batch at a time; memory does not grow with the log.
+
+    `to` is the format written; None goes by the ending of `out`: .parquet, .dsjson or .vw. `progress(rows)` is called after each batch.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "log"
+    ...     _ = path.write_text("1317513291 id-4 0 |user 1 9 |id-4 |id-7\\nnonsense\\n")
+    ...     converted = convert(path, path.with_suffix(".parquet"), "yahoo-r6b")
+    >>> converted.rows, converted.problems.count
+    (1, 1)
+    """
+    if to is None:
+        to = ENDINGS.get(Path(Path(out).name.removesuffix(".gz")).suffix)
+    if to is None:
+        raise InputError(f"{out} does not say its format; name it {', '.join(ENDINGS)}, or give to=.")
+    log = open_log(source, format, **options)
+    return Converted(write(out, log, to, progress=progress), log.problems)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,8 @@ class YahooLog(Log):
         reading = _Reading(self)
         for path in self.paths:
             yield from reading.file(path)
-        yield from reading.rest()
+        if reading.state[reading.kernels.ROWS]:
+            yield reading.batch()
 
 
 class _Reading:
@@ -95,23 +96,21 @@ class _Reading:
         self.state[self.kernels.LINES] = 0
         with opened(path) as stream:
             while not ended:
-                got = self._read(stream, memoryview(raw)[held:CHUNK], path)
+                try:
+                    got = stream.readinto(memoryview(raw)[held:CHUNK])  # type: ignore[attr-defined]
+                except DAMAGE as error:
+                    raise cut_off(path, int(self.state[self.kernels.LINES]), error) from None
                 end = held + got
                 ended = got == 0
                 if ended and end:
                     raw[end] = self.kernels.NEWLINE  # the last line may lack its own
                     end += 1
                 start = 0
-                if too_long:
-                    start = raw.find(b"\n", 0, end) + 1
-                    too_long = start == 0
-                    if too_long:
-                        start = end
-                stop = raw.rfind(b"\n", start, end) + 1
-                if stop:
-                    yield from self._parse(buf, start, stop, path)
-                else:
-                    stop = start
+                if too_long:  # what is left of that line is passed over
+                    start = raw.find(b"\n", 0, end) + 1 or end
+                    too_long = not raw.endswith(b"\n", 0, start)
+                stop = raw.rfind(b"\n", start, end) + 1 or start
+                yield from self._parse(buf, start, stop, path)
                 held = end - stop
                 if held == CHUNK:
                     too_long, held = True, 0
@@ -119,11 +118,6 @@ class _Reading:
                     self._problem(path, f"the line is longer than {CHUNK} bytes")
                 elif held and stop:
                     raw[:held] = raw[stop:end]
-
-    def rest(self) -> Iterator[Batch]:
-        """What is left when all files have been read."""
-        if self.state[self.kernels.ROWS]:
-            yield self._batch()
 
     def _parse(self, buf: NDArray[np.uint8], start: int, stop: int, path: Path) -> Iterator[Batch]:
         k = self.kernels
@@ -134,34 +128,23 @@ class _Reading:
                 self.scratch = self.scratch._replace(stamp=np.append(stamp, new))
             self.state[k.ARMS] = len(self.log.arms)
             why, start = k.parse(buf, start, stop, self.is_r6a, self.state, self.out, labels, self.scratch)
-            known = len(self.log.arms)
-            self.log.arms += [f"{self.log._prefix}{key}" for key in labels.keys[known : self.state[k.ARMS]]]
+            self.log.arms += [f"{self.log._prefix}{key}" for key in labels.keys[len(self.log.arms) : self.state[k.ARMS]]]
             if why == k.MORE:
                 return
             if why == k.FULL:
-                yield self._batch()
+                yield self.batch()
             elif why == k.LABELS:
                 self._more_labels()
             else:
                 self._problem(path, REASONS[why - k.EMPTY].format(features=self.log.features, candidates=CANDIDATES))
 
-    def _read(self, stream: BinaryIO, into: memoryview, path: Path) -> int:
-        try:
-            return stream.readinto(into)  # type: ignore[attr-defined, no-any-return]
-        except DAMAGE as error:
-            raise cut_off(path, int(self.state[self.kernels.LINES]), error) from None
-
-    def _batch(self) -> Batch:
+    def batch(self) -> Batch:
         """The rows so far; then start anew."""
         k, out, n = self.kernels, self.out, int(self.state[self.kernels.ROWS])
-        pools = int(self.state[k.POOLS])
-        sets = Pools(out.starts[: pools + 1].copy(), out.members[: self.state[k.MEMBERS]].copy())
-        pool = out.pool[:n]
-        chances = 1.0 / sets.sizes[pool]
-        arms = tuple(self.log.arms)
-        batch = Batch(out.contexts[:n], out.shown[:n], out.click[:n], chances, out.time[:n], pool, sets, arms)
-        for counter in (k.ROWS, k.POOLS, k.MEMBERS, k.SECTION):
-            self.state[counter] = 0
+        sets = Pools(out.starts[: self.state[k.POOLS] + 1].copy(), out.members[: self.state[k.MEMBERS]].copy())
+        pool, arms = out.pool[:n], tuple(self.log.arms)
+        batch = Batch(out.contexts[:n], out.shown[:n], out.click[:n], 1.0 / sets.sizes[pool], out.time[:n], pool, sets, arms)
+        self.state[[k.ROWS, k.POOLS, k.MEMBERS, k.SECTION]] = 0
         self.scratch.stamp[:] = -1
         self.out = self._fresh()
         return batch
