@@ -17,7 +17,7 @@ from .errors import InputError
 from .ledger import Ledger
 from .offer import EVERYTHING, Offer
 from .rows import Rows, distribution_of, rows_of
-from .types import Arrays, Floats, Ints, Masks
+from .types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed
 
 
 class Policy:
@@ -55,13 +55,7 @@ class Policy:
         if listed:
             Policy.kinds[cls.__name__] = cls
 
-    def __init__(
-        self,
-        *,
-        arms: int | Iterable[Hashable],
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
-    ) -> None:
+    def __init__(self, *, arms: Arms, loss_range: Bounds = (0.0, 1.0), seed: Seed = None) -> None:
         self.offer = Offer(arms)
         self.arms = self.offer.arms
         self.loss_range = loss_bounds(loss_range)
@@ -193,7 +187,7 @@ class Policy:
         """
         return math.inf
 
-    def copy(self, *, seed: int | np.random.Generator | None = None) -> Self:
+    def copy(self, *, seed: Seed = None) -> Self:
         """An independent policy in the same state, its random numbers included unless a new `seed` is given.
 
         >>> import hsb

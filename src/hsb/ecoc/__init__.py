@@ -11,13 +11,5 @@ from .coding import contexts, exhaustive, minimum_distance, one_versus_all, rand
 from .hamming import HammingDecoder
 from .perceptrons import Perceptron, Perceptrons
 
-__all__ = [
-    "HammingDecoder",
-    "Perceptron",
-    "Perceptrons",
-    "contexts",
-    "exhaustive",
-    "minimum_distance",
-    "one_versus_all",
-    "random_code",
-]
+__all__ = ["HammingDecoder", "Perceptron", "Perceptrons", "contexts", "exhaustive", "minimum_distance", "one_versus_all"]
+__all__ += ["random_code"]

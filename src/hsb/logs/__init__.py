@@ -10,21 +10,5 @@ from .table import RowLog
 from .writing import Converted, convert, write
 from .yahoo import YahooLog
 
-__all__ = [
-    "Batch",
-    "Converted",
-    "Log",
-    "Pools",
-    "Problem",
-    "Problems",
-    "RowLog",
-    "StoredLog",
-    "SyntheticToday",
-    "YahooLog",
-    "convert",
-    "from_decisions",
-    "from_obp",
-    "open",
-    "to_obp",
-    "write",
-]
+__all__ = ["Batch", "Converted", "Log", "Pools", "Problem", "Problems", "RowLog", "StoredLog", "SyntheticToday", "YahooLog"]
+__all__ += ["convert", "from_decisions", "from_obp", "open", "to_obp", "write"]

@@ -1,7 +1,5 @@
 """Every policy: HSB, the algorithms that the paper compares it with or builds on, and comparators that know the answer."""
 
-from __future__ import annotations
-
 from ..policy import Policy
 from .best_fixed import BestFixed
 from .certificate import Certificate
@@ -16,18 +14,5 @@ from .s_exp3 import SExp3
 from .tree_thompson import TreeThompson
 from .uniform import Uniform
 
-__all__ = [
-    "HSB",
-    "BestFixed",
-    "Certificate",
-    "CsbFtpl",
-    "EpochGreedy",
-    "Exp3",
-    "Exp4",
-    "LinUCB",
-    "MixtureOfMappings",
-    "Policy",
-    "SExp3",
-    "TreeThompson",
-    "Uniform",
-]
+__all__ = ["HSB", "BestFixed", "Certificate", "CsbFtpl", "EpochGreedy", "Exp3", "Exp4", "LinUCB", "MixtureOfMappings"]
+__all__ += ["Policy", "SExp3", "TreeThompson", "Uniform"]

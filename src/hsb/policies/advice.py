@@ -1,7 +1,5 @@
 """What experts advise, checked: arm numbers (rounds, experts), or distributions (rounds, experts, arms) where one of them gives one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 

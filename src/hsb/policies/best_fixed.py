@@ -1,7 +1,5 @@
 """The best mapping in hindsight: what regret is measured against."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 import numpy as np

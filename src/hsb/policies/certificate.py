@@ -1,7 +1,5 @@
 """What the rounds played so far prove."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

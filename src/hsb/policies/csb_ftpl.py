@@ -1,7 +1,5 @@
 """CSB-FTPL: follow the perturbed leader, with an oracle for the best mapping."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, ClassVar
 

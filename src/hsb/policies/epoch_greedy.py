@@ -1,7 +1,5 @@
 """Epoch-Greedy: explore one round, exploit several, more and more."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, ClassVar
 

@@ -1,12 +1,7 @@
 """EXP3: one distribution over arms, whatever the context."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar
-
-import numpy as np
 
 from ..locators import Nowhere
 from ..state import State, make_cells
@@ -27,17 +22,6 @@ class Exp3(Mixture):
     """
 
     guarantee: ClassVar[str] = "Against every single arm, whatever the losses: sqrt(2 M T ln M), with a horizon."
-
-    def __init__(
-        self,
-        *,
-        arms: int | Iterable[Hashable],
-        horizon: float | None = None,
-        learning_rate: float | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
-    ) -> None:
-        super().__init__(arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed)
 
     def regret_bound(self, horizon: float | None = None) -> float:
         """ln M / rate + M T rate / 2; at the theory's rate, sqrt(2 M T ln M). Infinite for a falling rate.

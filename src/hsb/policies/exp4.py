@@ -1,7 +1,5 @@
 """EXP4: the advice of experts, weighed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self

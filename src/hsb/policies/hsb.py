@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
-
-import numpy as np
 
 from .. import theory
 from ..arguments import arm_list, is_number, stop_prior
@@ -15,7 +12,7 @@ from ..locators import Cells, Keys
 from ..state import Member, State, depth_for, hang, make_advisor, make_head
 from ..structures import Structure, from_dict
 from ..theory.schedule import Constant, Epochs, Falling, Schedule
-from ..types import Arrays
+from ..types import Arms, Arrays, Bounds, Seed
 from .mixture import Mixture
 
 if TYPE_CHECKING:
@@ -57,14 +54,14 @@ class HSB(Mixture):
         self,
         structure: Structure,
         *,
-        arms: int | Iterable[Hashable],
+        arms: Arms,
         horizon: float | None = None,
         regions: int | None = None,
         learning_rate: float | None = None,
         drift: Drift = _UNSAID,
         stop: float | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> None:
         if not isinstance(structure, Structure):
             raise InputError(f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")

@@ -1,7 +1,5 @@
 """Policies that keep a table of total losses, a row per leaf, and follow its best mapping."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 import numpy as np

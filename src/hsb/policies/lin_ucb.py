@@ -1,7 +1,5 @@
 """LinUCB: a linear model of each arm's loss, and optimism about what it does not know."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable
 from typing import Any, ClassVar, Self

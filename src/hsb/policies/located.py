@@ -1,7 +1,5 @@
 """Policies that turn a context into a key before anything else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray

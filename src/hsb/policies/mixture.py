@@ -1,8 +1,6 @@
 """Exponential weights over every mapping of a structure, exactly: what HSB, S-EXP3 and EXP3 are."""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ from ..offer import EVERYTHING
 from ..rows import Rows
 from ..state import State
 from ..theory.schedule import Sums
-from ..types import Arrays, Floats, Ints, Masks
+from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed
 from .certificate import Certificate
 from .located import Located
 from .rated import Rated
@@ -33,11 +31,11 @@ class Mixture(Rated, Located, listed=False):
     def __init__(
         self,
         *,
-        arms: int | Iterable[Hashable],
-        horizon: float | None,
-        learning_rate: float | None,
-        loss_range: tuple[float, float],
-        seed: int | np.random.Generator | None,
+        arms: Arms,
+        horizon: float | None = None,
+        learning_rate: float | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> None:
         super().__init__(arms=arms, loss_range=loss_range, seed=seed)
         self._set_rate(horizon, learning_rate)

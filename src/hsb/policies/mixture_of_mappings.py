@@ -1,7 +1,5 @@
 """Section III's algorithm: a mixture of all M^N mappings, one by one."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, ClassVar, Literal, Self
 

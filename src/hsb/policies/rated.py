@@ -1,7 +1,5 @@
 """Policies that learn at a rate: constant, from a horizon, or falling."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

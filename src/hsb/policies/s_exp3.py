@@ -1,18 +1,14 @@
 """S-EXP3: an EXP3 of its own in every cell."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar, Self
-
-import numpy as np
 
 from ..locators import Keys
 from ..spaces import Cells
 from ..state import State
 from ..structures import Structure
 from ..structures.leaves import Leaves
+from ..types import Arms, Bounds, Seed
 from .mixture import Mixture
 
 
@@ -37,11 +33,11 @@ class SExp3(Mixture):
         self,
         structure: Structure | Cells | int,
         *,
-        arms: int | Iterable[Hashable],
+        arms: Arms,
         horizon: float | None = None,
         learning_rate: float | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
-        seed: int | np.random.Generator | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        seed: Seed = None,
     ) -> None:
         self.structure = Leaves(structure)
         super().__init__(arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed)

@@ -1,7 +1,5 @@
 """A context tree with Thompson sampling: the same two passes as HSB's, with Beta counts in the nodes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self

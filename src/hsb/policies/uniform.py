@@ -1,7 +1,5 @@
 """Uniform play: to collect data, and as a yardstick."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exponential weights over a list of experts, one by one: the engine behind EXP4 and the mixture of mappings."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

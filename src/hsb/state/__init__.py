@@ -8,21 +8,5 @@ from .member import Kind, Member, aligned_zeros, blocks, checked, resized
 from .state import State
 from .trees import make_cells, make_tree
 
-__all__ = [
-    "Kind",
-    "Member",
-    "State",
-    "aligned_zeros",
-    "blocks",
-    "checked",
-    "depth_for",
-    "hang",
-    "make_advisor",
-    "make_cells",
-    "make_graph",
-    "make_head",
-    "make_intervals",
-    "make_one_of",
-    "make_tree",
-    "resized",
-]
+__all__ = ["Kind", "Member", "State", "aligned_zeros", "blocks", "checked", "depth_for", "hang", "make_advisor"]
+__all__ += ["make_cells", "make_graph", "make_head", "make_intervals", "make_one_of", "make_tree", "resized"]

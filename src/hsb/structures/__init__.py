@@ -1,7 +1,5 @@
 """The hierarchical structures of Section IV: how a node may split, and nothing else."""
 
-from __future__ import annotations
-
 import json
 
 from ..errors import InputError
@@ -13,20 +11,8 @@ from .kary_tree import BinaryTree, KaryTree
 from .one_of import OneOf
 from .position_splits import PositionSplits
 
-__all__ = [
-    "ArbitrarySplits",
-    "BinaryTree",
-    "Cost",
-    "GroupedLexicographic",
-    "Hierarchy",
-    "KaryTree",
-    "Lexicographic",
-    "OneOf",
-    "PositionSplits",
-    "Structure",
-    "from_dict",
-    "from_json",
-]
+__all__ = ["ArbitrarySplits", "BinaryTree", "Cost", "GroupedLexicographic", "Hierarchy", "KaryTree", "Lexicographic"]
+__all__ += ["OneOf", "PositionSplits", "Structure", "from_dict", "from_json"]
 
 
 from_dict = Structure.from_dict

@@ -1,7 +1,5 @@
 """Example 1: arbitrary splitting."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations

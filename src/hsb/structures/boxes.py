@@ -1,7 +1,5 @@
 """Boxes of fractions: what part of its features a node covers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 Box = tuple[tuple[float, float], ...]  # (low, high) per feature

@@ -1,7 +1,5 @@
 """Examples 4 and 5: intervals of ordered leaves, split into two or K consecutive parts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise

@@ -1,7 +1,5 @@
 """The user's own hierarchy: any nodes, regions and child groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

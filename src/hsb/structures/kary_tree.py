@@ -1,7 +1,5 @@
 """Examples 2 and 3: binary and K-ary trees."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A root whose options are whole structures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, Self

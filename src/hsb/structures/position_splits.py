@@ -1,7 +1,5 @@
 """Example 6: arbitrary position splitting."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
