@@ -31,11 +31,13 @@ test-engines: $(READY)  ## parts on Dask and Ray, each a cluster of two workers 
 	done
 	$$(command -v timeout >/dev/null && echo timeout 300) $(BIN)/python -m pytest -rs tests/engines
 
-lint: $(READY)  ## style, types, and which module may import which
+lint: $(READY)  ## style, types, which module may import which, and how often one reaches into another
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python .ci/private_reaches.py 50
+	$(BIN)/python .ci/private_reaches.py 5 --kernels
 
 bench: $(READY)  ## speed and memory, each against a reference in the same run
 	$(BIN)/python benchmarks/bench.py

@@ -52,7 +52,7 @@ class Policy:
 
     def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
-        if listed:
+        if listed and Policy.kinds.get(cls.__name__, cls).__module__ == cls.__module__:  # a user's Uniform is not hsb's
             Policy.kinds[cls.__name__] = cls
 
     def __init__(self, *, arms: Arms, loss_range: Bounds = (0.0, 1.0), seed: Seed = None) -> None:

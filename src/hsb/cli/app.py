@@ -23,6 +23,7 @@ from . import show
 from .bounds import bounds
 from .log_commands import add_to
 from .options import flat
+from .warmup import warmup
 
 USAGE: type[Exception] = typer.BadParameter.__bases__[0]  # the parser's own errors: it does not name their class
 STOPPED = 130
@@ -116,6 +117,7 @@ def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, ru
 
 
 app.command()(bounds)
+app.command()(warmup)
 add_to(app)
 
 

@@ -65,7 +65,7 @@ class Structure(ABC):
 
     def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
-        if listed:
+        if listed and Structure.kinds.get(cls.__name__, cls).__module__ == cls.__module__:  # a user's KaryTree is not hsb's
             Structure.kinds[cls.__name__] = cls
 
     def __init__(self, *, leaves: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:

@@ -1,0 +1,51 @@
+"""`hsb warmup`: compile ahead of the first decision, so that nobody waits for it."""
+
+import os
+import time
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import track
+from typer import Option
+
+from ..play import simulate
+from ..policies import HSB, Policy
+from ..structures import ArbitrarySplits, BinaryTree, Lexicographic, OneOf, Structure
+
+ROUNDS = 20
+
+
+def states(everything: bool) -> Iterator[tuple[str, Policy]]:
+    """A policy for each kind of state that kernels are compiled for, by name."""
+    trees: dict[str, Structure] = {"a tree": BinaryTree(depth=4), "a deep tree": BinaryTree(depth=40)}
+    others: dict[str, Structure] = {"intervals": Lexicographic(leaves=4), "a hierarchy": ArbitrarySplits(leaves=4)}
+    others["one of several"] = OneOf(*trees.values(), *others.values())
+    for name, structure in {**trees, **(others if everything else {})}.items():
+        yield f"the default on {name}", HSB(structure, arms=3, seed=0)
+        yield f"a constant rate on {name}", HSB(structure, arms=3, learning_rate=0.1, seed=0)
+
+
+def warmup(everything: Annotated[bool, Option("--all", help="Every kind of structure, some minutes.")] = False) -> None:
+    """Compile what policies need, ahead of their first decision.
+
+    Compiled code is kept, beside the package or in NUMBA_CACHE_DIR: later processes start at once.
+
+    Example: hsb warmup --all
+    """
+    os.environ["HSB_QUIET"] = "1"  # the bar says it
+    begin = time.perf_counter()
+    policies = list(states(everything))
+    rng = np.random.default_rng(0)
+    contexts, losses = rng.random(ROUNDS), rng.random((ROUNDS, 3))
+    offered = rng.random((ROUNDS, 3)) < 0.5
+    offered[:, 0] = True
+    for _, policy in track(policies, "compiling", console=Console(stderr=True)):
+        for some in (None, [0, 1]):
+            policy.learn(policy.decide(0.3, available=some), loss=1.0)
+            policy.probabilities(0.3, available=some)
+        simulate(policy, contexts, losses)
+        simulate(policy, contexts, losses, available=offered)
+    typer.echo(f"Compiled, or found compiled, {', '.join(name for name, _ in policies)}: {time.perf_counter() - begin:.0f} s.")

@@ -1,0 +1,80 @@
+"""A process that compiles says so, once, unless told not to; where nothing can be kept, hsb works and says what to do."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hsb
+
+SOURCE = Path(hsb.__file__).parent
+
+LONG = """
+import hsb
+from hsb.kernels import jit
+jit.LONG = 0.0  # whatever is compiled takes longer
+policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, learning_rate=0.1, seed=0)
+policy.learn(policy.decide(0.3), loss=1.0)
+print(policy.rounds)
+"""
+
+
+def ran(code: str, cache: Path, **environment: str) -> subprocess.CompletedProcess:
+    """A fresh process with a cache of its own."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "HSB", "NUMBA"))}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=clean | {"NUMBA_CACHE_DIR": str(cache)} | environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def test_one_line_while_it_compiles_and_none_from_the_cache(tmp_path):
+    first = ran(LONG, tmp_path)
+    assert first.stdout == "1\n", first.stderr
+    assert first.stderr.count("hsb: compiling") == 1 and "hsb warmup" in first.stderr
+    assert ran(LONG, tmp_path).stderr == ""
+
+
+def test_nothing_is_said_where_nobody_wants_to_hear_it(tmp_path):
+    assert ran(LONG, tmp_path, HSB_QUIET="1", NUMBA_DISABLE_JIT="0").stderr == ""
+
+
+def test_only_what_the_policy_needs_is_compiled(tmp_path):
+    code = """
+import hsb
+from hsb.kernels import graph, intervals, chains, rounds, tables
+policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, seed=0)
+policy.learn(policy.decide(0.3), loss=1.0)
+print([len(f.signatures) for f in (rounds.update, tables.play, graph.visit, intervals.visit, chains.branch)])
+one = [hsb.BinaryTree(depth=d) for d in (3, 4, 5)]
+for n in (2, 3):
+    policy = hsb.HSB(hsb.OneOf(*one[:n]), arms=2, learning_rate=0.1, seed=0)
+    policy.learn(policy.decide(0.3), loss=1.0)
+print(len(rounds.update.signatures))  # one more, for both
+"""
+    done = ran(code, tmp_path, HSB_QUIET="1")
+    assert done.stdout.split("\n")[:2] == ["[1, 0, 0, 0, 0]", "2"], done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders that cannot be written are made the POSIX way")
+def test_without_a_place_for_the_cache_it_works_and_says_what_to_do(tmp_path):
+    """Numba is told of no folder that can be written, as with read-only site-packages and home."""
+    code = """
+import os, warnings
+from numba.core import caching
+for locator in caching.CacheImpl._locator_classes:
+    locator.from_function = classmethod(lambda cls, *_: None)
+warnings.simplefilter("always")
+import hsb
+policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, learning_rate=0.1, seed=0)
+policy.learn(policy.decide(0.3), loss=1.0)
+print(policy.rounds)
+"""
+    done = ran(code, tmp_path, HSB_QUIET="1")
+    assert done.stdout == "1\n", done.stderr
+    assert done.stderr.count("NUMBA_CACHE_DIR") == 1
