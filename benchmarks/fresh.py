@@ -6,8 +6,10 @@ The parent calls `seconds_to_import` and the others; the child is this same file
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -33,13 +35,22 @@ def seconds_to_first_decision() -> float:
     return _child("first_decision")["at"] - start
 
 
+def first_use(depth: int) -> dict[str, float]:
+    """Seconds from starting the process until the default has learned a round, and more until it has simulated, nothing being compiled."""
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as cache:
+        child = _child("use", str(depth), NUMBA_CACHE_DIR=cache, HSB_QUIET="1")
+    return {"learned": child["learned"] - start, "simulate": child["simulated"] - child["learned"]}
+
+
 def memory(rounds: int) -> dict[str, float]:
     """Bytes per distinct context at depth 52 and three arms, every round teaching."""
     return _child("memory", str(rounds))
 
 
-def _child(*arguments: str) -> dict[str, Any]:
-    done = subprocess.run([sys.executable, Path(__file__).resolve(), *arguments], check=True, capture_output=True, text=True)
+def _child(*arguments: str, **environment: str) -> dict[str, Any]:
+    command = [sys.executable, Path(__file__).resolve(), *arguments]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | environment)
     return json.loads(done.stdout)
 
 
@@ -49,6 +60,17 @@ def first_decision() -> dict[str, float]:
 
     hsb.HSB(hsb.BinaryTree(depth=10), arms=3, horizon=1000, seed=0).decide(0.37)
     return {"at": time.monotonic()}
+
+
+def use(depth: int) -> dict[str, float]:
+    """In the child."""
+    import hsb
+
+    policy = hsb.HSB(hsb.BinaryTree(depth=depth), arms=3, seed=0)
+    policy.learn(policy.decide(0.37), loss=1.0)
+    learned = time.monotonic()
+    hsb.simulate(policy, [0.1, 0.7], [[0.0, 1.0, 1.0]] * 2)
+    return {"learned": learned, "simulated": time.monotonic()}
 
 
 def measure_memory(rounds: int) -> dict[str, float]:
@@ -93,4 +115,5 @@ def _resident() -> int:
 
 if __name__ == "__main__":
     what, *rest = sys.argv[1:]
-    print(json.dumps(first_decision() if what == "first_decision" else measure_memory(int(rest[0]))))
+    children = {"first_decision": first_decision, "use": use, "memory": measure_memory}
+    print(json.dumps(children[what](*map(int, rest))))

@@ -44,10 +44,13 @@ def measures(effort: Effort) -> Iterator[tuple[str, Callable[[], Row]]]:
         for kind, bars in (("plain", (1.3, 1.5)), ("tuned", (None, None))):
             yield f"tree against {kind} C, {name}", partial(tree, effort, name, world, kind, bars[0])
             yield f"lexicographic against {kind} C, {name}", partial(lexicographic, effort, name, world, kind, bars[1])
-    yield "decide + learn", partial(step, effort)
+    yield "decide + learn", partial(step, effort, "a constant rate", 5.0)
+    yield "decide + learn, the default", partial(step, effort, "the default", 8.0)
     for name, world in WORLDS.items():
         yield f"depth 52, {name}", partial(deep, effort, name, world)
     yield "memory at depth 52", partial(memory, effort)
+    for arms in (5, 8, 16):
+        yield f"{arms} arms, simulate", partial(some_arms, effort, arms)
     yield "4096 arms, simulate", partial(many_arms_table, effort)
     yield "4096 arms, decide + learn", partial(many_arms_step, effort)
     yield "position splits, 6 bits", partial(positions, effort, 6, 5.0)
@@ -56,6 +59,8 @@ def measures(effort: Effort) -> Iterator[tuple[str, Callable[[], Row]]]:
     yield from log_rows(effort.visits)
     yield "import", partial(importing, effort)
     yield "first decision", partial(first_decision, effort)
+    for name, depth, bar in (("a tree", 10, 8.0), ("a deep tree", 52, None)):
+        yield f"first use, the default on {name}", partial(first_use, name, depth, bar)
 
 
 def tree(effort: Effort, name: str, world: Problem, kind: str, bar: float | None) -> Row:
@@ -90,14 +95,17 @@ def _against_c(
     return Row(what, ours, "ns/round", bar, theirs, f"{kind} C", note)
 
 
-def step(effort: Effort) -> Row:
+def step(effort: Effort, name: str, bar: float) -> Row:
     """One round from Python."""
     structure = hsb.BinaryTree(depth=10)
     world = noise(effort.steps)
-    player = policy(structure, 3, rate(structure, 3, FULL.rounds))
+    player = hsb.HSB(structure, arms=3, seed=1)
+    if name != "the default":
+        player = policy(structure, 3, rate(structure, 3, FULL.rounds))
     contexts, losses = world.contexts[:, 0].tolist(), world.losses[:, 0].tolist()
     (ns,) = least(lambda: step_ns(player, contexts, losses), repeats=4 * effort.repeats)
-    return Row("decide + learn: tree, depth 10", ns / 1000, "us", 6.0, note=f"mean of {effort.steps} rounds, a loss in each")
+    what = f"decide + learn: {name}, tree, depth 10"
+    return Row(what, ns / 1000, "us", bar, note=f"mean of {effort.steps} rounds, a loss in each")
 
 
 def deep(effort: Effort, name: str, world: Problem) -> Row:
@@ -123,6 +131,14 @@ def memory(effort: Effort) -> Row:
 
 
 FEW, MANY = 4, 4096
+
+
+def some_arms(effort: Effort, arms: int) -> Row:
+    """`simulate` at depth 10, every node visited before, with more arms than fit into registers: against 4."""
+    few, some = _visited(FEW, effort.rounds // 5), _visited(arms, effort.rounds // 5)
+    some_ns, few_ns = least(lambda: warm_simulate_ns(*some), lambda: warm_simulate_ns(*few), repeats=effort.repeats)
+    note = f"rate for 10^6 rounds, a loss every round, all nodes visited before; {some_ns / few_ns:.2f} times 4 arms, at most 2"
+    return Row(f"simulate: tree, depth 10, {arms} arms", some_ns, "ns/round", 2.0, few_ns, f"{FEW} arms", note)
 
 
 def many_arms_table(effort: Effort) -> Row:
@@ -175,3 +191,10 @@ def first_decision(effort: Effort) -> Row:
     fresh.seconds_to_first_decision()  # fills the cache
     (seconds,) = least(fresh.seconds_to_first_decision, repeats=effort.repeats)
     return Row("first decision in a fresh process", seconds, "s", 1.5, note="from starting the interpreter; cache warm")
+
+
+def first_use(name: str, depth: int, bar: float | None) -> Row:
+    """From starting a process to its first round learned, nothing compiled before."""
+    seconds = fresh.first_use(depth)
+    note = f"from starting the interpreter, cache empty; its `simulate` {seconds['simulate']:.1f} s more, at most 3"
+    return Row(f"first use: the default on {name}", seconds["learned"], "s", bar, note=note)

@@ -15,7 +15,6 @@ from ..errors import InputError
 from ..play import learn_from
 from ..play import replay as replay_log
 from ..plot import explanation_png
-from ..policies import HSB
 from . import show
 from .log_options import Fresh, Json, SomeRows, Source
 from .options import flat
@@ -132,9 +131,10 @@ def explain(
     Example: hsb explain policy.hsb --png policy.png
     """
     policy, encoder = load(file)
-    if not isinstance(policy, HSB):
+    explain_itself = getattr(policy, "explain", None)
+    if explain_itself is None:
         raise InputError(f"{file} holds a {type(policy).__name__}, which has no rules to print. hsb explain needs an HSB.")
-    explanation = policy.explain()
+    explanation = explain_itself()
     if png is not None:
         storage.write_atomically(png, explanation_png(explanation))
     if as_json:

@@ -45,7 +45,6 @@ class Exp3(Mixture):
         return self._prior_bound()  # that of every arm
 
     def settings(self) -> dict[str, Any]:
-        """Its rate."""
         return self._rate_settings()
 
     def _shown(self) -> dict[str, Any]:

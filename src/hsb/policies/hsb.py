@@ -149,12 +149,10 @@ class HSB(Mixture):
         return price(self.explain(), stop=self.stop)
 
     def _prior_bound(self) -> float:
-        """Theorem 2's, for `regions` regions."""
         arms = len(self.arms)
         return theory.prior_bound(self.structure, arms=arms, regions=arms if self.regions is None else self.regions)
 
     def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, checked."""
         arrays = self._upgraded(arrays) if "advisor" in arrays else arrays
         if self.drift == "auto" and self._depth != (depth := int(arrays["1.ints"][h.DEPTH])):
             self._look(depth)  # as closely as it could when there were fewer arms
@@ -182,13 +180,11 @@ class HSB(Mixture):
         return upgraded
 
     def settings(self) -> dict[str, Any]:
-        """Structure, rate, drift and prior."""
         more = {"regions": self.regions, "drift": self.drift, "stop": self.stop}
         return {"structure": self.structure.to_dict(), **self._rate_settings(), **more}
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy."""
         return cls(from_dict(settings.pop("structure")), **settings, **common)
 
     def _shown(self) -> dict[str, Any]:

@@ -214,11 +214,9 @@ class Mixture(Rated, Located, listed=False):
         self.state, self._sums = self.state.copy(), list(self._sums)
 
     def to_arrays(self) -> Arrays:
-        """What it learned, by name."""
         return {"sums": np.array(self._sums), **self.state.to_arrays()}
 
     def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, checked."""
         arrays = dict(arrays)
         sums = arrays.pop("sums", np.zeros(3))  # the first files had none
         if sums.shape != (3,) or not np.isfinite(sums).all():

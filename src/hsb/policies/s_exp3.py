@@ -64,12 +64,10 @@ class SExp3(Mixture):
         return self._prior_bound()  # that of every mapping
 
     def settings(self) -> dict[str, Any]:
-        """Its leaves and its rate."""
         return {"structure": self.structure.plain(), **self._rate_settings()}
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy."""
         return cls(Leaves.from_plain(settings.pop("structure")), **settings, **common)
 
     def _shown(self) -> dict[str, Any]:

@@ -48,11 +48,9 @@ class Advisor(Kind):
         return [(0, 2), (3, int(I[h.ROW0]) - 3), (end, len(member.F) - end)]
 
     def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
-        """The advice."""
         return [(h.ADVICE, 1)]
 
     def trimmed(self, member: Member) -> Member:
-        """What it learned, without what stands behind."""
         return Member(member.F[: member.I[h.ROWS_END]], member.I)
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
@@ -60,7 +58,6 @@ class Advisor(Kind):
         return len(F) == fresh.I[h.ROWS_END] and np.array_equal(I, fresh.I) and (len(F) == 0 or bool(F.min() >= 0.0))
 
     def is_finite(self, F: Floats, I: Ints) -> bool:
-        """Every number."""
         return bool(np.isfinite(F).all())
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
@@ -70,7 +67,6 @@ class Advisor(Kind):
         F[: len(member.F)] = member.F
 
     def add_arm(self, member: Member) -> Member:
-        """The new arm was never played."""
         F, I = member
         wider = make_advisor(int(I[h.DEPTH]), int(I[h.ARMS]) + 1)
         wider.F[:HEAD] = F[:HEAD]

@@ -43,11 +43,9 @@ class Graph(Kind):
     """Rows of different lengths, each a node's options and then its arm block."""
 
     def blocks(self, member: Member) -> Ints:
-        """At the end of each row."""
         return np.asarray(np.append(_rows(member)[1:], len(member.F)) - member.I[h.WIDTH] - member.I[h.ARMS])
 
     def scratch(self, member: Member) -> list[tuple[int, int]]:
-        """Reach and ratio too."""
         I = member.I
         return [*super().scratch(member), (int(I[h.REACH]), int(I[h.VISITS])), (int(I[h.RATIO]), int(I[h.VISITS]))]
 
@@ -60,7 +58,6 @@ class Graph(Kind):
         return super().fits(F, I, fresh) and np.array_equal(I[int(I[h.SPEC]) :], fresh.I[int(I[h.SPEC]) :])
 
     def widened(self, member: Member) -> Member:
-        """The same nodes."""
         F, I = member
         spec, rows = I[I[h.SPEC] : I[h.NODE0]], I[I[h.NODE0] :]
         sizes = np.diff(np.append(rows, len(F)))
@@ -69,7 +66,6 @@ class Graph(Kind):
         return make_graph(int(I[h.SHAPE]), spec, options, int(I[h.VISITS]), edges, int(I[h.ARMS]) + 1)
 
     def ahead(self, member: Member, blocks: Ints) -> Ints:
-        """The row's options."""
         return blocks - _rows(member)
 
 

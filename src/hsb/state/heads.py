@@ -48,7 +48,6 @@ def hang(members: Sequence[Member], option: int, offset: int) -> list[Member]:
 
 class _Options(Kind):
     def scratch(self, member: Member) -> list[tuple[int, int]]:
-        """What the members below reach and become."""
         I = member.I
         return [*super().scratch(member), *((int(I[at]), int(I[h.OPTIONS])) for at in (h.CHILD_REACH, h.CHILD_RATIO))]
 
@@ -57,15 +56,12 @@ class Root(_Options):
     """The root of `OneOf` has arms of its own."""
 
     def blocks(self, member: Member) -> Ints:
-        """One."""
         return np.array([member.I[h.NODE] + 1 + 2 * member.I[h.OPTIONS]])
 
     def widened(self, member: Member) -> Member:
-        """The same options."""
         return make_one_of(int(member.I[h.OPTIONS]), int(member.I[h.ARMS]) + 1)
 
     def ahead(self, member: Member, blocks: Ints) -> Ints:
-        """Its options."""
         return np.array([1 + 2 * member.I[h.OPTIONS]])
 
 
@@ -73,12 +69,10 @@ class Head(_Options):
     """The head has none: it stays as it is."""
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
-        """The prior must be the settings' own."""
         prior = slice(int(fresh.I[h.PRIOR]), int(fresh.I[h.PRIOR] + fresh.I[h.OPTIONS]))
         return super().fits(F, I, fresh) and np.array_equal(F[prior], fresh.F[prior])
 
     def add_arm(self, member: Member) -> Member:
-        """The same weights."""
         F, I = member
         prior = slice(int(I[h.PRIOR]), int(I[h.PRIOR] + I[h.OPTIONS]))
         wider = make_head(F[prior].tolist(), int(I[h.ARMS]) + 1)

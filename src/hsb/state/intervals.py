@@ -47,18 +47,15 @@ class Intervals(Kind):
     """One kind for two parts and for more."""
 
     def blocks(self, member: Member) -> Ints:
-        """Of every interval."""
         I = member.I
         first, last = np.triu_indices(I[h.LEAVES])
         return np.asarray(I[h.ARM0] + (I[h.WIDTH] + I[h.ARMS]) * (first * I[h.LEAVES] + last))
 
     def scratch(self, member: Member) -> list[tuple[int, int]]:
-        """The derivatives too."""
         I = member.I
         return [*super().scratch(member), (int(I[h.ADJOINT]), int((2 * I[h.GROUPS] - 1) * I[h.LEAVES] ** 2))]
 
     def widened(self, member: Member) -> Member:
-        """The same masses and sums."""
         F, I = member
         leaves, groups = int(I[h.LEAVES]), int(I[h.GROUPS])
         counts = F[I[h.COUNTS] : I[h.COUNTS] + leaves + 1]
@@ -69,7 +66,6 @@ class Intervals(Kind):
         return wider
 
     def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
-        """SIGMA of the same interval."""
         I = wider.I
         return np.asarray(I[h.SIGMA] + (places - I[h.ARM0]) // (I[h.WIDTH] + I[h.ARMS]))
 

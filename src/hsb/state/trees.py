@@ -74,7 +74,6 @@ class Tree(Kind):
     kept = 2  # what a row hides stands before its logarithms
 
     def blocks(self, member: Member) -> Ints:
-        """Those of the rows visited."""
         F, I = member
         rows = I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.ROWS] if I[h.KIND] == h.COMPRESSED else I[h.CAPACITY])
         return np.asarray(rows[F[rows] + F[rows + 1] != 0.0] + 2)
@@ -116,7 +115,6 @@ class Tree(Kind):
         return int(I[h.ROW0] + rows * I[h.STRIDE]), int(I[h.LINKS] + rows * I[h.LINK_STRIDE])
 
     def bytes_in_use(self, member: Member) -> int:
-        """Rows never visited apart."""
         I = member.I
         words = int(I[h.STRIDE] * 2 if I[h.KIND] == h.DENSE else I[h.STRIDE] + I[h.LINK_STRIDE])
         return super().bytes_in_use(member) - 8 * int(I[h.CAPACITY] - I[h.ROWS]) * words
@@ -180,16 +178,13 @@ class Tree(Kind):
         return wider
 
     def places(self, member: Member, wider: Member) -> Ints:
-        """Row for row."""
         rows = (self.blocks(member) - 2 - member.I[h.ROW0]) // member.I[h.STRIDE]
         return np.asarray(wider.I[h.ROW0] + rows * wider.I[h.STRIDE] + 2)
 
     def ahead(self, member: Member, blocks: Ints) -> Ints:
-        """Rate and go."""
         return np.full(len(blocks), 2)
 
     def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
-        """In the row or, hidden, behind it."""
         seen = member.F[self.blocks(member) - 2] != 0.0
         return np.asarray(np.where(seen, places - 2, places - 2 + wider.I[h.LOGS]))
 
