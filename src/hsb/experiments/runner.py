@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import time
 import traceback
 from collections import Counter
@@ -56,7 +57,8 @@ def run(
     if missing:
         if prepare is not None and engine == "local" and min(jobs, len(missing)) > FEW:
             prepare()
-        with closing(spread(engine, jobs, perform, [(i, parts[i].function, parts[i].arguments) for i in missing])) as outcomes:
+        tasks = [(i, parts[i].function, parts[i].arguments, os.getcwd()) for i in missing]
+        with closing(spread(engine, jobs, perform, tasks)) as outcomes:
             for number, text, seconds, failed in outcomes:
                 part = parts[number]
                 if failed:
@@ -85,11 +87,14 @@ def in_turn(parts: Sequence[Part], which: Sequence[int]) -> list[int]:
     return [i for *_, i in sorted(keys)]
 
 
-def perform(number: int, function: str, arguments: dict[str, Any]) -> tuple[int, str, float, bool]:
+def perform(number: int, function: str, arguments: dict[str, Any], here: str) -> tuple[int, str, float, bool]:
     """Run one part, wherever this is: its number, its result as JSON or what it raised, the seconds, and whether it failed.
 
-    An error comes back as text, so that other parts are not lost with it.
+    An error comes back as text, so that other parts are not lost with it. `here` is the folder that files and classes of the user's own are
+    named from: a worker may have been started in another one.
     """
+    if os.path.isdir(here):
+        os.chdir(here)
     begin = time.perf_counter()
     try:
         module, _, name = function.partition(":")
