@@ -39,7 +39,7 @@ def weigh(F, I, key, offered, step, drift, kinds, logs):
     if logs is not None:
         for k in range(I[h.MEMBERS] - 1, -1, -1):
             f, i, part = members.own(F, I, k, key)
-            n = of.extend(f, i, part, members.count(I, k), kinds[0], kinds[1])
+            n = of.extend(f, i, part, members.count(I, k), kinds[9], kinds[1])
             r = _ratio_log(f, i, part, n, step, offered, kinds[0], kinds[2], kinds[3], kinds[4])
             if i[h.PARENT] >= 0:
                 F[members.place(I, i, h.CHILD_RATIO)] = r

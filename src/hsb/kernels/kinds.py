@@ -1,8 +1,8 @@
 """Each verb of a member, whatever its kind.
 
 `kinds` says what a state has: a tuple of trees, compressed ones among them, intervals, graphs (ONE_OF too), heads (HEAD and ADVISOR),
-logarithms, one dense binary tree by itself with few arms (`small.py`) or some (`medium.py`), and many arms: each 0, or None where there is
-none of it. Numba compiles no branch that None rules out, so a policy waits only for the kernels that it needs.
+logarithms, one dense binary tree by itself with few arms (`small.py`) or some (`medium.py`), many arms, dense trees: each 0, or None where
+there is none of it. Numba compiles no branch that None rules out, so a policy waits only for the kernels that it needs.
 """
 
 from . import advisor, arms, graph, head, intervals, one_of, rows, tree
@@ -11,10 +11,10 @@ from .jit import inner
 
 
 @inner
-def visit(F, I, key, offered, reach, trees, compressed, interval, listed, heads):
+def visit(F, I, key, offered, reach, dense, compressed, interval, listed, heads):
     """Reach pass: how many nodes have rows. Their weights and arm blocks stand at WEIGHT and BASES."""
     kind = I[KIND]
-    if trees is not None:
+    if dense is not None:
         if kind == DENSE:
             return tree.visit_dense(F, I, key, reach)
     if compressed is not None:
@@ -36,9 +36,9 @@ def visit(F, I, key, offered, reach, trees, compressed, interval, listed, heads)
 
 
 @inner
-def extend(F, I, key, n, trees, compressed):
+def extend(F, I, key, n, dense, compressed):
     """Rows for the other nodes that contain the key: how many nodes there are now."""
-    if trees is not None:
+    if dense is not None:
         if I[KIND] == DENSE:
             return tree.extend_dense(F, I, key, n)
     if compressed is not None:

@@ -24,7 +24,7 @@ def visit(F, I, key, offered, kinds):
         if i[h.PARENT] >= 0:
             reach = F[members.place(I, i, h.CHILD_REACH)]
         I[h.DIRECTORY + k * h.ENTRY + h.COUNT] = of.visit(
-            f, i, part, offered, reach, kinds[0], kinds[1], kinds[2], kinds[3], kinds[4]
+            f, i, part, offered, reach, kinds[9], kinds[1], kinds[2], kinds[3], kinds[4]
         )
 
 
@@ -240,7 +240,7 @@ def update(F, I, key, offered, arm, loss, x, drift, visited, kinds):
             step = arm, x, math.exp(-x), math.exp(log_g)
             for k in range(I[h.MEMBERS] - 1, -1, -1):
                 f, i, part = members.own(F, I, k, key)
-                n = of.extend(f, i, part, members.count(I, k), kinds[0], kinds[1])
+                n = of.extend(f, i, part, members.count(I, k), kinds[9], kinds[1])
                 r = of.ratio(f, i, part, n, step, offered, kinds[0], kinds[2], kinds[3], kinds[4])
                 if i[h.PARENT] >= 0:
                     F[members.place(I, i, h.CHILD_RATIO)] = r

@@ -108,7 +108,7 @@ def extend(F, I, key, n):
         return n
     path = I[h.PATH]
     if n == 0:
-        leaf = chains.new_leaf(F, I, key, 0)
+        leaf = chains.new_leaf(F, I, key, n)  # from level 0, and no literal: Numba would compile the same once more for it
     else:
         at = (I[path + n - 1] - I[h.ROW0]) // I[h.STRIDE]
         link = I[h.LINKS] + at * I[h.LINK_STRIDE]

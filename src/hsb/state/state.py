@@ -234,7 +234,7 @@ class State:
         wanted = ({h.DENSE, h.COMPRESSED}, {h.COMPRESSED}, {h.INTERVALS}, {h.GRAPH, h.ONE_OF}, {h.HEAD, h.ADVISOR})
         I, arms = self.members[0].I, self.I[h.ALL_ARMS]
         alone = there == {h.DENSE} and len(self.words) == 1 and I[h.FANOUT] == 2
-        also = (self._hard, alone and arms <= h.SMALL, alone and h.SMALL < arms <= h.FEW, arms > h.FEW)
+        also = (self._hard, alone and arms <= h.SMALL, alone and h.SMALL < arms <= h.FEW, arms > h.FEW, h.DENSE in there)
         self.kinds = (*(0 if there & kinds else None for kinds in wanted), *(0 if it else None for it in also))
 
     def __getstate__(self) -> dict[str, Any]:
