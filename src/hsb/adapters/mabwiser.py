@@ -3,14 +3,11 @@
 Where MABWiser is installed its Simulator takes one; nothing here needs it.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arguments import is_number
 from ..decision import Decision
@@ -137,7 +134,7 @@ class MABWiserBandit:
         return shares[0] if len(shares) == 1 else shares
 
     @property
-    def _imp(self) -> MABWiserBandit:
+    def _imp(self) -> Self:
         """Where MABWiser's Simulator looks for what a context-free bandit expects."""
         return self
 
@@ -194,7 +191,7 @@ def _listed(name: str, values: Any) -> list[Any]:
 
 def _points(contexts: Any, *, single: bool) -> list[Any]:
     """The contexts one by one. A series is one context of several features, or several of one, as MABWiser reads it."""
-    table: NDArray[np.float64] = numbers("contexts", contexts)
+    table = numbers("contexts", contexts)
     if table.ndim == 1 and not isinstance(contexts, list | tuple | np.ndarray):
         table = table.reshape(1, -1) if single else table.reshape(-1, 1)
     if table.ndim != 2:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..types import Floats, Ints
@@ -134,7 +133,7 @@ class Comparison:
     def __repr__(self) -> str:
         return f"Comparison({self.title or 'untitled'}: {', '.join(self.losses)})"
 
-    def _table(self, policy: str) -> NDArray[np.float64]:
+    def _table(self, policy: str) -> Floats:
         if policy not in self.losses:
             raise InputError(f"There is no policy {policy!r} here. The policies are {', '.join(map(repr, self.losses))}.")
         return self.losses[policy]

@@ -22,8 +22,7 @@ class RewardModel(ABC):
     `features` are the log's, `contexts` the policy's.
     """
 
-    fits = True
-    """Must it see the log first? Otherwise `add` and `finish` are not called."""
+    fits = True  # must it see the log first? Otherwise `add` and `finish` are not called
 
     def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
         """Take in rows, one entry each: what was played, what came of it, and the row's fold."""

@@ -35,10 +35,8 @@ def imported(name: str, base: type) -> Any:
     if not isinstance(kind, type) or not issubclass(kind, base):
         kinds = [each for each, value in vars(module).items() if isinstance(value, type) and issubclass(value, base)]
         where = getattr(module, "__file__", None) or module_name
-        has = ", ".join(sorted(kinds)) or "none at all"
-        raise InputError(
-            f"{name!r}: {where} has no subclass of hsb's {base.__name__} of the name {class_name!r}; it has {has}."
-        )
+        lacking = f"no subclass of hsb's {base.__name__} of the name {class_name!r}"
+        raise InputError(f"{name!r}: {where} has {lacking}; it has {', '.join(sorted(kinds)) or 'none at all'}.")
     if inspect.isabstract(kind):
         raise InputError(f"{name!r} is not complete: it must define {', '.join(sorted(vars(kind)['__abstractmethods__']))}.")
     return kind

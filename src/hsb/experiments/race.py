@@ -47,14 +47,9 @@ class Race(Experiment):
         settings = self.settings(options)
         names = ("problem", "rounds", "presentations", "seed", "code")
         shared = {"marks": self.marks(settings)} | {name: settings[name] for name in names if name in settings}
-        function, rounds = f"{__name__}:play_part", settings["rounds"] * settings["presentations"]
+        play, rounds = f"{__name__}:play_part", settings["rounds"] * settings["presentations"]
         return [
-            Part(
-                f"{self.name}: data set {run + 1}, {group}",
-                function,
-                shared | {"policies": each, "run": run},
-                rounds * len(each),
-            )
+            Part(f"{self.name}: data set {run + 1}, {group}", play, shared | {"policies": each, "run": run}, rounds * len(each))
             for run in range(settings["data_sets"])
             for group, each in settings["policies"].items()
         ]

@@ -1,10 +1,8 @@
 """Which column of a table is what: the names of a log's columns, checked."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from ..errors import InputError
 from .rows import Meaning, Rows
@@ -42,8 +40,9 @@ class Columns:
         arm, propensity, value = table[self.arm], table[self.propensity], table[self.value]
         return Rows(file, line, context, arm, propensity, value, some, table.get(self.timestamp), table.get(self.id))
 
-    @staticmethod
+    @classmethod
     def of(
+        cls,
         meaning: Meaning,
         *,
         arm: str | None,
@@ -53,7 +52,7 @@ class Columns:
         available: Available | None = None,
         timestamp: str | None = None,
         id: str | None = None,
-    ) -> Columns:
+    ) -> Self:
         """Checked columns. Losses lie in [0, 1] where the meaning has no `loss_range`.
 
         `available` may be a mapping from arm to column, too; without arms, a sequence of columns names the arms.
@@ -88,7 +87,7 @@ class Columns:
         offers: Any = "all" if some is None else "lists" if isinstance(some, str) else "truths"
         losses = None if loss is None else meaning.loss_range or (0.0, 1.0)
         meaning = meaning._replace(arms=all_arms, offers=offers, loss_range=losses)
-        return Columns(meaning, arm, propensity, str(reward or loss), some, timestamp, id)
+        return cls(meaning, arm, propensity, str(reward or loss), some, timestamp, id)
 
 
 def require(wanted: Sequence[str], there: Sequence[str], file: str) -> None:

@@ -30,10 +30,8 @@ class Rows(NamedTuple):
     context: Sequence[Column]
     arm: Column
     propensity: Column
-    value: Column
-    """Rewards or losses."""
-    available: Column | Sequence[Column] | None = None
-    """A list of arms a row; or a column of booleans an arm."""
+    value: Column  # rewards or losses
+    available: Column | Sequence[Column] | None = None  # a list of arms a row; or a column of booleans an arm
     timestamp: Column | None = None
     id: Column | None = None
 
@@ -43,17 +41,12 @@ class Meaning(NamedTuple):
 
     context: tuple[str, ...]
     categories: frozenset[str] = frozenset()
-    arms: tuple[Hashable, ...] | None = None
-    """All arms there may be; None: those that appear."""
-    is_text: bool = False
-    """Arms come as text, and stand for the given arm that is written so."""
+    arms: tuple[Hashable, ...] | None = None  # all that there may be; None: those that appear
+    is_text: bool = False  # arms come as text, and stand for the given arm that is written so
     offers: Literal["all", "lists", "truths"] = "all"
-    loss_range: tuple[float, float] | None = None
-    """None: values are rewards; else losses in this range."""
-    negative: bool = False
-    """Values are costs: where they have no range, rewards are what they are below 0."""
-    arm_type: Callable[[Any], Hashable] | None = None
-    """Makes an arm of what a column holds; ValueError is a problem of the row."""
+    loss_range: tuple[float, float] | None = None  # None: values are rewards; else losses in this range
+    negative: bool = False  # values are costs: where they have no range, rewards are what they are below 0
+    arm_type: Callable[[Any], Hashable] | None = None  # makes an arm of what a column holds; ValueError is a problem of the row
     on_error: OnError = "skip"
 
     def check(self) -> None:

@@ -84,9 +84,8 @@ class Stationary(Paper, Race):
             numbers = {name: compared.interval(name)._asdict() for name in (better, worse)} | {"noise": noise}
             text = f"Depth {deep} does not hurt HSB-BT beyond noise, compared with depth {shallow}"
             gains = compared.averages(worse) - compared.averages(better) + noise
-            why = (
-                f"Noise: the standard deviation of the average loss from one data set to another, {noise:.4f}, is allowed for."
-            )
+            spread = "the standard deviation of the average loss from one data set to another"
+            why = f"Noise: {spread}, {noise:.4f}, is allowed for."
             claims.append(claim(self.name, text, gains, numbers=numbers, source="hsb", explanation=why))
         for shallow in (2, 5):
             text = f"Too much depth hurts S-EXP3: depth 10 is worse than depth {shallow}"
