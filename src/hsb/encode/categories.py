@@ -42,7 +42,6 @@ class _Categories(Streamed, listed=False):
         self.columns = None if columns is None else tuple(columns)
 
     def _those(self) -> Sequence[int]:
-        """The features that are categories."""
         return range(self.features) if self.columns is None else self.columns
 
     def _add(self, table: Floats, *, first: bool) -> None:

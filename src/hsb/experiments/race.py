@@ -6,8 +6,7 @@ import numpy as np
 
 from ..evaluate.comparison import Comparison, joined
 from ..evaluate.play import marked_rounds, play_run
-from .base import Claim, Experiment, Options, Part, Table
-from .claims import claim
+from .base import Claim, Experiment, Options, Part, Table, claim
 from .entrants import entrant, world
 
 

@@ -1,8 +1,7 @@
 """Which column of a table is what: the names of a log's columns, checked."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from ..errors import InputError
 from .rows import Meaning, Rows
@@ -11,8 +10,7 @@ from .values import Column
 Available = str | Sequence[str] | Mapping[Hashable, str]
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """The columns of a table by their part: the features, in `meaning`, the `arm` shown, its `propensity`, what came of it (`value`).
 
     `available` is a column with lists of arms, or columns of booleans in the order of the arms.

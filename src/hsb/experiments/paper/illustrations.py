@@ -14,8 +14,7 @@ from ...spaces import Box
 from ...structures import BinaryTree
 from ...theory import prior_cost
 from ...types import Floats, Ints
-from ..base import Analysis, Claim, Figure, Options, Part, Table
-from ..claims import claim
+from ..base import Analysis, Claim, Figure, Options, Part, Table, claim
 from . import Paper
 from .illustrations_figures import approximations, experts, experts_on_tree, tree_regions
 

@@ -12,8 +12,7 @@ from ...policies import HSB, Exp3, Policy, SExp3
 from ...spaces import Box
 from ...structures import BinaryTree, PositionSplits
 from ...types import Floats, Ints
-from ..base import Analysis, Claim, Figure, Options, Part, Table
-from ..claims import claim
+from ..base import Analysis, Claim, Figure, Options, Part, Table, claim
 from . import Paper
 from .landsat_figures import bars, gaps
 
@@ -218,7 +217,6 @@ def _by_epoch(title: str, errors: dict[str, Floats]) -> Table:
 
 
 def _around(sets: dict[str, dict[str, Floats]]) -> Table:
-    """The same in other circumstances."""
     names = list(next(iter(sets.values())))
     rows = [[name, *(_cell(errors[name][:, -3:].mean(axis=1)) for errors in sets.values())] for name in names]
     return Table("Misclassification (%) in the last three epochs", ["policy", *sets], rows)

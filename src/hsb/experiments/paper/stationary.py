@@ -6,8 +6,7 @@ import numpy as np
 
 from ... import problems, theory
 from ...evaluate.comparison import Comparison
-from ..base import Analysis, Claim, Figure, Options, Table
-from ..claims import claim
+from ..base import Analysis, Claim, Figure, Options, Table, claim
 from ..race import Race, losses_table
 from . import Paper
 from .curves import draw
