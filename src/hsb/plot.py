@@ -1,7 +1,5 @@
 """Pictures of explanations. Matplotlib is imported when something is drawn, here and in the few other modules that draw (pyproject.toml)."""
 
-from __future__ import annotations
-
 import io
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +17,7 @@ SIZES = {1: (8.0, 1.9), 2: (6.5, 5.0)}  # inches, by the number of features
 LEGEND_ROWS = {1: 5, 2: 16}  # by the number of features: what fits beside the axes
 
 
-def plot_explanation(explanation: Explanation, ax: Any = None) -> Any:
+def plot_explanation(explanation: "Explanation", ax: Any = None) -> Any:
     """Draw an explanation's regions, coloured by arm, in the user's units; return the axes.
 
     One feature: a strip. Two features: rectangles. Arms differ in lightness and in hatching, so that the picture survives
@@ -55,7 +53,7 @@ def plot_explanation(explanation: Explanation, ax: Any = None) -> Any:
     return ax
 
 
-def explanation_png(explanation: Explanation) -> bytes:
+def explanation_png(explanation: "Explanation") -> bytes:
     """The same picture as a PNG file, drawn on no screen."""
     require_matplotlib()
     from matplotlib.figure import Figure
@@ -87,7 +85,7 @@ def _style(arm: int, arms: int, probability: float) -> dict[str, Any]:
     return {"facecolor": (red, green, blue), "edgecolor": "white" if dark else "black", "hatch": HATCHES[arm % len(HATCHES)]}
 
 
-def _label_axes(explanation: Explanation, ax: Any) -> None:
+def _label_axes(explanation: "Explanation", ax: Any) -> None:
     space = explanation.structure.space
     ax.set_xlim(*space.bounds(0, 0.0, 1.0))
     if space.features == 1:

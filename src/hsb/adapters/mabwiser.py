@@ -153,8 +153,7 @@ class MABWiserBandit:
         if contexts is None:
             return [None]
         space = getattr(self.policy, "space", None) or getattr(getattr(self.policy, "structure", None), "space", None)
-        single = space is not None and space.features > 1  # so is a series of numbers read
-        points = _points(contexts, single=single)
+        points = _points(contexts, single=space is not None and space.features > 1)  # so is a series of numbers read
         self.policy.check(np.array(points))
         return points
 

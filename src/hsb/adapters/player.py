@@ -48,8 +48,7 @@ class Player:
         if strange:
             raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {strange[0]!r}.")
         policy = self._current or self._made(list(dict.fromkeys(arms)))
-        known = set(policy.arms)
-        new = [arm for arm in dict.fromkeys(arms) if arm not in known]
+        new = [arm for arm in dict.fromkeys(arms) if arm not in policy.offer.index]
         if new or self._current is None:
             trial = policy.copy()
             for arm in new:

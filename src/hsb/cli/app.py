@@ -99,8 +99,7 @@ def run(
     Example: hsb run comparison.toml --out out/mine
     """
     own = Own(read(spec))
-    options = Options(seed=own.spec["seed"] if seed is None else seed)
-    carry_out([own], options, out, running, title=own.heading)
+    carry_out([own], Options(seed=own.spec["seed"] if seed is None else seed), out, running, title=own.heading)
 
 
 def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, running: Running, *, title: str) -> None:

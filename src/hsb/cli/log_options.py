@@ -83,5 +83,4 @@ class Fresh:
             raise InputError("The log has no row that can be used. Check its format and columns.")
         tree = BinaryTree(depth=self.depth, space=Box.unit(self.components or encoder.features))
         limits = (self.low, self.high)
-        policy = HSB(tree, arms=list(log.arms), learning_rate=self.learning_rate, loss_range=limits, seed=self.seed)
-        return policy, encoder
+        return HSB(tree, arms=list(log.arms), learning_rate=self.learning_rate, loss_range=limits, seed=self.seed), encoder

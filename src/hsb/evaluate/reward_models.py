@@ -53,8 +53,7 @@ class Ridge(RewardModel):
         if self.about is None:
             spread = features.std(axis=0)
             self.about, self.spread = features.mean(axis=0), np.where(spread > 0.0, spread, 1.0)
-        one = np.ones((len(features), 1))
-        return np.hstack([one, (features - self.about) / self.spread])
+        return np.hstack([np.ones((len(features), 1)), (features - self.about) / self.spread])
 
     def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
         X = self._scaled(features)

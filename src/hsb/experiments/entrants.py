@@ -101,8 +101,7 @@ def _kind(key: str, name: Any, base: Any, listed: list[str]) -> Any:
 def _made(kind: Any, given: Plain, *first: Any, **provided: Any) -> Any:
     """The object; InputError that names a key which is unknown or missing."""
     signature = inspect.signature(kind)
-    free = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in signature.parameters.values())
-    if not free:
+    if all(each.kind is not inspect.Parameter.VAR_KEYWORD for each in signature.parameters.values()):
         provided = {name: value for name, value in provided.items() if name in signature.parameters}
         known_keys(given, set(list(signature.parameters)[len(first) :]) - set(provided))
     try:
@@ -113,8 +112,7 @@ def _made(kind: Any, given: Plain, *first: Any, **provided: Any) -> Any:
 
 
 def _needed(kind: Any) -> set[str]:
-    parameters = inspect.signature(kind).parameters
-    return {name for name, each in parameters.items() if each.default is inspect.Parameter.empty}
+    return {name for name, each in inspect.signature(kind).parameters.items() if each.default is inspect.Parameter.empty}
 
 
 def known_keys(given: Plain, known: set[str]) -> None:

@@ -64,8 +64,7 @@ class Race(Experiment):
                 runs[part.arguments["run"]][name] = [curve]  # presentations are averaged already
         problem = world(settings["problem"])
         best = problem.best_loss(settings["rounds"]) if problem.synthetic and not problem.reacts else None
-        title = settings.get("title", self.title)
-        return joined(runs, np.array(marks), title=title, synthetic=problem.synthetic, best=best)
+        return joined(runs, np.array(marks), title=settings.get("title", self.title), synthetic=problem.synthetic, best=best)
 
     def beats(
         self, compared: Comparison, better: str, worse: str, text: str, *, since: int = 0, until: int | None = None, **more: Any

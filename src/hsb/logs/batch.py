@@ -26,8 +26,7 @@ class Pools(NamedTuple):
     def of(cls, pools: Sequence[Sequence[int]]) -> Self:
         """Pools from lists of arm indices, each sorted."""
         starts = np.concatenate([[0], np.cumsum([len(pool) for pool in pools])]).astype(np.int64)
-        members = np.array([arm for pool in pools for arm in sorted(pool)], dtype=np.int64)
-        return cls(starts, members)
+        return cls(starts, np.array([arm for pool in pools for arm in sorted(pool)], dtype=np.int64))
 
     @property
     def sizes(self) -> Ints:

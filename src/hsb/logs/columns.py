@@ -93,8 +93,7 @@ def require(wanted: Sequence[str], there: Sequence[str], file: str) -> None:
     absent = [name for name in wanted if name not in there]
     if absent:
         some = ", ".join(map(repr, there[:40])) + (f" and {len(there) - 40} more" if len(there) > 40 else "")
-        lacking = ", ".join(map(repr, absent))
-        raise InputError(f"{file} has no column {lacking}. It has: {some or 'none'}.")
+        raise InputError(f"{file} has no column {', '.join(map(repr, absent))}. It has: {some or 'none'}.")
     twice = [name for name in wanted if list(there).count(name) > 1]
     if twice:
         raise InputError(f"{file} has two columns named {twice[0]!r}. Rename one.")

@@ -1,7 +1,5 @@
 """Yahoo!'s Today Module logs, R6A and R6B: text, plain or gzip, one file or many."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -56,7 +54,7 @@ class YahooLog(Log):
         self._prefix = "" if format == "yahoo-r6a" else "id-"
 
     @cached_property
-    def _labels(self) -> kernels.Labels:
+    def _labels(self) -> "kernels.Labels":
         """The articles seen so far, in the order of `arms`, for the kernel. Made when first read: that imports the kernels."""
         from ..kernels import yahoo
 
@@ -149,7 +147,7 @@ class _Reading:
         self.out = self._fresh()
         return batch
 
-    def _fresh(self) -> kernels.Out:
+    def _fresh(self) -> "kernels.Out":
         n, d = self.log.rows, self.log.features
         starts, members = np.zeros(POOLS + 1, dtype=np.int64), np.empty(MEMBERS, dtype=np.int64)
         shown, pool = np.empty((2, n), dtype=np.int64)

@@ -1,7 +1,5 @@
 """What a problem is: contexts, the expected loss of each arm, and what the best policy that knows them would lose."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import re
@@ -38,7 +36,7 @@ class Problem(ABC):
     of its model is random it draws in `_draw`. Contexts are uniform and losses 0 or 1 unless it says otherwise (`_contexts`, `_losses`).
     """
 
-    kinds: ClassVar[dict[str, type[Problem]]] = {}  # filled as classes are defined; `named` looks here
+    kinds: ClassVar[dict[str, type["Problem"]]] = {}  # filled as classes are defined; `named` looks here
     name: ClassVar[str]
     synthetic: ClassVar[bool] = True
     reacts: ClassVar[bool] = False
