@@ -103,8 +103,7 @@ class MABWiserBandit:
     def partial_fit(self, decisions: Any, rewards: Any, contexts: Any = None, *, propensities: Any = None) -> None:
         """Learn the rewards of decisions that `predict` made; or go on with a log, where propensities say how it was made."""
         rows = _rows(decisions, rewards, contexts)
-        chances = self._chances(rows, propensities)
-        if chances is None:
+        if (chances := self._chances(rows, propensities)) is None:
             own = self._waiting.find([(context, arm) for context, arm, _ in rows], logged="propensities=")
             decisions = [decision for _, decision in own]
         else:
@@ -160,8 +159,7 @@ class MABWiserBandit:
     def _chances(self, rows: Sequence[Any], propensities: Any) -> list[float] | None:
         """The propensity of each row of a log; None where the rows are the policy's own decisions."""
         if propensities is None:
-            logged = self.logged_propensity
-            if logged is None:
+            if (logged := self.logged_propensity) is None:
                 return None
             return [logged(context, arm) if callable(logged) else logged for context, arm, _ in rows]
         chances: list[float] = numbers("propensities", propensities).reshape(-1).tolist()

@@ -21,7 +21,7 @@ from ..experiments.runner import PartFailed
 from ..experiments.spec import read
 from . import show
 from .bounds import bounds
-from .log_commands import add_to
+from .log_commands import convert, evaluate, explain, replay, train
 from .options import flat
 from .warmup import warmup
 
@@ -115,9 +115,8 @@ def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, ru
         raise typer.Exit(1)
 
 
-app.command()(bounds)
-app.command()(warmup)
-add_to(app)
+for command in (bounds, warmup, *map(flat, (replay, train, evaluate, explain, convert))):
+    app.command()(command)
 
 
 def start(arguments: list[str]) -> int:

@@ -17,7 +17,6 @@ from ..play import replay as replay_log
 from ..plot import explanation_png
 from . import show
 from .log_options import Fresh, Json, SomeRows, Source
-from .options import flat
 from .policy_files import beside, load, save
 
 GO_ON = "A policy's file to go on from; by default a fresh HSB on a binary tree."
@@ -119,8 +118,7 @@ def explain(
     Example: hsb explain policy.hsb --png policy.png
     """
     policy, encoder = load(file)
-    explain_itself = getattr(policy, "explain", None)
-    if explain_itself is None:
+    if (explain_itself := getattr(policy, "explain", None)) is None:
         raise InputError(f"{file} holds a {type(policy).__name__}, which has no rules to print. hsb explain needs an HSB.")
     explanation = explain_itself()
     if png is not None:
@@ -146,12 +144,6 @@ def convert(
         done = logs.convert(source.path, out, source.format, progress=lambda rows: progress(rows, None), **source.options())
     values = {"rows": done.rows, "skipped": done.problems.count, "out": str(out), "seconds": time.monotonic() - started}
     _tell(as_json, values, f"{done.rows:,} rows written to {out}; {done.problems}")
-
-
-def add_to(app: typer.Typer) -> None:
-    """Make them commands of the application."""
-    for command in (replay, train, evaluate, explain, convert):
-        app.command()(flat(command))
 
 
 def _tell(as_json: bool, values: dict[str, Any], *lines: str, log: logs.Log | None = None) -> None:

@@ -1,9 +1,12 @@
 """Problems, structures and policies made from plain data, as settings and TOML files hold it. Errors name the key.
 
-Where a name stands for a class of hsb, "module:Class" stands for one of the user's own; other keys are its keyword arguments.
+A name stands for a class of hsb, "module:Class" for one of the user's own, other keys for its arguments. Nothing else is imported by name.
 """
 
+import importlib
 import inspect
+import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +14,6 @@ from ..errors import InputError
 from ..policies import Policy
 from ..problems import Problem, named
 from ..structures import OneOf, Structure
-from .imported import imported
 from .losses import Losses
 
 Plain = dict[str, Any]
@@ -85,6 +87,39 @@ def table(value: Any, key: str | None = None) -> Plain:
     if not isinstance(value, dict):
         raise InputError(f"must be a table; given {value!r}.")
     return value
+
+
+def imported(name: str, base: type) -> Any:
+    """The class "module:Class", a subclass of `base`, from Python's path or, after that, from the current directory.
+
+    Importing runs the module's code. The current directory stays on the path, so that the module may import what lies beside it.
+
+    >>> imported("hsb.problems:Smooth", __import__("hsb").problems.Problem).__name__
+    'Smooth'
+    """
+    module_name, _, class_name = name.partition(":")
+    here = os.getcwd()
+    if here not in sys.path and "" not in sys.path:
+        sys.path.append(here)
+    importlib.invalidate_caches()
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise InputError(f"{name!r}: importing {module_name} failed: {error}.") from None
+        reason = f"there is no module {error.name!r} in {here} or on Python's path"
+        raise InputError(f"{name!r}: {reason}. Run hsb where {error.name}.py is.") from None
+    except (ImportError, SyntaxError, TypeError, ValueError) as error:
+        raise InputError(f"{name!r}: importing {module_name!r} failed: {type(error).__name__}: {error}.") from None
+    kind = getattr(module, class_name, None)
+    if not isinstance(kind, type) or not issubclass(kind, base):
+        kinds = [each for each, value in vars(module).items() if isinstance(value, type) and issubclass(value, base)]
+        where = getattr(module, "__file__", None) or module_name
+        lacking = f"no subclass of hsb's {base.__name__} of the name {class_name!r}"
+        raise InputError(f"{name!r}: {where} has {lacking}; it has {', '.join(sorted(kinds)) or 'none at all'}.")
+    if inspect.isabstract(kind):
+        raise InputError(f"{name!r} is not complete: it must define {', '.join(sorted(vars(kind)['__abstractmethods__']))}.")
+    return kind
 
 
 def _kind(key: str, name: Any, base: Any, listed: list[str]) -> Any:

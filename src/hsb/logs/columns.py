@@ -90,10 +90,8 @@ class Columns(NamedTuple):
 
 def require(wanted: Sequence[str], there: Sequence[str], file: str) -> None:
     """Refuse a table that lacks a wanted column, or has two of its name."""
-    absent = [name for name in wanted if name not in there]
-    if absent:
+    if absent := [name for name in wanted if name not in there]:
         some = ", ".join(map(repr, there[:40])) + (f" and {len(there) - 40} more" if len(there) > 40 else "")
         raise InputError(f"{file} has no column {', '.join(map(repr, absent))}. It has: {some or 'none'}.")
-    twice = [name for name in wanted if list(there).count(name) > 1]
-    if twice:
+    if twice := [name for name in wanted if list(there).count(name) > 1]:
         raise InputError(f"{file} has two columns named {twice[0]!r}. Rename one.")

@@ -151,8 +151,7 @@ class Checked:
     def _labels(self, column: Column) -> list[Hashable]:
         """The arms that a column names, None where it names none."""
         arms = labels(column)
-        convert = self.meaning.arm_type
-        if convert is not None:
+        if (convert := self.meaning.arm_type) is not None:
             for i, label in enumerate(arms):
                 try:
                     arms[i] = None if label is None else convert(label)
