@@ -115,8 +115,10 @@ def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, ru
         raise typer.Exit(1)
 
 
-for command in (bounds, warmup, *map(flat, (replay, train, evaluate, explain, convert))):
-    app.command()(command)
+app.command()(bounds)
+app.command()(warmup)
+for command in (replay, train, evaluate, explain, convert):
+    app.command()(flat(command))
 
 
 def start(arguments: list[str]) -> int:

@@ -89,7 +89,7 @@ class Checked:
     def __init__(self, meaning: Meaning, arms: list[Hashable], report: Report) -> None:
         self.meaning, self.arms, self.report = meaning, arms, report
         self.places: dict[Hashable, int] = {arm: k for k, arm in enumerate(arms)}
-        self.written = {str(arm): k for k, arm in enumerate(arms)} if meaning.is_text and meaning.arms is not None else {}
+        self.written = {str(arm): arm for arm in arms} if meaning.is_text and meaning.arms is not None else {}
         self.ids: set[int] = set()
         self.read_set = lru_cache(KEPT)(self._read_set)
         self.rows = 0
@@ -157,10 +157,9 @@ class Checked:
                     arms[i] = None if label is None else convert(label)
                 except ValueError:
                     arms[i] = None
-        for i, label in enumerate(arms if self.written else ()):
-            if label not in self.places and str(label) in self.written:
-                arms[i] = self.arms[self.written[str(label)]]
-        return arms
+        if not self.written:
+            return arms
+        return [label if label in self.places else self.written.get(str(label), label) for label in arms]
 
     def _offers(
         self, rows: Rows, why: list[str | None], shown: list[Hashable], truth: NDArray[np.bool_] | None
