@@ -44,7 +44,7 @@ def cores() -> int:
     return int(joblib.cpu_count())
 
 
-def spread(engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Generator[Any]:
+def spread(engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence[parallel.Task]) -> Generator[Any]:
     """function(*task) for every task, each as soon as it is finished, in any order."""
     if engine == "local" and (jobs == 1 or len(tasks) == 1):
         yield from (function(*task) for task in tasks)

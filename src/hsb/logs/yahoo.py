@@ -15,6 +15,8 @@ from .text import DAMAGE, cut_off, opened
 if TYPE_CHECKING:
     from ..kernels import yahoo as kernels
 
+Format = Literal["yahoo-r6b", "yahoo-r6a"]
+
 CHUNK = 1 << 22  # bytes read at a time; a longer line is not read
 CANDIDATES = 1024  # most of a line
 POOLS, MEMBERS = 4096, 1 << 17  # most of a batch
@@ -40,14 +42,7 @@ class YahooLog(Log):
 
     uniform = True
 
-    def __init__(
-        self,
-        paths: Sequence[Path],
-        *,
-        format: Literal["yahoo-r6b", "yahoo-r6a"],
-        on_error: OnError = "skip",
-        rows: int = 1 << 13,
-    ) -> None:
+    def __init__(self, paths: Sequence[Path], *, format: Format, on_error: OnError = "skip", rows: int = 1 << 13) -> None:
         super().__init__()
         self.paths, self.format, self.on_error, self.rows = list(paths), format, on_error, rows
         self.features = FEATURES[format]
