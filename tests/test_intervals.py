@@ -8,7 +8,7 @@ import pytest
 
 import hsb
 from hsb.evaluate.intervals import SUMMED, _expanded, mean_interval, paired_interval, student_quantile
-from hsb.experiments.claims import claim
+from hsb.experiments.base import claim
 
 KNOWN = [  # p, degrees of freedom, quantile: printed tables
     (0.975, 1, 12.7062047362),

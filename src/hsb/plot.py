@@ -1,7 +1,5 @@
 """Pictures of explanations. Matplotlib is imported when something is drawn, here and in the few other modules that draw (pyproject.toml)."""
 
-from __future__ import annotations
-
 import io
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +17,14 @@ SIZES = {1: (8.0, 1.9), 2: (6.5, 5.0)}  # inches, by the number of features
 LEGEND_ROWS = {1: 5, 2: 16}  # by the number of features: what fits beside the axes
 
 
-def plot_explanation(explanation: Explanation, ax: Any = None) -> Any:
+def plot_explanation(explanation: "Explanation", ax: Any = None) -> Any:
     """Draw an explanation's regions, coloured by arm, in the user's units; return the axes.
 
     One feature: a strip. Two features: rectangles. Arms differ in lightness and in hatching, so that the picture survives
     a grey printer; the surer the policy, the stronger the colour. A part never learned from is left empty.
     """
-    features = explanation.structure.space.features
+    space = explanation.structure.space
+    features = space.features
     if features > 2:
         given = f"plot draws one or two features; this space has {features}"
         raise InputError(f"{given}. Read the rules instead: print(policy.explain()).")
@@ -43,7 +42,11 @@ def plot_explanation(explanation: Explanation, ax: Any = None) -> Any:
         for box in region.boxes:
             (left, right), (low, high) = box if features == 2 else (box[0], (0.0, 1.0))
             ax.add_patch(Rectangle((left, low), right - left, high - low, linewidth=width, **style))
-    _label_axes(explanation, ax)
+    ax.set_xlim(*space.bounds(0, 0.0, 1.0))
+    if features == 1:
+        ax.set(xlabel="cell" if isinstance(space, Cells) else "x", ylim=(0.0, 1.0), yticks=[])
+    else:
+        ax.set(xlabel="x0", ylabel="x1", ylim=space.bounds(1, 0.0, 1.0))
 
     played = {region.arm for region in explanation if region.seen}
     handles = [Patch(label=str(arm), **_style(i, len(arms), 1.0)) for i, arm in enumerate(arms) if arm in played]
@@ -55,7 +58,7 @@ def plot_explanation(explanation: Explanation, ax: Any = None) -> Any:
     return ax
 
 
-def explanation_png(explanation: Explanation) -> bytes:
+def explanation_png(explanation: "Explanation") -> bytes:
     """The same picture as a PNG file, drawn on no screen."""
     require_matplotlib()
     from matplotlib.figure import Figure
@@ -85,12 +88,3 @@ def _style(arm: int, arms: int, probability: float) -> dict[str, Any]:
     red, green, blue = (1.0 - strength * (1.0 - channel) for channel in full[:3])
     dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.45
     return {"facecolor": (red, green, blue), "edgecolor": "white" if dark else "black", "hatch": HATCHES[arm % len(HATCHES)]}
-
-
-def _label_axes(explanation: Explanation, ax: Any) -> None:
-    space = explanation.structure.space
-    ax.set_xlim(*space.bounds(0, 0.0, 1.0))
-    if space.features == 1:
-        ax.set(xlabel="cell" if isinstance(space, Cells) else "x", ylim=(0.0, 1.0), yticks=[])
-    else:
-        ax.set(xlabel="x0", ylabel="x1", ylim=space.bounds(1, 0.0, 1.0))

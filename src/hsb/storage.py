@@ -27,7 +27,6 @@ FORMAT, VERSION = "hsb-policy", 3
 DAMAGE: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError)
 DAMAGE += (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError)
 KINDS = {"f": "<f8", "i": "<i8", "u": "<u8"}
-NATIVE = {"f": np.float64, "i": np.int64, "u": np.uint64}
 GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 
@@ -165,7 +164,7 @@ def _upgrade(header: dict[str, Any]) -> None:
 
 
 def _array(data: bytes, kind: str, *shape: int) -> np.ndarray:
-    return np.frombuffer(data, dtype=KINDS[kind]).reshape(shape).astype(NATIVE[kind])
+    return np.frombuffer(data, dtype=KINDS[kind]).reshape(shape).astype(KINDS[kind].replace("<", "="))
 
 
 def encode_arm(arm: Hashable) -> Any:

@@ -9,8 +9,6 @@ decision was made with, however late the reward comes. Nothing of those librarie
 ['CobaLearner', 'MABWiserBandit', 'OBPPolicy', 'RiverPolicy']
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -26,8 +26,7 @@ def row(context: Mapping[Any, Any], order: list[Any], *, absent: float | None) -
     >>> row({"b": 2.0, "a": 1.0, "c": 3.0}, ["a", "b"], absent=None)
     [1.0, 2.0]
     """
-    missing = [name for name in order if name not in context] if absent is None else []
-    if missing:
+    if absent is None and (missing := [name for name in order if name not in context]):
         raise InputError(f"The context needs the features {order!r}; given {dict(context)!r}, without {missing[0]!r}.")
     values = [context.get(name, absent) for name in order]
     return values[0] if len(values) == 1 else values

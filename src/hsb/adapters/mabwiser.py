@@ -3,14 +3,11 @@
 Where MABWiser is installed its Simulator takes one; nothing here needs it.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arguments import is_number
 from ..decision import Decision
@@ -106,8 +103,7 @@ class MABWiserBandit:
     def partial_fit(self, decisions: Any, rewards: Any, contexts: Any = None, *, propensities: Any = None) -> None:
         """Learn the rewards of decisions that `predict` made; or go on with a log, where propensities say how it was made."""
         rows = _rows(decisions, rewards, contexts)
-        chances = self._chances(rows, propensities)
-        if chances is None:
+        if (chances := self._chances(rows, propensities)) is None:
             own = self._waiting.find([(context, arm) for context, arm, _ in rows], logged="propensities=")
             decisions = [decision for _, decision in own]
         else:
@@ -137,7 +133,7 @@ class MABWiserBandit:
         return shares[0] if len(shares) == 1 else shares
 
     @property
-    def _imp(self) -> MABWiserBandit:
+    def _imp(self) -> Self:
         """Where MABWiser's Simulator looks for what a context-free bandit expects."""
         return self
 
@@ -156,16 +152,14 @@ class MABWiserBandit:
         if contexts is None:
             return [None]
         space = getattr(self.policy, "space", None) or getattr(getattr(self.policy, "structure", None), "space", None)
-        single = space is not None and space.features > 1  # so is a series of numbers read
-        points = _points(contexts, single=single)
+        points = _points(contexts, single=space is not None and space.features > 1)  # so is a series of numbers read
         self.policy.check(np.array(points))
         return points
 
     def _chances(self, rows: Sequence[Any], propensities: Any) -> list[float] | None:
         """The propensity of each row of a log; None where the rows are the policy's own decisions."""
         if propensities is None:
-            logged = self.logged_propensity
-            if logged is None:
+            if (logged := self.logged_propensity) is None:
                 return None
             return [logged(context, arm) if callable(logged) else logged for context, arm, _ in rows]
         chances: list[float] = numbers("propensities", propensities).reshape(-1).tolist()
@@ -194,7 +188,7 @@ def _listed(name: str, values: Any) -> list[Any]:
 
 def _points(contexts: Any, *, single: bool) -> list[Any]:
     """The contexts one by one. A series is one context of several features, or several of one, as MABWiser reads it."""
-    table: NDArray[np.float64] = numbers("contexts", contexts)
+    table = numbers("contexts", contexts)
     if table.ndim == 1 and not isinstance(contexts, list | tuple | np.ndarray):
         table = table.reshape(1, -1) if single else table.reshape(-1, 1)
     if table.ndim != 2:

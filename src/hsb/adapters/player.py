@@ -44,12 +44,10 @@ class Player:
 
     def meet(self, arms: Sequence[Hashable], context: object) -> Policy:
         """The policy, which knows these arms from now on. Where they or the context cannot be used, nothing changes."""
-        strange = [arm for arm in arms if not is_hashable(arm)]
-        if strange:
+        if strange := [arm for arm in arms if not is_hashable(arm)]:
             raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {strange[0]!r}.")
         policy = self._current or self._made(list(dict.fromkeys(arms)))
-        known = set(policy.arms)
-        new = [arm for arm in dict.fromkeys(arms) if arm not in known]
+        new = [arm for arm in dict.fromkeys(arms) if arm not in policy.offer.index]
         if new or self._current is None:
             trial = policy.copy()
             for arm in new:

@@ -21,7 +21,7 @@ from ..experiments.runner import PartFailed
 from ..experiments.spec import read
 from . import show
 from .bounds import bounds
-from .log_commands import add_to
+from .log_commands import convert, evaluate, explain, replay, train
 from .options import flat
 from .warmup import warmup
 
@@ -99,8 +99,7 @@ def run(
     Example: hsb run comparison.toml --out out/mine
     """
     own = Own(read(spec))
-    options = Options(seed=own.spec["seed"] if seed is None else seed)
-    carry_out([own], options, out, running, title=own.heading)
+    carry_out([own], Options(seed=own.spec["seed"] if seed is None else seed), out, running, title=own.heading)
 
 
 def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, running: Running, *, title: str) -> None:
@@ -118,7 +117,8 @@ def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, ru
 
 app.command()(bounds)
 app.command()(warmup)
-add_to(app)
+for command in (replay, train, evaluate, explain, convert):
+    app.command()(flat(command))
 
 
 def start(arguments: list[str]) -> int:

@@ -44,18 +44,14 @@ def rows(*, arms: int, depth: int, horizon: int, regions: int) -> Iterator[tuple
     >>> [(name, round(bound)) for name, _, bound, _ in rows(arms=3, depth=10, horizon=100_000, regions=3)]
     [('HSB, horizon known', 6720), ('HSB, nothing given', 47790), ('S-EXP3', 25981), ('EXP3', 812)]
     """
-    tree = BinaryTree(depth=depth)
+    tree, leaves = BinaryTree(depth=depth), 2**depth
     known = {"arms": arms, "horizon": horizon}
     mapping = f"every mapping of {regions} region{'s' * (regions > 1)}"
-    rate = theory.learning_rate(tree, arms=arms, horizon=horizon, regions=regions)
-    bound = theory.regret_bound(tree, arms=arms, horizon=horizon, regions=regions)
-    yield "HSB, horizon known", f"{rate:.5f}", bound, f"{mapping} (Corollary 1)"
+    rate = theory.learning_rate(tree, **known, regions=regions)
+    yield "HSB, horizon known", f"{rate:.5f}", theory.regret_bound(tree, **known, regions=regions), f"{mapping} (Corollary 1)"
     rates = theory.epoch_rates(horizon, arms=arms)
     spread = f"{rates[0]:.5f} falling to {rates[-1]:.5f}" if len(rates) > 1 else f"{rates[0]:.5f}"
-    bound = theory.anytime_bound(tree, arms=arms, horizon=horizon, regions=regions)
-    yield "HSB, nothing given", spread, bound, f"{mapping}, at any time"
-    leaves = 2**depth
-    rate = theory.s_exp3_rate(**known, leaves=leaves)
-    bound = theory.s_exp3_bound(**known, leaves=leaves)
-    yield "S-EXP3", f"{rate:.5f}", bound, f"every mapping of {leaves:,} cell{'s' * (leaves > 1)}"
+    yield "HSB, nothing given", spread, theory.anytime_bound(tree, **known, regions=regions), f"{mapping}, at any time"
+    rate, mapping = theory.s_exp3_rate(**known, leaves=leaves), f"every mapping of {leaves:,} cell{'s' * (leaves > 1)}"
+    yield "S-EXP3", f"{rate:.5f}", theory.s_exp3_bound(**known, leaves=leaves), mapping
     yield "EXP3", f"{theory.exp3_rate(**known):.5f}", theory.exp3_bound(**known), "every single arm"

@@ -17,19 +17,17 @@ from ..play import replay as replay_log
 from ..plot import explanation_png
 from . import show
 from .log_options import Fresh, Json, SomeRows, Source
-from .options import flat
 from .policy_files import beside, load, save
+
+GO_ON = "A policy's file to go on from; by default a fresh HSB on a binary tree."
+CHECKPOINT = "File to keep the state in; a replay that was stopped goes on from it."
 
 
 def replay(
     source: SomeRows,
     fresh: Fresh,
-    policy: Annotated[
-        Path | None, Option(help="A policy's file to go on from; by default a fresh HSB on a binary tree.")
-    ] = None,
-    checkpoint: Annotated[
-        Path | None, Option(help="File to keep the state in; a replay that was stopped goes on from it.")
-    ] = None,
+    policy: Annotated[Path | None, Option(help=GO_ON)] = None,
+    checkpoint: Annotated[Path | None, Option(help=CHECKPOINT)] = None,
     every: Annotated[int, Option(min=1, help="Rows between checkpoints.")] = 1_000_000,
     as_json: Json = False,
 ) -> None:
@@ -51,16 +49,13 @@ def replay(
         raise InputError(f"The log has no row that can be used: {log.problems}.")
     low, high = replayed.interval
     logged = replayed.logged / replayed.rounds
-    if as_json:
-        counts = {name: getattr(replayed, name) for name in ("rounds", "matched", "method", "rejected", "skipped")}
-        average = replayed.average_reward if replayed.matched else None
-        _print_json(**counts, average_reward=average, interval=[low, high], logged=logged, seconds=seconds)
-        return
+    counts = {name: getattr(replayed, name) for name in ("rounds", "matched", "method", "rejected", "skipped")}
+    average = replayed.average_reward if replayed.matched else None
+    values = counts | {"average_reward": average, "interval": [low, high], "logged": logged, "seconds": seconds}
     passed = f"{replayed.rejected:,} passed over to make the log fair"
-    typer.echo(f"{replayed.rounds:,} events, {replayed.matched:,} matched, {passed}")
+    events = f"{replayed.rounds:,} events, {replayed.matched:,} matched, {passed}"
     interval = f"95%: {low:.4f} to {high:.4f}, {replayed.method}"
-    typer.echo(f"average reward {replayed.average_reward:.4f} ({interval}); the log {logged:.4f}")
-    _tell_problems(log)
+    _tell(as_json, values, events, f"average reward {replayed.average_reward:.4f} ({interval}); the log {logged:.4f}", log=log)
 
 
 def train(
@@ -84,14 +79,10 @@ def train(
     with show.rows("train", quiet=as_json) as progress:
         learned = learn_from(policy, log, context=encoder, progress=progress)
     save(policy, encoder, out)
-    if as_json:
-        files = {"policy": str(out), "encoder": str(beside(out))}
-        counts = {"learned": learned, "arms": len(policy.arms), "skipped": len(log.problems)}
-        _print_json(**counts, **files, seconds=time.monotonic() - started)
-        return
-    typer.echo(f"{learned:,} decisions learned, {len(policy.arms)} arms; the policy and its encoding of contexts:")
-    typer.echo(f"{out}\n{beside(out)}")
-    _tell_problems(log)
+    values: dict[str, Any] = {"learned": learned, "arms": len(policy.arms), "skipped": len(log.problems)}
+    values |= {"policy": str(out), "encoder": str(beside(out)), "seconds": time.monotonic() - started}
+    said = f"{learned:,} decisions learned, {len(policy.arms)} arms; the policy and its encoding of contexts:"
+    _tell(as_json, values, said, str(out), str(beside(out)), log=log)
 
 
 def evaluate(
@@ -112,11 +103,7 @@ def evaluate(
     log = source.open()
     with show.rows("evaluate", quiet=as_json) as progress:
         result = evaluation.off_policy(player, log, clip=clip, context=encoder, seed=seed, progress=progress)
-    if as_json:
-        _print_json(**result.to_dict(), skipped=len(log.problems))
-        return
-    typer.echo(str(result))
-    _tell_problems(log)
+    _tell(as_json, result.to_dict() | {"skipped": len(log.problems)}, str(result), log=log)
 
 
 def explain(
@@ -131,18 +118,14 @@ def explain(
     Example: hsb explain policy.hsb --png policy.png
     """
     policy, encoder = load(file)
-    explain_itself = getattr(policy, "explain", None)
-    if explain_itself is None:
+    if (explain_itself := getattr(policy, "explain", None)) is None:
         raise InputError(f"{file} holds a {type(policy).__name__}, which has no rules to print. hsb explain needs an HSB.")
     explanation = explain_itself()
     if png is not None:
         storage.write_atomically(png, explanation_png(explanation))
-    if as_json:
-        _print_json(**explanation.to_dict(), rounds=policy.rounds, png=None if png is None else str(png))
-        return
     kind = "" if encoder is None else ", contexts encoded as in " + str(beside(file))
-    typer.echo(f"{policy.rounds:,} rounds learned, {len(policy.arms)} arms{kind}")
-    typer.echo(str(explanation))
+    values = explanation.to_dict() | {"rounds": policy.rounds, "png": None if png is None else str(png)}
+    _tell(as_json, values, f"{policy.rounds:,} rounds learned, {len(policy.arms)} arms{kind}", str(explanation))
 
 
 def convert(
@@ -159,22 +142,12 @@ def convert(
     started = time.monotonic()
     with show.rows("convert", quiet=as_json) as progress:
         done = logs.convert(source.path, out, source.format, progress=lambda rows: progress(rows, None), **source.options())
-    if as_json:
-        _print_json(rows=done.rows, skipped=done.problems.count, out=str(out), seconds=time.monotonic() - started)
-        return
-    typer.echo(f"{done.rows:,} rows written to {out}; {done.problems}")
+    values = {"rows": done.rows, "skipped": done.problems.count, "out": str(out), "seconds": time.monotonic() - started}
+    _tell(as_json, values, f"{done.rows:,} rows written to {out}; {done.problems}")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Make them commands of the application."""
-    for command in (replay, train, evaluate, explain, convert):
-        app.command()(flat(command))
-
-
-def _print_json(**values: Any) -> None:
-    typer.echo(json.dumps(values, default=str))
-
-
-def _tell_problems(log: logs.Log) -> None:
-    if len(log.problems):
+def _tell(as_json: bool, values: dict[str, Any], *lines: str, log: logs.Log | None = None) -> None:
+    """Print the values as JSON and nothing else; or the lines, and on stderr which lines of the log were skipped."""
+    typer.echo(json.dumps(values, default=str) if as_json else "\n".join(lines))
+    if not as_json and log is not None and len(log.problems):
         Console(stderr=True).print(str(log.problems), markup=False, highlight=False, soft_wrap=True)

@@ -1,6 +1,5 @@
 """What the commands about logs share: how a log is named, which rows of it are meant, and how a fresh policy for it is made."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +9,7 @@ from typer import Argument, Option
 from .. import logs
 from ..encode import PCA, Chain, Encoder, MinMax
 from ..errors import InputError
+from ..logs.log import Part
 from ..policies import HSB, Policy
 from ..spaces import Box
 from ..structures import BinaryTree
@@ -63,29 +63,6 @@ class SomeRows(Source):
         return log if not self.skip and self.rows is None else Part(log, self.skip, self.rows)
 
 
-class Part(logs.Log):
-    """A log without its first `skip` rows, and not more than `rows` of the others."""
-
-    def __init__(self, log: logs.Log, skip: int, rows: int | None) -> None:
-        self.log, self.skip, self.rows = log, skip, rows
-        self.arms, self.uniform = log.arms, log.uniform
-
-    @property
-    def problems(self) -> logs.Problems:  # type: ignore[override]
-        """Those of the log, as far as it was read."""
-        return self.log.problems
-
-    def __iter__(self) -> Iterator[logs.Batch]:
-        at, end = 0, None if self.rows is None else self.skip + self.rows
-        for batch in self.log:
-            first, last = max(self.skip - at, 0), len(batch) if end is None else min(end - at, len(batch))
-            if first < last:
-                yield batch if (first, last) == (0, len(batch)) else batch.take(slice(first, last))
-            at += len(batch)
-            if end is not None and at >= end:
-                return
-
-
 @dataclass(frozen=True)
 class Fresh:
     """A policy to be made, and how contexts are encoded for it."""
@@ -106,5 +83,4 @@ class Fresh:
             raise InputError("The log has no row that can be used. Check its format and columns.")
         tree = BinaryTree(depth=self.depth, space=Box.unit(self.components or encoder.features))
         limits = (self.low, self.high)
-        policy = HSB(tree, arms=list(log.arms), learning_rate=self.learning_rate, loss_range=limits, seed=self.seed)
-        return policy, encoder
+        return HSB(tree, arms=list(log.arms), learning_rate=self.learning_rate, loss_range=limits, seed=self.seed), encoder

@@ -5,8 +5,6 @@ a codeword too, perhaps of no class. A decoder makes a class of it: the nearest 
 codeword as its context (`contexts`) and learns what it means.
 """
 
-from __future__ import annotations
-
 from .coding import contexts, exhaustive, minimum_distance, one_versus_all, random_code
 from .hamming import HammingDecoder
 from .perceptrons import Perceptron, Perceptrons

@@ -1,9 +1,7 @@
 """Online perceptrons in compiled code, one for each column of a coding matrix."""
 
-from __future__ import annotations
-
 import copy
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -88,7 +86,7 @@ class Perceptrons:
         perceptron.encode(self.weights, self._total, self._moments, self._seen, rows, np.empty(self.features), codes)
         return codes
 
-    def copy(self) -> Perceptrons:
+    def copy(self) -> Self:
         """Independent perceptrons in the same state."""
         twin = copy.copy(self)
         twin.weights, twin._total = np.array(self.weights), np.array(self._total)

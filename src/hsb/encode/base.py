@@ -1,7 +1,5 @@
 """What an encoder is: fitted on the head of a log, then a fixed map from raw features to contexts, kept as plain data."""
 
-from __future__ import annotations
-
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -23,7 +21,7 @@ class Encoder(ABC):
     A head is a table (n, d), or anything that gives tables or batches of a log each time it is iterated over.
     """
 
-    kinds: ClassVar[dict[str, type[Encoder]]] = {}  # filled as classes are defined; `from_dict` looks here
+    kinds: ClassVar[dict[str, type["Encoder"]]] = {}  # filled as classes are defined; `from_dict` looks here
 
     def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
@@ -47,9 +45,7 @@ class Encoder(ABC):
             raise InputError(f"This {type(self).__name__} was fitted on {self.features} features; given {table.shape[1]}.")
         return self._transform(table)
 
-    def __call__(self, rows: ArrayLike) -> Floats:
-        """The same: an encoder can be given as `context=` of `hsb.replay`."""
-        return self.transform(rows)
+    __call__ = transform  # so that an encoder can be given as `context=` of `hsb.replay`
 
     def to_dict(self) -> dict[str, Any]:
         """The encoder as plain data, for JSON: its class, its settings and what it learned."""

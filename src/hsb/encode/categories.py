@@ -42,7 +42,6 @@ class _Categories(Streamed, listed=False):
         self.columns = None if columns is None else tuple(columns)
 
     def _those(self) -> Sequence[int]:
-        """The features that are categories."""
         return range(self.features) if self.columns is None else self.columns
 
     def _add(self, table: Floats, *, first: bool) -> None:
@@ -131,9 +130,7 @@ class Hashed(_Categories):
         super().__init__(columns)
         if not is_number(buckets) or buckets != int(buckets) or not 2 <= buckets <= 1 << 31:
             raise InputError(f"buckets must be a whole number from 2 to 2^31; given {buckets!r}.")
-        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 63:
-            raise InputError(f"seed must be a whole number of at least 0; given {seed!r}.")
-        self.buckets, self.seed = int(buckets), seed
+        self.buckets, self.seed = int(buckets), whole("seed", seed, 0)
 
     def _transform(self, table: Floats) -> Floats:
         out = table.copy()

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..types import Floats, Ints
@@ -79,7 +78,9 @@ class Comparison:
     def averages(self, policy: str, *, since: int = 0, until: int | None = None) -> Floats:
         """One number a run: the average loss over the rounds after `since` up to `until`, both marked (by default all rounds)."""
         end = self._mark(int(self.marks[-1]) if until is None else until)
-        table = self._table(policy).mean(axis=1)
+        if policy not in self.losses:
+            raise InputError(f"There is no policy {policy!r} here. The policies are {', '.join(map(repr, self.losses))}.")
+        table = self.losses[policy].mean(axis=1)
         total = table[:, end] * self.marks[end]
         if since == 0:
             return np.asarray(total / self.marks[end])
@@ -133,11 +134,6 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"Comparison({self.title or 'untitled'}: {', '.join(self.losses)})"
-
-    def _table(self, policy: str) -> NDArray[np.float64]:
-        if policy not in self.losses:
-            raise InputError(f"There is no policy {policy!r} here. The policies are {', '.join(map(repr, self.losses))}.")
-        return self.losses[policy]
 
     def _mark(self, number: int) -> int:
         index = int(np.searchsorted(self.marks, number))

@@ -1,7 +1,5 @@
 """A comparison as a picture. Colours differ in lightness, lines in their dashes: it survives a grey printer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +15,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (
 FIRST = 0.002  # the share of rounds before which averages are too few to be drawn
 
 
-def plot_comparison(comparison: Comparison, ax: Any, *, styles: Mapping[str, Mapping[str, Any]], log: bool) -> Any:
+def plot_comparison(comparison: "Comparison", ax: Any, *, styles: Mapping[str, Mapping[str, Any]], log: bool) -> Any:
     """Curves with bands, a legend beside them, and the best loss as a line."""
     if ax is None:
         require_matplotlib()

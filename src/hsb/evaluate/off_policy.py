@@ -136,19 +136,18 @@ class _Reading:
         self.mass, self.counts, self.arms = np.pad(self.mass, (0, more)), np.pad(self.counts, (0, more)), batch.arms
         self.mass += table.sum(axis=0)
         self.counts += np.bincount(batch.arm, minlength=m)
-        d = q = None
-        if self.fitted is not None:
-            rewards = np.clip(self.fitted.predict(batch.contexts, contexts, fold, batch.arms), low, high)
-            d, q = (table * rewards).sum(axis=1), rewards[np.arange(n), batch.arm]
         known = batch.propensity > 0.0  # NaN is not
         self.unknown += int((playable & ~known).sum())
         self.unplayable += int((~playable).sum())
         used = playable & known
+        d = q = None
+        if self.fitted is not None:
+            rewards = np.clip(self.fitted.predict(batch.contexts, contexts, fold, batch.arms), low, high)
+            d, q = (table * rewards).sum(axis=1)[used], rewards[np.arange(n), batch.arm][used]
         w = table[np.arange(n), batch.arm][used] / batch.propensity[used]
         self.largest = max(self.largest, float(w.max(initial=0.0)))
         self.most = max(self.most, float((1.0 / batch.propensity[used]).max(initial=0.0)))
-        parts = (None, None) if d is None or q is None else (d[used], q[used])
-        columns = terms(w, batch.reward[used], *parts, clip=self.clip, low=low, high=high)
+        columns = terms(w, batch.reward[used], d, q, clip=self.clip, low=low, high=high)
         if not self.columns:
             self.columns = list(columns)
             self.tally = Tally(len(columns))

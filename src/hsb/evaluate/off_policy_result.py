@@ -1,11 +1,9 @@
 """What off-policy evaluation gives: values, two intervals each, and what speaks against them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 NAMES = {
     "ips": "inverse propensity",
@@ -39,7 +37,7 @@ class Estimate:
         """(low, high), by the bootstrap."""
         return self.low, self.high
 
-    def reaching(self, other: Estimate) -> Estimate:
+    def reaching(self, other: Self) -> Self:
         """The same with intervals that reach to those of the other: how a model's bias, which its spread does not show, comes in."""
         (a, b), (c, d) = self.bernstein, other.bernstein
         return replace(self, low=min(self.low, other.low), high=max(self.high, other.high), bernstein=(min(a, c), max(b, d)))

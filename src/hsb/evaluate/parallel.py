@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 Progress = Callable[[int, int], None]  # rounds done, rounds in all
+Task = tuple[Any, ...]  # the arguments of a call
 
 
 class Teller:
@@ -20,12 +21,7 @@ class Teller:
 
 
 def spread(
-    jobs: int,
-    function: Callable[..., Any],
-    tasks: Sequence[tuple[Any, ...]],
-    *,
-    backend: str = "loky",
-    batch: int | None = None,
+    jobs: int, function: Callable[..., Any], tasks: Sequence[Task], *, backend: str = "loky", batch: int | None = None
 ) -> Generator[Any, None, None]:
     """function(*task) for every task in `jobs` processes (-1: one a core), each result as soon as it is there, in any order.
 

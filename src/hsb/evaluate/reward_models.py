@@ -22,8 +22,7 @@ class RewardModel(ABC):
     `features` are the log's, `contexts` the policy's.
     """
 
-    fits = True
-    """Must it see the log first? Otherwise `add` and `finish` are not called."""
+    fits = True  # must it see the log first? Otherwise `add` and `finish` are not called
 
     def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
         """Take in rows, one entry each: what was played, what came of it, and the row's fold."""
@@ -54,8 +53,7 @@ class Ridge(RewardModel):
         if self.about is None:
             spread = features.std(axis=0)
             self.about, self.spread = features.mean(axis=0), np.where(spread > 0.0, spread, 1.0)
-        one = np.ones((len(features), 1))
-        return np.hstack([one, (features - self.about) / self.spread])
+        return np.hstack([np.ones((len(features), 1)), (features - self.about) / self.spread])
 
     def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
         X = self._scaled(features)

@@ -18,11 +18,9 @@ def named(name: str) -> list[Experiment]:
     Traceback (most recent call last):
     hsb.errors.InputError: There is no experiment 'moon'. The experiments are stationary, nonstationary, today, landsat, illustrations, all.
     """
-    if name == "all":
-        return [_load(each) for each in NAMES]
-    if name not in NAMES:
+    if name not in (*NAMES, "all"):
         raise InputError(f"There is no experiment {name!r}. The experiments are {', '.join((*NAMES, 'all'))}.")
-    return [_load(name)]
+    return [_load(each) for each in (NAMES if name == "all" else (name,))]
 
 
 def _load(name: str) -> Experiment:

@@ -1,4 +1,4 @@
-"""What an experiment is: a literal of settings, parts that can run anywhere in any order, and an analysis of what they found.
+"""What an experiment is: a literal of settings, parts that can run anywhere in any order, and an analysis of their results.
 
 `runner.py` runs the parts (once each, in parallel, resumable), `report.py` writes what the analysis says. An experiment knows of neither.
 """
@@ -8,6 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from ..evaluate.intervals import paired_interval
 
 
 class Options(NamedTuple):
@@ -49,8 +53,33 @@ class Claim:
     explanation: str = ""
 
 
-@dataclass(frozen=True)
-class Figure:
+def claim(
+    experiment: str,
+    text: str,
+    differences: ArrayLike,
+    *,
+    numbers: dict[str, Any] | None = None,
+    source: str = "paper",
+    explanation: str = "",
+    tie: str = "",
+    fails: str = "",
+) -> Claim:
+    """Weigh a claim by one difference per independent repetition, positive where the claim is true.
+
+    It holds where the 95% interval of the mean difference lies above 0, fails where it lies below, and is a tie (None) otherwise.
+    `explanation` is given in any case; `tie` and `fails` are added where it comes to that.
+
+    >>> claim("toy", "a beats b", [0.1, 0.2, 0.15]).holds, claim("toy", "a beats b", [0.1, -0.2, 0.05]).holds
+    (True, None)
+    """
+    mean, low, high = paired_interval(differences)
+    holds = True if low > 0 else False if high < 0 else None
+    more = {True: "", None: tie, False: fails}[holds]
+    why = " ".join(part for part in (explanation, more) if part)
+    return Claim(experiment, text, holds, mean, low, high, numbers=dict(numbers or {}), source=source, explanation=why)
+
+
+class Figure(NamedTuple):
     """A picture: `draw` gets matplotlib's pyplot and returns a figure."""
 
     name: str
@@ -59,8 +88,7 @@ class Figure:
     synthetic: bool = False
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Rows under a head."""
 
     title: str
@@ -68,8 +96,7 @@ class Table:
     rows: Sequence[Sequence[str]]
 
 
-@dataclass(frozen=True)
-class Analysis:
+class Analysis(NamedTuple):
     """All that an experiment has to say."""
 
     claims: Sequence[Claim]

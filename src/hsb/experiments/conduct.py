@@ -42,7 +42,8 @@ def conduct(
         raise InputError(f"The data directory {str(options.data)!r} does not exist. Name the directory with Yahoo's files.")
     todo = [(experiment, experiment.parts(options)) for experiment in experiments]
     out = usable(Path(out))
-    everything = [part._replace(name=_full_name(experiment.name, part.name)) for experiment, parts in todo for part in parts]
+    named = [(f"{experiment.name}: ", part) for experiment, parts in todo for part in parts]
+    everything = [part._replace(name=own + part.name.removeprefix(own)) for own, part in named]
     prepare = compile_first if any(part.rounds for part in everything) else None
     finished = run(everything, out / "cache", jobs=jobs, engine=engine, progress=progress, prepare=prepare)
     studies = []
@@ -52,10 +53,6 @@ def conduct(
         studies.append(Study(experiment, options, parts, own, experiment.analyse(options, results)))
     report = write(studies, out, title=title, seconds=time.perf_counter() - begin)
     return Conducted(studies, time.perf_counter() - begin, report)
-
-
-def _full_name(experiment: str, part: str) -> str:
-    return f"{experiment}: {part.removeprefix(f'{experiment}: ')}"
 
 
 def usable(out: Path) -> Path:

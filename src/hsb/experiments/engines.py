@@ -44,18 +44,15 @@ def cores() -> int:
     return int(joblib.cpu_count())
 
 
-def spread(engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Generator[Any]:
+def spread(engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence[parallel.Task]) -> Generator[Any]:
     """function(*task) for every task, each as soon as it is finished, in any order."""
     if engine == "local" and (jobs == 1 or len(tasks) == 1):
         yield from (function(*task) for task in tasks)
-    elif engine == "local":
-        yield from parallel.spread(jobs, function, tasks)
-    elif engine == "dask":
-        with _dask(jobs):
-            yield from parallel.spread(jobs, function, tasks, backend="dask")
-    else:
-        with _ray(jobs):
-            yield from parallel.spread(jobs, function, tasks, backend="ray", batch=BATCH * jobs)
+        return
+    clusters: dict[str, tuple[str, Any]] = {"local": ("loky", nullcontext), "dask": ("dask", _dask), "ray": ("ray", _ray)}
+    backend, cluster = clusters[engine]
+    with cluster(jobs):
+        yield from parallel.spread(jobs, function, tasks, backend=backend, batch=BATCH * jobs if engine == "ray" else None)
 
 
 @contextmanager

@@ -1,9 +1,12 @@
 """Problems, structures and policies made from plain data, as settings and TOML files hold it. Errors name the key.
 
-Where a name stands for a class of hsb, "module:Class" stands for one of the user's own; other keys are its keyword arguments.
+A name stands for a class of hsb, "module:Class" for one of the user's own, other keys for its arguments. Nothing else is imported by name.
 """
 
+import importlib
 import inspect
+import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +14,6 @@ from ..errors import InputError
 from ..policies import Policy
 from ..problems import Problem, named
 from ..structures import OneOf, Structure
-from .imported import imported
 from .losses import Losses
 
 Plain = dict[str, Any]
@@ -87,6 +89,39 @@ def table(value: Any, key: str | None = None) -> Plain:
     return value
 
 
+def imported(name: str, base: type) -> Any:
+    """The class "module:Class", a subclass of `base`, from Python's path or, after that, from the current directory.
+
+    Importing runs the module's code. The current directory stays on the path, so that the module may import what lies beside it.
+
+    >>> imported("hsb.problems:Smooth", __import__("hsb").problems.Problem).__name__
+    'Smooth'
+    """
+    module_name, _, class_name = name.partition(":")
+    here = os.getcwd()
+    if here not in sys.path and "" not in sys.path:
+        sys.path.append(here)
+    importlib.invalidate_caches()
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise InputError(f"{name!r}: importing {module_name} failed: {error}.") from None
+        reason = f"there is no module {error.name!r} in {here} or on Python's path"
+        raise InputError(f"{name!r}: {reason}. Run hsb where {error.name}.py is.") from None
+    except (ImportError, SyntaxError, TypeError, ValueError) as error:
+        raise InputError(f"{name!r}: importing {module_name!r} failed: {type(error).__name__}: {error}.") from None
+    kind = getattr(module, class_name, None)
+    if not isinstance(kind, type) or not issubclass(kind, base):
+        kinds = [each for each, value in vars(module).items() if isinstance(value, type) and issubclass(value, base)]
+        where = getattr(module, "__file__", None) or module_name
+        lacking = f"no subclass of hsb's {base.__name__} of the name {class_name!r}"
+        raise InputError(f"{name!r}: {where} has {lacking}; it has {', '.join(sorted(kinds)) or 'none at all'}.")
+    if inspect.isabstract(kind):
+        raise InputError(f"{name!r} is not complete: it must define {', '.join(sorted(vars(kind)['__abstractmethods__']))}.")
+    return kind
+
+
 def _kind(key: str, name: Any, base: Any, listed: list[str]) -> Any:
     if isinstance(name, str) and ":" in name:
         try:
@@ -101,8 +136,7 @@ def _kind(key: str, name: Any, base: Any, listed: list[str]) -> Any:
 def _made(kind: Any, given: Plain, *first: Any, **provided: Any) -> Any:
     """The object; InputError that names a key which is unknown or missing."""
     signature = inspect.signature(kind)
-    free = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in signature.parameters.values())
-    if not free:
+    if all(each.kind is not inspect.Parameter.VAR_KEYWORD for each in signature.parameters.values()):
         provided = {name: value for name, value in provided.items() if name in signature.parameters}
         known_keys(given, set(list(signature.parameters)[len(first) :]) - set(provided))
     try:
@@ -113,8 +147,7 @@ def _made(kind: Any, given: Plain, *first: Any, **provided: Any) -> Any:
 
 
 def _needed(kind: Any) -> set[str]:
-    parameters = inspect.signature(kind).parameters
-    return {name for name, each in parameters.items() if each.default is inspect.Parameter.empty}
+    return {name for name, each in inspect.signature(kind).parameters.items() if each.default is inspect.Parameter.empty}
 
 
 def known_keys(given: Plain, known: set[str]) -> None:

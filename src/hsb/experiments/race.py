@@ -6,8 +6,7 @@ import numpy as np
 
 from ..evaluate.comparison import Comparison, joined
 from ..evaluate.play import marked_rounds, play_run
-from .base import Claim, Experiment, Options, Part, Table
-from .claims import claim
+from .base import Claim, Experiment, Options, Part, Table, claim
 from .entrants import entrant, world
 
 
@@ -47,14 +46,9 @@ class Race(Experiment):
         settings = self.settings(options)
         names = ("problem", "rounds", "presentations", "seed", "code")
         shared = {"marks": self.marks(settings)} | {name: settings[name] for name in names if name in settings}
-        function, rounds = f"{__name__}:play_part", settings["rounds"] * settings["presentations"]
+        play, rounds = f"{__name__}:play_part", settings["rounds"] * settings["presentations"]
         return [
-            Part(
-                f"{self.name}: data set {run + 1}, {group}",
-                function,
-                shared | {"policies": each, "run": run},
-                rounds * len(each),
-            )
+            Part(f"{self.name}: data set {run + 1}, {group}", play, shared | {"policies": each, "run": run}, rounds * len(each))
             for run in range(settings["data_sets"])
             for group, each in settings["policies"].items()
         ]
@@ -70,8 +64,7 @@ class Race(Experiment):
                 runs[part.arguments["run"]][name] = [curve]  # presentations are averaged already
         problem = world(settings["problem"])
         best = problem.best_loss(settings["rounds"]) if problem.synthetic and not problem.reacts else None
-        title = settings.get("title", self.title)
-        return joined(runs, np.array(marks), title=title, synthetic=problem.synthetic, best=best)
+        return joined(runs, np.array(marks), title=settings.get("title", self.title), synthetic=problem.synthetic, best=best)
 
     def beats(
         self, compared: Comparison, better: str, worse: str, text: str, *, since: int = 0, until: int | None = None, **more: Any

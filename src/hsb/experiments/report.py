@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from .base import Claim
+from .base import Claim, Figure
 from .cache import plain
 from .drawing import Drawn, draw
 from .page import Study, page
@@ -24,7 +24,7 @@ PACKAGES = ("hsb", "numpy", "numba", "joblib", "matplotlib")
 
 def write(studies: Sequence[Study], out: Path, *, title: str, seconds: float) -> Path:
     """Write report.html, claims.json, results.jsonl and figures/ into a folder that exists; the path of the page."""
-    figures = [_drawn(study) for study in studies]
+    figures = [[_drawn(study.experiment.name, each) for each in study.analysis.figures] for study in studies]
     files: dict[str, bytes] = {}
     for drawn in (each for own in figures for each in own):
         files |= {f"figures/{drawn.name}.svg": drawn.svg, f"figures/{drawn.name}.png": drawn.png}
@@ -72,9 +72,8 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def _drawn(study: Study) -> list[Drawn]:
-    prefix = study.experiment.name
-    return [draw(each.name if prefix in each.name else f"{prefix}-{each.name}", each) for each in study.analysis.figures]
+def _drawn(prefix: str, figure: Figure) -> Drawn:
+    return draw(figure.name if prefix in figure.name else f"{prefix}-{figure.name}", figure)
 
 
 def _results(study: Study) -> Iterator[dict[str, Any]]:

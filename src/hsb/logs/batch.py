@@ -1,10 +1,8 @@
 """The one form in which every log is read: columns, some thousand rows at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,12 +22,11 @@ class Pools(NamedTuple):
     starts: Ints
     members: Ints
 
-    @staticmethod
-    def of(pools: Sequence[Sequence[int]]) -> Pools:
+    @classmethod
+    def of(cls, pools: Sequence[Sequence[int]]) -> Self:
         """Pools from lists of arm indices, each sorted."""
         starts = np.concatenate([[0], np.cumsum([len(pool) for pool in pools])]).astype(np.int64)
-        members = np.array([arm for pool in pools for arm in sorted(pool)], dtype=np.int64)
-        return Pools(starts, members)
+        return cls(starts, np.array([arm for pool in pools for arm in sorted(pool)], dtype=np.int64))
 
     @property
     def sizes(self) -> Ints:
@@ -96,13 +93,14 @@ class Batch:
         names[:] = self.arms
         return names[self.arm]
 
-    def take(self, rows: Any) -> Batch:
+    def take(self, rows: Any) -> Self:
         """Some of the rows: a slice, indices or booleans."""
         columns = ("contexts", "arm", "reward", "propensity", "timestamp", "pool")
         return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
-    @staticmethod
+    @classmethod
     def of(
+        cls,
         *,
         contexts: ArrayLike,
         arm: ArrayLike,
@@ -111,7 +109,7 @@ class Batch:
         arms: Sequence[Hashable],
         available: ArrayLike | None = None,
         timestamp: ArrayLike | None = None,
-    ) -> Batch:
+    ) -> Self:
         """A checked batch: a row each of contexts (n, d), arm indices, rewards, propensities; `available` is (n, arms), all if left out."""
         points = numbers("contexts", contexts)
         points = points.reshape(-1, 1) if points.ndim == 1 else points
@@ -136,7 +134,7 @@ class Batch:
         if not shown.all():
             raise InputError(f"Row {int(np.argmin(shown))} shows an arm that its available does not offer.")
         pool, pools = pooled(table)
-        return Batch(points, index.astype(np.int64), rewards, chances, times, pool, pools, tuple(arms))
+        return cls(points, index.astype(np.int64), rewards, chances, times, pool, pools, tuple(arms))
 
 
 def _column(name: str, values: ArrayLike, n: int) -> Floats:

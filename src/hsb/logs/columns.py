@@ -1,10 +1,7 @@
 """Which column of a table is what: the names of a log's columns, checked."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from ..errors import InputError
 from .rows import Meaning, Rows
@@ -13,8 +10,7 @@ from .values import Column
 Available = str | Sequence[str] | Mapping[Hashable, str]
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """The columns of a table by their part: the features, in `meaning`, the `arm` shown, its `propensity`, what came of it (`value`).
 
     `available` is a column with lists of arms, or columns of booleans in the order of the arms.
@@ -42,8 +38,9 @@ class Columns:
         arm, propensity, value = table[self.arm], table[self.propensity], table[self.value]
         return Rows(file, line, context, arm, propensity, value, some, table.get(self.timestamp), table.get(self.id))
 
-    @staticmethod
+    @classmethod
     def of(
+        cls,
         meaning: Meaning,
         *,
         arm: str | None,
@@ -53,7 +50,7 @@ class Columns:
         available: Available | None = None,
         timestamp: str | None = None,
         id: str | None = None,
-    ) -> Columns:
+    ) -> Self:
         """Checked columns. Losses lie in [0, 1] where the meaning has no `loss_range`.
 
         `available` may be a mapping from arm to column, too; without arms, a sequence of columns names the arms.
@@ -88,16 +85,13 @@ class Columns:
         offers: Any = "all" if some is None else "lists" if isinstance(some, str) else "truths"
         losses = None if loss is None else meaning.loss_range or (0.0, 1.0)
         meaning = meaning._replace(arms=all_arms, offers=offers, loss_range=losses)
-        return Columns(meaning, arm, propensity, str(reward or loss), some, timestamp, id)
+        return cls(meaning, arm, propensity, str(reward or loss), some, timestamp, id)
 
 
 def require(wanted: Sequence[str], there: Sequence[str], file: str) -> None:
     """Refuse a table that lacks a wanted column, or has two of its name."""
-    absent = [name for name in wanted if name not in there]
-    if absent:
+    if absent := [name for name in wanted if name not in there]:
         some = ", ".join(map(repr, there[:40])) + (f" and {len(there) - 40} more" if len(there) > 40 else "")
-        lacking = ", ".join(map(repr, absent))
-        raise InputError(f"{file} has no column {lacking}. It has: {some or 'none'}.")
-    twice = [name for name in wanted if list(there).count(name) > 1]
-    if twice:
+        raise InputError(f"{file} has no column {', '.join(map(repr, absent))}. It has: {some or 'none'}.")
+    if twice := [name for name in wanted if list(there).count(name) > 1]:
         raise InputError(f"{file} has two columns named {twice[0]!r}. Rename one.")

@@ -36,8 +36,7 @@ class DsjsonFiles(LineFiles):
         event = _event(text)
         if not isinstance(event, dict):
             return "the line is not a JSON object" if text.strip() else "the line is empty"
-        lacking = [name for name in ("_label_cost", "_label_probability", "c") if name not in event]
-        if lacking:
+        if lacking := [name for name in ("_label_cost", "_label_probability", "c") if name not in event]:
             return f"the event has no {lacking[0]}"
         if event.get("_skipLearn") is True:
             return "the event is marked _skipLearn"

@@ -1,7 +1,5 @@
 """What a log is: batches that can be read again and again, the arms seen so far, and what was skipped."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
@@ -81,33 +79,35 @@ class Log(ABC):
             raise FileError(f"{problem}. Mend the line, or skip such lines with on_error='skip'.")
         self.problems.add(problem)
 
-    def head(self, rows: int) -> Head:
+    def head(self, rows: int) -> "Log":
         """The first `rows` rows, a log of its own: to fit an encoding on, and to see the first arms."""
-        return Head(self, rows)
+        if not is_number(rows) or rows < 1 or rows != int(rows):
+            raise InputError(f"A head needs a whole number of rows, at least 1; given {rows!r}.")
+        return Part(self, 0, int(rows))
 
     def count(self) -> int:
         """How many rows it has, by reading it."""
         return sum(len(batch) for batch in self)
 
 
-class Head(Log):
-    """The first `rows` rows of a log. Its arms and problems are those of the log."""
+class Part(Log):
+    """A log without its first `skip` rows, and not more than `rows` of the others (None: all). Its arms are those of the log."""
 
-    def __init__(self, log: Log, rows: int) -> None:
-        if not is_number(rows) or rows < 1 or rows != int(rows):
-            raise InputError(f"A head needs a whole number of rows, at least 1; given {rows!r}.")
-        self.log, self.rows = log, int(rows)
+    def __init__(self, log: Log, skip: int, rows: int | None) -> None:
+        self.log, self.skip, self.rows = log, skip, rows
         self.arms, self.uniform = log.arms, log.uniform
 
     @property
     def problems(self) -> Problems:  # type: ignore[override]
-        """Those of the log, also of the lines beyond the head that were read with its last batch."""
+        """Those of the log as far as it was read, also of lines beyond the part that were read with its last batch."""
         return self.log.problems
 
     def __iter__(self) -> Iterator[Batch]:
-        left = self.rows
+        at, end = 0, None if self.rows is None else self.skip + self.rows
         for batch in self.log:
-            yield batch if len(batch) <= left else batch.take(slice(left))
-            left -= len(batch)
-            if left <= 0:
+            first, last = max(self.skip - at, 0), len(batch) if end is None else min(end - at, len(batch))
+            if first < last:
+                yield batch if (first, last) == (0, len(batch)) else batch.take(slice(first, last))
+            at += len(batch)
+            if end is not None and at >= end:
                 return

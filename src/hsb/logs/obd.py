@@ -1,7 +1,6 @@
 """The Open Bandit Dataset: impressions of fashion items, shown uniformly (`random`) or by Thompson sampling (`bts`)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from .columns import Columns
@@ -22,4 +21,4 @@ def obd_files(paths: Sequence[Path], given: Meaning) -> CsvFiles:
     kinds = given.categories or MEANING.categories & set(features)
     meaning = MEANING._replace(context=features, categories=kinds, arms=given.arms, on_error=given.on_error)
     meaning.check()
-    return CsvFiles(paths, replace(COLUMNS, meaning=meaning))
+    return CsvFiles(paths, COLUMNS._replace(meaning=meaning))

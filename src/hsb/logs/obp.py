@@ -30,8 +30,7 @@ def from_obp(feedback: Mapping[str, Any], *, on_error: Any = "skip", rows: int =
     context, action = np.asarray(feedback["context"], dtype=np.float64), np.asarray(feedback["action"])
     if context.ndim != 2 or action.shape != (len(context),):
         raise InputError(f"context needs shape (n, d) and action (n,); given {context.shape} and {action.shape}.")
-    chances = feedback.get("pscore")
-    if chances is None:
+    if (chances := feedback.get("pscore")) is None:
         chances = _chances(feedback.get("pi_b"), action)
     names = [f"context[{j}]" for j in range(context.shape[1])]
     table = dict(zip(names, context.T, strict=True))
@@ -98,8 +97,7 @@ def from_decisions(decisions: Iterable[Decision], rewards: Sequence[float], *, a
     available = np.ones((len(made), len(places)), dtype=np.bool_)
     for i, decision in enumerate(made):
         named = (decision.arm, *(decision.available or ()))
-        strange = [arm for arm in named if arm not in places]
-        if strange:
+        if strange := [arm for arm in named if arm not in places]:
             raise InputError(f"Decision {i} names the arm {strange[0]!r}, which is not one of arms.")
         if decision.available is not None:
             available[i] = False

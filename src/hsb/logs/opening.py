@@ -121,8 +121,7 @@ def open(
 
 def _refuse(format: str, named: Mapping[str, Any]) -> None:
     """Options that a format with columns of its own does not take."""
-    given = [f"{name}=" for name, value in named.items() if value is not None]
-    if given:
+    if given := [f"{name}=" for name, value in named.items() if value is not None]:
         raise InputError(f"The format {format} says itself what its columns are; given {', '.join(given)}. Leave it out.")
 
 
@@ -148,13 +147,11 @@ def _inside(folder: Path, format: Format | None) -> list[Path]:
     """The files of a directory that are named as the format names them."""
     if format in ("obd", None):
         own = [folder / f"{folder.name}.csv{end}" for end in ("", ".gz")]  # e.g. all/all.csv.gz
-        there = [path for path in own if path.is_file()][:1]
-        if there:
+        if there := [path for path in own if path.is_file()][:1]:
             return there
     kinds = [kind for kind in NAMES if format in (None, kind)]
     for kind in kinds:
-        there = sorted(path for path in folder.glob(NAMES[kind]) if path.is_file())
-        if there:
+        if there := sorted(path for path in folder.glob(NAMES[kind]) if path.is_file()):
             return there
     if format not in (None, *NAMES):
         raise InputError(f"{folder} is a directory; of the format {format!r} give the files themselves.")

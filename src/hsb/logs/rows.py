@@ -30,10 +30,8 @@ class Rows(NamedTuple):
     context: Sequence[Column]
     arm: Column
     propensity: Column
-    value: Column
-    """Rewards or losses."""
-    available: Column | Sequence[Column] | None = None
-    """A list of arms a row; or a column of booleans an arm."""
+    value: Column  # rewards or losses
+    available: Column | Sequence[Column] | None = None  # a list of arms a row; or a column of booleans an arm
     timestamp: Column | None = None
     id: Column | None = None
 
@@ -43,17 +41,12 @@ class Meaning(NamedTuple):
 
     context: tuple[str, ...]
     categories: frozenset[str] = frozenset()
-    arms: tuple[Hashable, ...] | None = None
-    """All arms there may be; None: those that appear."""
-    is_text: bool = False
-    """Arms come as text, and stand for the given arm that is written so."""
+    arms: tuple[Hashable, ...] | None = None  # all that there may be; None: those that appear
+    is_text: bool = False  # arms come as text, and stand for the given arm that is written so
     offers: Literal["all", "lists", "truths"] = "all"
-    loss_range: tuple[float, float] | None = None
-    """None: values are rewards; else losses in this range."""
-    negative: bool = False
-    """Values are costs: where they have no range, rewards are what they are below 0."""
-    arm_type: Callable[[Any], Hashable] | None = None
-    """Makes an arm of what a column holds; ValueError is a problem of the row."""
+    loss_range: tuple[float, float] | None = None  # None: values are rewards; else losses in this range
+    negative: bool = False  # values are costs: where they have no range, rewards are what they are below 0
+    arm_type: Callable[[Any], Hashable] | None = None  # makes an arm of what a column holds; ValueError is a problem of the row
     on_error: OnError = "skip"
 
     def check(self) -> None:
@@ -96,7 +89,7 @@ class Checked:
     def __init__(self, meaning: Meaning, arms: list[Hashable], report: Report) -> None:
         self.meaning, self.arms, self.report = meaning, arms, report
         self.places: dict[Hashable, int] = {arm: k for k, arm in enumerate(arms)}
-        self.written = {str(arm): k for k, arm in enumerate(arms)} if meaning.is_text and meaning.arms is not None else {}
+        self.written = {str(arm): arm for arm in arms} if meaning.is_text and meaning.arms is not None else {}
         self.ids: set[int] = set()
         self.read_set = lru_cache(KEPT)(self._read_set)
         self.rows = 0
@@ -158,17 +151,15 @@ class Checked:
     def _labels(self, column: Column) -> list[Hashable]:
         """The arms that a column names, None where it names none."""
         arms = labels(column)
-        convert = self.meaning.arm_type
-        if convert is not None:
+        if (convert := self.meaning.arm_type) is not None:
             for i, label in enumerate(arms):
                 try:
                     arms[i] = None if label is None else convert(label)
                 except ValueError:
                     arms[i] = None
-        for i, label in enumerate(arms if self.written else ()):
-            if label not in self.places and str(label) in self.written:
-                arms[i] = self.arms[self.written[str(label)]]
-        return arms
+        if not self.written:
+            return arms
+        return [label if label in self.places else self.written.get(str(label), label) for label in arms]
 
     def _offers(
         self, rows: Rows, why: list[str | None], shown: list[Hashable], truth: NDArray[np.bool_] | None

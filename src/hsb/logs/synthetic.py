@@ -67,8 +67,7 @@ class SyntheticToday(Log):
         rng = np.random.default_rng([self.seed, 1, begin // ROWS])
         n = end - begin
         visit = np.arange(begin, end)
-        known = rng.random(n) >= SHARE_UNKNOWN
-        kind = np.where(known, rng.integers(0, UNKNOWN, n), UNKNOWN)
+        kind = np.where(rng.random(n) >= SHARE_UNKNOWN, rng.integers(0, UNKNOWN, n), UNKNOWN)
         contexts = (rng.integers(0, 1 << 16, (n, FEATURES), dtype=np.uint16) < self._thresholds[kind]).astype(np.float64)
         contexts[:, 0] = 1.0
         number = np.searchsorted(self._changes, visit / self.visits, side="right") - 1

@@ -138,6 +138,5 @@ def write_vw(to: TextIO, batches: Iterable[Batch], names: Sequence[str] | None) 
             if len(pool) == 1 < len(batch.arms):
                 raise InputError("VW's text cannot say that only one arm was available. Write dsjson or parquet.")
             words = [label if arm == batch.arm[i] else str(arm + 1) for arm in pool]
-            point = batch.contexts[i].tolist()
-            used = [f"{name}:{value!r}" for name, value in zip(features, point, strict=True) if value]
+            used = [f"{name}:{value!r}" for name, value in zip(features, batch.contexts[i].tolist(), strict=True) if value]
             to.write(" ".join(words) + " | " + " ".join(used) + "\n")

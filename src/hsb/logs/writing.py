@@ -1,7 +1,5 @@
 """Batches to files of any format that is written, and a log from one format to another."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """Yahoo!'s Today Module logs, R6A and R6B: text, plain or gzip, one file or many."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +14,8 @@ from .text import DAMAGE, cut_off, opened
 
 if TYPE_CHECKING:
     from ..kernels import yahoo as kernels
+
+Format = Literal["yahoo-r6b", "yahoo-r6a"]
 
 CHUNK = 1 << 22  # bytes read at a time; a longer line is not read
 CANDIDATES = 1024  # most of a line
@@ -42,21 +42,14 @@ class YahooLog(Log):
 
     uniform = True
 
-    def __init__(
-        self,
-        paths: Sequence[Path],
-        *,
-        format: Literal["yahoo-r6b", "yahoo-r6a"],
-        on_error: OnError = "skip",
-        rows: int = 1 << 13,
-    ) -> None:
+    def __init__(self, paths: Sequence[Path], *, format: Format, on_error: OnError = "skip", rows: int = 1 << 13) -> None:
         super().__init__()
         self.paths, self.format, self.on_error, self.rows = list(paths), format, on_error, rows
         self.features = FEATURES[format]
         self._prefix = "" if format == "yahoo-r6a" else "id-"
 
     @cached_property
-    def _labels(self) -> kernels.Labels:
+    def _labels(self) -> "kernels.Labels":
         """The articles seen so far, in the order of `arms`, for the kernel. Made when first read: that imports the kernels."""
         from ..kernels import yahoo
 
@@ -149,7 +142,7 @@ class _Reading:
         self.out = self._fresh()
         return batch
 
-    def _fresh(self) -> kernels.Out:
+    def _fresh(self) -> "kernels.Out":
         n, d = self.log.rows, self.log.features
         starts, members = np.zeros(POOLS + 1, dtype=np.int64), np.empty(MEMBERS, dtype=np.int64)
         shown, pool = np.empty((2, n), dtype=np.int64)

@@ -24,12 +24,10 @@ def named(name: str, **settings: Any) -> Problem:
     >>> named(**Smooth(arms=4).to_dict())
     Smooth(arms=4, model=0)
     """
-    kind = Problem.kinds.get(str(name).lower().replace("_", "-"))
-    if kind is None:
+    if (kind := Problem.kinds.get(str(name).lower().replace("_", "-"))) is None:
         raise InputError(f"There is no problem {name!r}. The problems are {', '.join(sorted(Problem.kinds))}.")
     known = list(inspect.signature(kind).parameters)
-    unknown = [key for key in settings if key not in known]
-    if unknown:
+    if unknown := [key for key in settings if key not in known]:
         has = f"has the settings {', '.join(known)}" if known else "has no settings"
         raise InputError(f"The problem {kind.name!r} {has}; given {', '.join(map(repr, unknown))}.")
     return kind(**settings)

@@ -1,7 +1,5 @@
 """What a problem is: contexts, the expected loss of each arm, and what the best policy that knows them would lose."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import re
@@ -38,7 +36,7 @@ class Problem(ABC):
     of its model is random it draws in `_draw`. Contexts are uniform and losses 0 or 1 unless it says otherwise (`_contexts`, `_losses`).
     """
 
-    kinds: ClassVar[dict[str, type[Problem]]] = {}  # filled as classes are defined; `named` looks here
+    kinds: ClassVar[dict[str, type["Problem"]]] = {}  # filled as classes are defined; `named` looks here
     name: ClassVar[str]
     synthetic: ClassVar[bool] = True
     reacts: ClassVar[bool] = False
@@ -149,14 +147,20 @@ class Problem(ABC):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.parameters().items())})"
 
 
+class Drawn(Problem, listed=False):
+    """A problem whose model (phases, cuts, permutations) is drawn at random: `model` says which."""
+
+    FEATURES: ClassVar[int] = 1
+
+    def __init__(self, *, arms: int = 3, model: int = 0) -> None:
+        super().__init__(arms=arms, features=self.FEATURES)
+        self.model = whole("model", model, 0)
+        self._draw(np.random.default_rng([self.model, 0x40DE1]))
+
+
 def data_generator(seed: int) -> np.random.Generator:
     """Not the one that a policy with the same seed draws from."""
     return np.random.default_rng([whole("seed", seed, 0), 0xDA7A])
-
-
-def model_generator(model: int) -> np.random.Generator:
-    """What a problem's own phases, cuts and permutations are drawn from."""
-    return np.random.default_rng([whole("model", model, 0), 0x40DE1])
 
 
 def flips(rng: np.random.Generator, chance: Floats) -> Floats:

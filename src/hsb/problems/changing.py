@@ -7,7 +7,7 @@ import numpy as np
 from ..arguments import is_number, whole
 from ..errors import InputError
 from ..types import Floats, Ints
-from .base import Problem, model_generator
+from .base import Drawn, Problem
 from .paper import SuddenChange, shifted, waves_and_line
 
 
@@ -28,7 +28,7 @@ class LocalChange(SuddenChange):
         return shifted(waves_and_line(contexts), (when >= self.change(rounds)) & (contexts[:, 0] < self.below))
 
 
-class Changes(Problem):
+class Changes(Drawn):
     """VI-A in `count` + 1 stretches of equal length, each with the arms permuted at random, never as in the stretch before.
 
     The permutations follow from `model`.
@@ -38,9 +38,8 @@ class Changes(Problem):
     """
 
     def __init__(self, *, count: int = 10, model: int = 0) -> None:
-        super().__init__(arms=3)
-        self.count, self.model = whole("count", count, 0), whole("model", model, 0)
-        self._draw(model_generator(self.model))
+        self.count = whole("count", count, 0)
+        super().__init__(arms=3, model=model)
 
     def _draw(self, rng: np.random.Generator) -> None:
         orders = [rng.permutation(3)]

@@ -1,26 +1,14 @@
 """Problems whose arms are waves, steps or noise, drawn at random. `model` says which: the problem is the same for every sample's seed."""
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 
 from ..arguments import whole
 from ..types import Floats, Ints
-from .base import Problem, model_generator
+from .base import Drawn, Problem
 
 TIMES = 256  # where something drifts: rounds that stand for all
-
-
-class Drawn(Problem, listed=False):
-    """A problem whose model is drawn at random: `model` says which."""
-
-    FEATURES: ClassVar[int] = 1
-
-    def __init__(self, *, arms: int = 3, model: int = 0) -> None:
-        super().__init__(arms=arms, features=self.FEATURES)
-        self.model = whole("model", model, 0)
-        self._draw(model_generator(self.model))
 
 
 class Smooth(Drawn):

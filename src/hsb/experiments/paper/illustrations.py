@@ -14,8 +14,7 @@ from ...spaces import Box
 from ...structures import BinaryTree
 from ...theory import prior_cost
 from ...types import Floats, Ints
-from ..base import Analysis, Claim, Figure, Options, Part, Table
-from ..claims import claim
+from ..base import Analysis, Claim, Figure, Options, Part, Table, claim
 from . import Paper
 from .illustrations_figures import approximations, experts, experts_on_tree, tree_regions
 
@@ -169,8 +168,7 @@ def claims(disagreement: dict[str, float], priors: list[float], apart: float) ->
     """What the pictures rest on. Nothing is averaged, so a claim's interval is a point."""
     shares = {int(depth): share for depth, share in disagreement.items()}
     cells = {f"{2**depth} cells": share for depth, share in sorted(shares.items())}
-    ordered = [shares[depth] for depth in sorted(shares)]
-    fall = min(a - b for a, b in pairwise(ordered))
+    fall = min(a - b for a, b in pairwise(cells.values()))
     total = abs(sum(priors) - 1.0)
     most, least = max(priors), min(priors)
     off = {"off by at most": apart, "allowed": EXACT}

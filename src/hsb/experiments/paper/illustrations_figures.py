@@ -80,8 +80,7 @@ def experts_on_tree(pyplot: Any, tree: Structure, shown: Sequence[tuple[int, Int
         for level, k in _nodes(depth):
             _edge(ax, level, k, 0.0)
             x, y = _place(level, k)
-            arm = used.get((level, k))
-            if arm is None:
+            if (arm := used.get((level, k))) is None:
                 ax.plot(x, y, "o", markersize=7, color="white", markeredgecolor="0.6", zorder=2)
             else:
                 ax.plot(x, y, "o", markersize=19, color=SHADES[arm], markeredgecolor="black", zorder=2)

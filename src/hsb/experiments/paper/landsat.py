@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import ecoc
 from ...data import LABELS, landsat
@@ -12,9 +11,8 @@ from ...play import simulate
 from ...policies import HSB, Exp3, Policy, SExp3
 from ...spaces import Box
 from ...structures import BinaryTree, PositionSplits
-from ...types import Floats
-from ..base import Analysis, Claim, Figure, Options, Part, Table
-from ..claims import claim
+from ...types import Floats, Ints
+from ..base import Analysis, Claim, Figure, Options, Part, Table, claim
 from . import Paper
 from .landsat_figures import bars, gaps
 
@@ -147,12 +145,11 @@ def claims(errors: dict[str, Floats]) -> list[Claim]:
     for name in (APS, BT, S_EXP3):
         gap = errors[name] - errors[HAMMING]
         first, last = gap[:, 0], gap[:, -3:].mean(axis=1)
-        unit = "error of the learner less that of Hamming decoding"
-        numbers = {
+        numbers: dict[str, Any] = {
             "first epoch": mean_interval(first)._asdict(),
             "last three epochs": mean_interval(last)._asdict(),
-            "unit": unit,
         }
+        numbers["unit"] = "error of the learner less that of Hamming decoding"
         text = f"{name} catches up with Hamming decoding: it is further behind in the first epoch than in the last three"
         weighed.append(claim("landsat", text, first - last, numbers=numbers))
     for name in (BT, S_EXP3, EXP3):
@@ -184,7 +181,7 @@ WHY_TIE = (
 )
 
 
-def notes(errors: dict[str, Floats], shuffled: dict[str, Floats], counts: NDArray[np.int64]) -> list[str]:
+def notes(errors: dict[str, Floats], shuffled: dict[str, Floats], counts: Ints) -> list[str]:
     """What to keep in mind; `counts` are the rows of each class in each epoch."""
     late = {name: rows[:, -3:].mean() for name, rows in shuffled.items()}
     best = min(LEARNERS, key=lambda name: float(errors[name].mean()))
@@ -220,7 +217,6 @@ def _by_epoch(title: str, errors: dict[str, Floats]) -> Table:
 
 
 def _around(sets: dict[str, dict[str, Floats]]) -> Table:
-    """The same in other circumstances."""
     names = list(next(iter(sets.values())))
     rows = [[name, *(_cell(errors[name][:, -3:].mean(axis=1)) for errors in sets.values())] for name in names]
     return Table("Misclassification (%) in the last three epochs", ["policy", *sets], rows)

@@ -1,5 +1,6 @@
 """Section VI-B, Figure 8: the arms' models change after a quarter of the rounds."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from ... import problems
@@ -56,25 +57,21 @@ class Nonstationary(Paper, Race):
             ],
         )
 
-    def rivals(self, compared: Comparison, change: int) -> list[Claim]:
+    def rivals(self, compared: Comparison, change: int) -> Iterator[Claim]:
         """HSB-BT against each rival at each depth, before and after."""
-        claims = []
         for depth in DEPTHS:
             ours = f"HSB-BT, depth {depth}"
             for rival, words in ((f"S-EXP3, depth {depth}", "S-EXP3 of the same depth"), ("EXP3", "EXP3")):
                 before = f"Before the change, HSB-BT of depth {depth} beats {words}"
                 after = f"HSB-BT of depth {depth} adapts better than {words}: it loses less in the rounds after the change"
-                claims.append(self.beats(compared, ours, rival, before, until=change))
-                claims.append(self.beats(compared, ours, rival, after, since=change))
-        return claims
+                yield self.beats(compared, ours, rival, before, until=change)
+                yield self.beats(compared, ours, rival, after, since=change)
 
-    def ours(self, compared: Comparison, change: int) -> list[Claim]:
+    def ours(self, compared: Comparison, change: int) -> Iterator[Claim]:
         """The default and drift against the paper's HSB-BT."""
         paper = "HSB-BT, depth 10"
         better = "than HSB-BT without drift, depth 10: it loses less in the rounds after the change"
-        return [
-            self.beats(compared, DRIFT, paper, f"HSB-BT with drift adapts better {better}", since=change, source="hsb"),
-            self.beats(compared, DEFAULT, paper, f"HSB's default adapts better {better}", since=change, source="hsb"),
-            self.beats(compared, DEFAULT, paper, "HSB's default beats HSB-BT of depth 10 over all rounds", source="hsb"),
-            self.beats(compared, DEFAULT, DRIFT, "HSB's default beats HSB-BT with drift over all rounds", source="hsb"),
-        ]
+        yield self.beats(compared, DRIFT, paper, f"HSB-BT with drift adapts better {better}", since=change, source="hsb")
+        yield self.beats(compared, DEFAULT, paper, f"HSB's default adapts better {better}", since=change, source="hsb")
+        yield self.beats(compared, DEFAULT, paper, "HSB's default beats HSB-BT of depth 10 over all rounds", source="hsb")
+        yield self.beats(compared, DEFAULT, DRIFT, "HSB's default beats HSB-BT with drift over all rounds", source="hsb")

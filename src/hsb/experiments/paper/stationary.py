@@ -1,13 +1,13 @@
 """Section VI-A, Figure 6: HSB-BT, S-EXP3 and EXP3 where the arms stay as they are."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ... import problems, theory
 from ...evaluate.comparison import Comparison
-from ..base import Analysis, Claim, Figure, Options, Table
-from ..claims import claim
+from ..base import Analysis, Claim, Figure, Options, Table, claim
 from ..race import Race, losses_table
 from . import Paper
 from .curves import draw
@@ -59,18 +59,15 @@ class Stationary(Paper, Race):
             ],
         )
 
-    def rivals(self, compared: Comparison) -> list[Claim]:
+    def rivals(self, compared: Comparison) -> Iterator[Claim]:
         """HSB-BT against each rival at each depth."""
-        claims = []
         for depth in DEPTHS:
             ours, rival = f"HSB-BT, depth {depth}", f"S-EXP3, depth {depth}"
-            claims.append(self.beats(compared, ours, rival, f"HSB-BT of depth {depth} beats S-EXP3 of the same depth"))
-            claims.append(self.beats(compared, ours, "EXP3", f"HSB-BT of depth {depth} beats EXP3"))
-        return claims
+            yield self.beats(compared, ours, rival, f"HSB-BT of depth {depth} beats S-EXP3 of the same depth")
+            yield self.beats(compared, ours, "EXP3", f"HSB-BT of depth {depth} beats EXP3")
 
-    def depths(self, compared: Comparison, rounds: int) -> list[Claim]:
+    def depths(self, compared: Comparison, rounds: int) -> Iterator[Claim]:
         """What depth does to HSB-BT, as the paper puts it and beyond noise, and what it does to S-EXP3."""
-        claims = []
         for shallow, deep in ((2, 5), (5, 10)):
             better, worse = f"HSB-BT, depth {deep}", f"HSB-BT, depth {shallow}"
             why = (
@@ -79,19 +76,17 @@ class Stationary(Paper, Race):
                 f"{bound(deep, rounds) - bound(shallow, rounds):.4f} a round."
             )
             text = f"Depth {deep} improves on depth {shallow} for HSB-BT"
-            claims.append(self.beats(compared, better, worse, text, tie=why, fails=why))
+            yield self.beats(compared, better, worse, text, tie=why, fails=why)
             noise = float(compared.averages(worse).std(ddof=1))
             numbers = {name: compared.interval(name)._asdict() for name in (better, worse)} | {"noise": noise}
             text = f"Depth {deep} does not hurt HSB-BT beyond noise, compared with depth {shallow}"
             gains = compared.averages(worse) - compared.averages(better) + noise
-            why = (
-                f"Noise: the standard deviation of the average loss from one data set to another, {noise:.4f}, is allowed for."
-            )
-            claims.append(claim(self.name, text, gains, numbers=numbers, source="hsb", explanation=why))
+            spread = "the standard deviation of the average loss from one data set to another"
+            why = f"Noise: {spread}, {noise:.4f}, is allowed for."
+            yield claim(self.name, text, gains, numbers=numbers, source="hsb", explanation=why)
         for shallow in (2, 5):
             text = f"Too much depth hurts S-EXP3: depth 10 is worse than depth {shallow}"
-            claims.append(self.beats(compared, f"S-EXP3, depth {shallow}", "S-EXP3, depth 10", text))
-        return claims
+            yield self.beats(compared, f"S-EXP3, depth {shallow}", "S-EXP3, depth 10", text)
 
 
 def best_of_depth(depth: int) -> float:

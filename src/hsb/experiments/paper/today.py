@@ -16,8 +16,7 @@ from ...play import replay_all
 from ...policies import HSB, Exp3, Policy, SExp3
 from ...structures import BinaryTree, Lexicographic
 from ...types import Floats
-from ..base import Analysis, Claim, Figure, Options, Part, Table
-from ..claims import claim
+from ..base import Analysis, Claim, Figure, Options, Part, Table, claim
 from . import Paper
 from .today_figures import bars
 
