@@ -20,9 +20,12 @@ T = TypeVar("T")
 
 def opened(path: Path) -> BinaryIO:
     """The file's bytes, decompressed where they are gzip's."""
-    with io.FileIO(path) as stream:
-        is_packed = stream.read(2) == b"\x1f\x8b"
-    return gzip.open(path) if is_packed else io.FileIO(path)  # type: ignore[return-value]
+    stream: Any = io.FileIO(path)
+    if stream.read(2) == b"\x1f\x8b":
+        stream.close()
+        return gzip.open(path)  # type: ignore[return-value]
+    stream.seek(0)  # a pipe, which cannot, is refused and loses nothing
+    return stream  # type: ignore[no-any-return]
 
 
 def cut_off(path: Path, line: int, error: Exception) -> FileError:
