@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
 from .offer import EVERYTHING
+from .spaces import numbers
 from .types import Floats, Ints, Masks
 
 
@@ -38,6 +39,26 @@ def rows_of(contexts: Any) -> int:
     if not isinstance(contexts, Sized) or isinstance(contexts, str | bytes) or getattr(contexts, "shape", None) == ():
         raise InputError(f"A table of contexts is needed, one row a round; given {contexts!r}.")
     return len(contexts)
+
+
+def losses_or_rewards(who: str, losses: ArrayLike | None, rewards: ArrayLike | None) -> tuple[str, Floats]:
+    """Which of the two tables is given, and its numbers."""
+    if (losses is None) == (rewards is None):
+        raise InputError(f"{who} needs losses or rewards=, exactly one; given {'neither' if losses is None else 'both'}.")
+    name = "losses" if rewards is None else "rewards"
+    return name, numbers(name, losses if rewards is None else rewards)  # type: ignore[arg-type]
+
+
+def check_table(name: str, table: Floats, needed: tuple[int, int], loss_range: tuple[float, float]) -> None:
+    """Refuse a table of another shape, or with a number outside the range."""
+    if table.shape != needed:
+        raise InputError(f"{name} needs shape {needed}, a row per context and a column per arm; given {table.shape}.")
+    low, high = loss_range
+    if table.size and not (table.min() >= low and table.max() <= high):  # also where there is a NaN
+        t, m = np.argwhere(~((table >= low) & (table <= high)))[0]
+        raise InputError(
+            f"{name}[{t}, {m}] is {table[t, m]}, outside [{low}, {high}]. Declare another range with loss_range=(low, high)."
+        )
 
 
 def distribution_of(given: ArrayLike, arms: int, who: str) -> Floats:

@@ -96,12 +96,6 @@ def log_visit(F, I, key, n, reach):
 
 
 @inner
-def is_full(I):
-    """Is there no room for the rows that one more key may need?"""
-    return I[h.KIND] == h.COMPRESSED and I[h.ROWS] + 2 > I[h.CAPACITY]
-
-
-@inner
 def extend(F, I, key, n):
     """After a visit of n nodes, give the other nodes that contain the key rows too; return how many there are on the path now."""
     if I[h.WHOLE] == 1:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from ..policy import Policy
-from ..spaces import numbers
+from ..rows import check_table, losses_or_rewards
 
 CHUNK = 1 << 14
 
@@ -67,7 +67,9 @@ def simulate(
     if not isinstance(policy, Policy):
         raise InputError(f"simulate needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {policy!r}.")
     points, clipped = policy.check(contexts)
-    table = _table(policy, losses, rewards, len(points))
+    name, table = losses_or_rewards("simulate", losses, rewards)
+    table = np.ascontiguousarray(table)
+    check_table(name, table, (len(points), len(policy.arms)), policy.loss_range)
     masks = policy.offer.table(available, len(points))
     low, high = policy.loss_range
     total = len(points)
@@ -96,20 +98,3 @@ def _labels(arms: list[Any]) -> NDArray[Any]:
     labels = np.empty(len(arms), dtype=object)
     labels[:] = arms
     return labels
-
-
-def _table(policy: Policy, losses: ArrayLike | None, rewards: ArrayLike | None, rounds: int) -> NDArray[np.float64]:
-    if (losses is None) == (rewards is None):
-        raise InputError(f"simulate needs losses or rewards=, exactly one; given {'neither' if losses is None else 'both'}.")
-    name = "losses" if rewards is None else "rewards"
-    table = np.ascontiguousarray(numbers(name, losses if rewards is None else rewards))  # type: ignore[arg-type]
-    needed = (rounds, len(policy.arms))
-    if table.shape != needed:
-        raise InputError(f"{name} needs shape {needed}, a row per context and a column per arm; given {table.shape}.")
-    low, high = policy.loss_range
-    if table.size and not (table.min() >= low and table.max() <= high):  # also where there is a NaN
-        t, m = np.argwhere(~((table >= low) & (table <= high)))[0]
-        raise InputError(
-            f"{name}[{t}, {m}] is {table[t, m]}, outside [{low}, {high}]. Declare another range with loss_range=(low, high)."
-        )
-    return table

@@ -26,6 +26,7 @@ class Mixture(Rated, Located, listed=False):
     """
 
     state: State
+    _own = ("locator", "state", "_sums")
     _visited = False  # was the last thing done a visit of the nodes of the located context, every arm being offered?
 
     def __init__(
@@ -208,10 +209,6 @@ class Mixture(Rated, Located, listed=False):
 
     def _widen(self) -> None:
         self.state.widen()
-
-    def _detach(self) -> None:
-        super()._detach()
-        self.state, self._sums = self.state.copy(), list(self._sums)
 
     def to_arrays(self) -> Arrays:
         return {"sums": np.array(self._sums), **self.state.to_arrays()}
