@@ -96,15 +96,6 @@ class OneOf(Structure):
     def key_words(self) -> list[int]:
         return [1] + [words for s in self.structures for words in s.key_words()]
 
-    def scalar_keys(self, point: float) -> list[int] | None:
-        keys = [0]
-        for structure in self.structures:
-            own = structure.scalar_keys(point)
-            if own is None:
-                return None
-            keys += own
-        return keys
-
     def parameters(self) -> dict[str, Any]:
         return {"structures": [s.to_dict() for s in self.structures]}
 
