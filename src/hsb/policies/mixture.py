@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..locators import Keys, Nowhere
 from ..offer import EVERYTHING
 from ..rows import Rows
 from ..state import State
 from ..theory.schedule import Sums
-from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed
+from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 from .certificate import Certificate
 from .located import Located
 from .rated import Rated
@@ -96,9 +95,7 @@ class Mixture(Rated, Located, listed=False):
 
     # -- many rounds -------------------------------------------------------------------------------------------------
 
-    def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
-    ) -> None:
+    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         from ..kernels.tables import Out, Rounds
 
         self._visited = False
