@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ..kernels import header as h
-from ..state import Member, blocks
+from ..state import Member
 from ..structures import Structure
 from ..structures.grouped_lexicographic import tables
 from ..structures.walk import log_of
@@ -23,7 +23,7 @@ def solve(structure: Structure, member: Member) -> Best:
 
     F, I = member
     N, K, arms = int(I[h.LEAVES]), int(I[h.GROUPS]), int(I[h.ARMS])
-    best = best_arms(member, blocks(member))
+    best = best_arms(member, member.kind.blocks(member))
     rate, count = F[I[h.SIGMA] : I[h.SIGMA] + N * N], F[I[h.SIGMA_E] : I[h.SIGMA_E] + N * N]
     stay = (log_of(rate) - count * LOG_SIGMA_BASE).reshape(N, N)
     first, last = np.triu_indices(N)  # the order of the arm blocks

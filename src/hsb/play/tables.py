@@ -89,12 +89,7 @@ def simulate(
             progress(part.stop, total)
     if rewards is not None:
         suffered = low + high - suffered
-    labels = policy.arms
-    arms = played if all(type(a) is int and a == i for i, a in enumerate(labels)) else _labels(labels)[played]
-    return Run(arms=arms, losses=suffered, propensities=chances)
-
-
-def _labels(arms: list[Any]) -> NDArray[Any]:
-    labels = np.empty(len(arms), dtype=object)
-    labels[:] = arms
-    return labels
+    labels = np.empty(len(policy.arms), dtype=object)
+    labels[:] = policy.arms
+    numbered = all(type(a) is int and a == i for i, a in enumerate(policy.arms))
+    return Run(arms=played if numbered else labels[played], losses=suffered, propensities=chances)

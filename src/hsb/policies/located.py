@@ -21,7 +21,6 @@ class Located(Policy, listed=False):
                 self.clipped += clipped
 
     def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
-        """A whole table of contexts, checked, one row each, and how many were clipped."""
         return self.locator.check(contexts)
 
     def _detach(self) -> None:

@@ -106,7 +106,6 @@ class Mixture(Rated, Located, listed=False):
             self._count(rates[part], out.losses[part], chances[part])
 
     def learn_rows(self, rows: Rows, chances: Floats) -> None:
-        """Learn every row of a log, shown with these propensities, compiled."""
         from ..kernels.tables import Rounds
 
         self._visited, n, before = False, len(rows.arm), self.rounds
@@ -141,7 +140,6 @@ class Mixture(Rated, Located, listed=False):
         return table
 
     def replay_rows(self, rows: Rows) -> Ints:
-        """Decide on every row of a log and learn where the choice is the arm that was shown: which rows it learned. Compiled."""
         from ..kernels import replay as kernels
 
         self._visited = False

@@ -176,11 +176,6 @@ def fill_blocks(member: Member) -> None:
     F[member.kind.blocks(member)[:, None] + np.arange(width)] = F[I[h.TEMPLATE] : I[h.TEMPLATE] + width]
 
 
-def blocks(member: Member) -> Ints:
-    """Where in a member's F each arm block in use begins."""
-    return member.kind.blocks(member)
-
-
 def checked(F: Floats, I: Ints, fresh: Member) -> Member:
     """Arrays from a file as a member like the fresh one, if kernels can be trusted with them."""
     if F.ndim != 1 or I.ndim != 1 or not fresh.kind.fits(F, I, fresh):

@@ -100,7 +100,6 @@ class Falling(Schedule):
         return Stretch(math.sqrt(self.cost / (rounds + 1.0)), self.drift, rounds + 1)
 
     def rates(self, rounds: int, n: int) -> Floats:
-        """One for each round."""
         return np.asarray(np.sqrt(self.cost / np.arange(rounds + 1, rounds + 1 + n, dtype=np.float64)))
 
     def bound(self, cost: float, *, arms: int, horizon: float) -> float:
@@ -127,7 +126,6 @@ class Epochs(Schedule):
         self.arms, self.rate = arms, rate
 
     def stretch(self, rounds: int) -> Stretch:
-        """An epoch."""
         start, length = epoch(rounds)
         rate = epoch_rate(length, arms=self.arms) if self.rate is None else self.rate
         return Stretch(rate, 1.0 / length, start + length, self.rate is None)
