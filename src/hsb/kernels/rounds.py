@@ -114,7 +114,7 @@ def _walked(F, I, u):
             left -= rest
     if last < 0:
         return I[h.ALL_ARMS] - 1
-        f, i = members.arrays(F, I, last_k)
+    f, i = members.arrays(F, I, last_k)
     return arms.pick(f, i, i[i[h.BASES] + last], 0.5)
 
 
