@@ -1,7 +1,6 @@
 """Intervals of ordered leaves: the w-form, since these structures keep w and not options (`kernels/intervals.py`).
 
-`tables` gives B, with stay(i,j) = ln sigma(i,j) + max_m ln arm[m] and count = 1 / (groups + 1);
-V(root) = B(root) - ln w(root).
+`tables` gives B, with stay(i,j) = ln sigma(i,j) + max_m ln arm[m] and count = 1 / (groups + 1); V(root) = B(root) - ln w(root).
 """
 
 import math

@@ -96,21 +96,19 @@ class Mixture(Rated, Located, listed=False):
     # -- many rounds -------------------------------------------------------------------------------------------------
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
-        from ..kernels.tables import Out, Rounds
-
         self._visited = False
-        table = Rounds(self.locator.keys(points), masks if masks.shape[1] else None, None, losses, us)
-        out = Out(arms, chances, np.empty(len(us)))
+        table = self.state.tables.Rounds(self.locator.keys(points), masks if masks.shape[1] else None, None, losses, us)
+        out = self.state.tables.Out(arms, chances, np.empty(len(us)))
         for part, rates, drift in self._stretches(len(us)):
             self.state.play(table, rates, drift, out, part, to_come=to_come - part.start)
             self._count(rates[part], out.losses[part], chances[part])
 
     def learn_rows(self, rows: Rows, chances: Floats) -> None:
-        from ..kernels.tables import Rounds
-
         self._visited, n, before = False, len(rows.arm), self.rounds
         keys = self.locator.keys(rows.points)
-        table = Rounds(keys, rows.masks, rows.pool, rows.losses, None, rows.arm, np.ascontiguousarray(chances))
+        table = self.state.tables.Rounds(
+            keys, rows.masks, rows.pool, rows.losses, None, rows.arm, np.ascontiguousarray(chances)
+        )
         for part, rates, drift in self._stretches(n):
             self.state.learn(table, rates, drift, part)
             self._count(rates[part], rows.losses[part], chances[part])
@@ -133,10 +131,8 @@ class Mixture(Rated, Located, listed=False):
 
     def distributions(self, rows: Rows) -> Floats:
         """What it would play on every row of a log, a column an arm. O(rows * nodes * arms), compiled."""
-        from ..kernels.tables import Rounds
-
         self._visited, table = False, np.empty((len(rows.pool), len(self.arms)))
-        self.state.distributions(Rounds(self.locator.keys(rows.points), rows.masks, rows.pool), table)
+        self.state.distributions(self.state.tables.Rounds(self.locator.keys(rows.points), rows.masks, rows.pool), table)
         return table
 
     def replay_rows(self, rows: Rows) -> Ints:
@@ -167,10 +163,8 @@ class Mixture(Rated, Located, listed=False):
         return np.asarray(learned.rows[: at[1]])
 
     def _count(self, rates: Floats, losses: Floats, propensities: Floats) -> None:
-        from ..kernels.tables import add_up
-
         sums = np.array(self._sums)
-        add_up(sums, rates, losses, propensities, self.schedule.falls)
+        self.state.tables.add_up(sums, rates, losses, propensities, self.schedule.falls)
         self._sums = sums.tolist()
 
     # -- the whole policy --------------------------------------------------------------------------------------------

@@ -16,9 +16,8 @@ from .base import Cost, Structure, code, no_stop
 class OneOf(Structure):
     """One arm everywhere, or one of several structures over the same space: which one is learned while running.
 
-    A group with a single child that covers its parent is legal in Section IV, so this is a hierarchical structure too: the price
-    of not knowing the right one in advance is ln(K+1) / rate. Each structure keeps a state of its own; a round costs
-    the sum of theirs.
+    A group with a single child that covers its parent is legal in Section IV, so this is a hierarchical structure too: the price of not
+    knowing the right one in advance is ln(K+1) / rate. Each structure keeps a state of its own; a round costs the sum of theirs.
 
     >>> box = __import__("hsb").Box.unit(2)
     >>> from hsb import BinaryTree
