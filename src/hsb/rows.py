@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
 from .offer import EVERYTHING
-from .spaces import numbers
 from .types import Floats, Ints, Masks
 
 
@@ -41,12 +40,11 @@ def rows_of(contexts: Any) -> int:
     return len(contexts)
 
 
-def losses_or_rewards(who: str, losses: ArrayLike | None, rewards: ArrayLike | None) -> tuple[str, Floats]:
-    """Which of the two tables is given, and its numbers."""
+def losses_or_rewards(who: str, losses: ArrayLike | None, rewards: ArrayLike | None) -> tuple[str, ArrayLike]:
+    """Which of the two tables is given, by name, and the table."""
     if (losses is None) == (rewards is None):
         raise InputError(f"{who} needs losses or rewards=, exactly one; given {'neither' if losses is None else 'both'}.")
-    name = "losses" if rewards is None else "rewards"
-    return name, numbers(name, losses if rewards is None else rewards)  # type: ignore[arg-type]
+    return ("losses", losses) if losses is not None else ("rewards", rewards)  # type: ignore[return-value]
 
 
 def check_table(name: str, table: Floats, needed: tuple[int, int], loss_range: tuple[float, float]) -> None:

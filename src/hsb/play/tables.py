@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 from ..policy import Policy
 from ..rows import check_table, losses_or_rewards
+from ..spaces import numbers
 
 CHUNK = 1 << 14
 
@@ -67,8 +68,8 @@ def simulate(
     if not isinstance(policy, Policy):
         raise InputError(f"simulate needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {policy!r}.")
     points, clipped = policy.check(contexts)
-    name, table = losses_or_rewards("simulate", losses, rewards)
-    table = np.ascontiguousarray(table)
+    name, given = losses_or_rewards("simulate", losses, rewards)
+    table = np.ascontiguousarray(numbers(name, given))
     check_table(name, table, (len(points), len(policy.arms)), policy.loss_range)
     masks = policy.offer.table(available, len(points))
     low, high = policy.loss_range

@@ -75,7 +75,8 @@ class BestFixed(Leader):
         >>> found.mapping, found.average_loss, BestFixed.of(None, [0.1, 0.4, 0.7], [[1, 0], [1, 0], [0, 1]]).average_loss
         (array([1, 0]), 0.0, 0.3333333333333333)
         """
-        name, table = losses_or_rewards("BestFixed.of", losses, rewards)
+        name, given = losses_or_rewards("BestFixed.of", losses, rewards)
+        table = numbers(name, given)
         if table.ndim != 2 or 0 in table.shape:
             raise InputError(f"{name} needs shape (rounds, arms), at least one of each; given {table.shape}.")
         most = None if regions is None else whole("regions", regions, 1)
