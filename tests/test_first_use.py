@@ -50,7 +50,7 @@ import hsb
 from hsb.kernels import graph, intervals, chains, rounds, tables
 policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, seed=0)
 policy.learn(policy.decide(0.3), loss=1.0)
-print([len(f.signatures) for f in (rounds.update, tables.play, graph.visit, intervals.visit, chains.branch)])
+print([len(f.signatures) for f in (rounds.update, tables.play, graph.visit, intervals.visit, chains.grow)])
 one = [hsb.BinaryTree(depth=d) for d in (3, 4, 5)]
 for n in (2, 3):
     policy = hsb.HSB(hsb.OneOf(*one[:n]), arms=2, learning_rate=0.1, seed=0)

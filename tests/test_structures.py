@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import hsb
 from hsb import quantise
+from hsb.locators import Keys
 from hsb.state import trees
 from hsb.structures import from_dict, from_json
 from hsb.structures.walk import log_beta
@@ -364,14 +365,10 @@ def widened(bounds: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 @each
 def test_one_point_quickly_is_the_same_key(structure):
-    if structure.space.features > 1:
-        assert structure.scalar_keys(0.5) is None
-        return
-    contexts = points(structure.space, 300)
-    for context, row in zip(contexts, structure.space.to_unit(contexts), strict=True):
-        quickly = structure.scalar_keys(float(row[0]))
-        if quickly is not None:
-            assert [[[key]] for key in quickly] == [key.tolist() for key in structure.keys(context[None])]
+    locator = Keys(structure)
+    for context in points(structure.space, 300):
+        locator.locate(float(context[0]) if structure.space.features == 1 else context)
+        assert [locator.key.tolist()] == np.concatenate(structure.keys(context[None]), axis=1).tolist()
 
 
 @pytest.mark.nojit

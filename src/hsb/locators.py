@@ -44,41 +44,28 @@ class Nowhere:
         return Nowhere()
 
 
-class Cells:
-    """Halvings of the features in turn, `depth` of them, by number: what an advisor looks at.
+def cells(structure: Structure, depth: int) -> Ints:
+    """The code (`kernels/keys.py`) of halvings of the features in turn, `depth` of them, by number: what an advisor looks at.
 
     >>> from hsb import BinaryTree
     >>> tree = BinaryTree(depth=2)
-    >>> Keys(tree, [Cells(tree, 3)]).keys(np.array([[0.9]]))[:, 0]
+    >>> Keys(tree, [cells(tree, 3)]).keys(np.array([[0.9]]))[:, 0]
     array([7])
     """
+    from .kernels.keys import CELLS, NUMBER
 
-    def __init__(self, structure: Structure, depth: int) -> None:
-        self.features, self.depth = structure.finest.features, depth
-
-    def codes(self) -> list[Ints]:
-        """One."""
-        from .kernels.keys import CELLS, NUMBER
-
-        if len(self.features) == 1:
-            return [code_of(CELLS, self.features, 1 << self.depth)]
-        return [code_of(NUMBER, self.features, 2, self.depth)]
-
-    def key_words(self) -> list[int]:
-        """One word."""
-        return [1]
+    features = structure.finest.features
+    return code_of(CELLS, features, 1 << depth) if len(features) == 1 else code_of(NUMBER, features, 2, depth)
 
 
 class Keys:
-    """The keys of several members over one space, side by side in one row."""
+    """The keys of several members over one space, side by side in one row: one word for each code in `beside`, then the structure's own."""
 
-    def __init__(self, structure: Structure, beside: Sequence[Cells] = ()) -> None:
-        self.space = structure.space
-        self.parts: tuple[Any, ...] = (*beside, structure)
-        self.words = [words for part in self.parts for words in part.key_words()]
-        begins = np.cumsum([0, *self.words]).tolist()
-        codes = [code for part in self.parts for code in part.codes()]
-        self.codes = list(zip(codes, begins, self.words, strict=False))  # how, and which words of a key
+    def __init__(self, structure: Structure, beside: Sequence[Ints] = ()) -> None:
+        self.space, self.given = structure.space, (structure, beside)
+        words = [1] * len(beside) + structure.key_words()
+        begins = np.cumsum([0, *words]).tolist()
+        self.codes = list(zip([*beside, *structure.codes()], begins, words, strict=False))  # how, and which words of a key
         self.key: Ints = np.zeros(begins[-1], dtype=np.int64)
         self._point = np.zeros(self.space.features)
         self._quick = None if self.space.features > 1 else _shifts(self.codes)
@@ -140,7 +127,7 @@ class Keys:
 
     def copy(self) -> Keys:
         """One of its own."""
-        return Keys(self.parts[-1], self.parts[:-1])
+        return Keys(*self.given)
 
 
 def _shifts(codes: Sequence[tuple[Ints, int, int]]) -> list[tuple[int, int, int]] | None:

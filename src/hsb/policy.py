@@ -17,7 +17,7 @@ from .errors import InputError
 from .ledger import Ledger
 from .offer import EVERYTHING, Offer
 from .rows import Rows, distribution_of, rows_of
-from .types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed
+from .types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 
 
 class Policy:
@@ -310,9 +310,7 @@ class Policy:
         self.version += 1
         return arms, chances
 
-    def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
-    ) -> None:
+    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         for t in range(len(us)):
             offered = masks[t] if not masks[t].all() else EVERYTHING
             self._locate(points[t], count=False)

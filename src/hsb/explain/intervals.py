@@ -1,7 +1,6 @@
 """Intervals of ordered leaves: the w-form, since these structures keep w and not options (`kernels/intervals.py`).
 
-`tables` gives B, with stay(i,j) = ln sigma(i,j) + max_m ln arm[m] and count = 1 / (groups + 1);
-V(root) = B(root) - ln w(root).
+`tables` gives B, with stay(i,j) = ln sigma(i,j) + max_m ln arm[m] and count = 1 / (groups + 1); V(root) = B(root) - ln w(root).
 """
 
 import math
@@ -9,7 +8,7 @@ import math
 import numpy as np
 
 from ..kernels import header as h
-from ..state import Member, blocks
+from ..state import Member
 from ..structures import Structure
 from ..structures.grouped_lexicographic import tables
 from ..structures.walk import log_of
@@ -23,7 +22,7 @@ def solve(structure: Structure, member: Member) -> Best:
 
     F, I = member
     N, K, arms = int(I[h.LEAVES]), int(I[h.GROUPS]), int(I[h.ARMS])
-    best = best_arms(member, blocks(member))
+    best = best_arms(member, member.kind.blocks(member))
     rate, count = F[I[h.SIGMA] : I[h.SIGMA] + N * N], F[I[h.SIGMA_E] : I[h.SIGMA_E] + N * N]
     stay = (log_of(rate) - count * LOG_SIGMA_BASE).reshape(N, N)
     first, last = np.triu_indices(N)  # the order of the arm blocks

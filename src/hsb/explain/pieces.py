@@ -89,10 +89,8 @@ def in_users_units(structure: Structure, boxes: Boxes) -> Boxes:
     """The same boxes over every feature of the space; those that the structure does not look at span their whole range."""
     space = structure.space
     place = {feature: j for j, feature in enumerate(structure.features)}
-    whole = (0.0, 1.0)
-    return tuple(
-        tuple(space.bounds(j, *(box[place[j]] if j in place else whole)) for j in range(space.features)) for box in boxes
-    )
+    sides = [[box[place[j]] if j in place else (0.0, 1.0) for j in range(space.features)] for box in boxes]
+    return tuple(tuple(space.bounds(j, *side) for j, side in enumerate(box)) for box in sides)
 
 
 def names(structure: Structure) -> dict[Boxes, str]:

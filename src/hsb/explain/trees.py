@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import header as h
-from ..state import Member, blocks
+from ..state import Member
 from ..structures import Structure
 from ..structures.walk import log_of
 from ..types import Floats, Ints
@@ -37,7 +37,7 @@ def solve(structure: Structure, member: Member, q: float) -> Best:
     if I[h.ROWS] == 0:
         return Best(float(prior[0]), [unseen(structure.boxes((0, 0)), arms)], structure)
     chains = _dense(member) if I[h.KIND] == h.DENSE else _compressed(I)
-    best = best_arms(member, blocks(member))
+    best = best_arms(member, member.kind.blocks(member))
     stay, go = _values(member, chains, best, prior, q)
     value = np.maximum(stay, go)
     stays = stay >= value - TIE * np.maximum(1.0, np.abs(value))
@@ -109,7 +109,7 @@ def _log_odds(member: Member, log_total: Floats) -> tuple[Floats, Floats]:
     """ln of stop and of go of every row in use, too small to be seen or not."""
     from ..kernels.rows import ARMS_AT  # loads Numba: on first use
 
-    rows = blocks(member) - ARMS_AT
+    rows = member.kind.blocks(member) - ARMS_AT
     rate, go = (member.F[rows + i] for i in range(2))
     hidden, count = (member.F[rows + member.I[h.LOGS] + i] for i in range(2))
     log_hidden = log_of(np.where(count > 0.0, hidden, 1.0)) - count * h.LOG_BASE
@@ -122,7 +122,7 @@ def _dense(member: Member) -> _Chains:
     I = member.I
     k, depth = int(I[h.FANOUT]), int(I[h.DEPTH])
     begins = np.cumsum([0] + [k**level for level in range(depth + 1)])
-    heap = (blocks(member) - I[h.ROW0]) // I[h.STRIDE]
+    heap = (member.kind.blocks(member) - I[h.ROW0]) // I[h.STRIDE]
     level = np.searchsorted(begins, heap, side="right") - 1
     place = np.full(begins[-1], -1)
     place[heap] = np.arange(len(heap))

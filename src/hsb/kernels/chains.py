@@ -11,10 +11,9 @@ one digit of BITS bits per level, the first split most significant, PER_WORD dig
 
 import math
 
-from . import arms, rows
-from .header import BITS, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, PER_WORD, ROW0, ROWS, STAY, STRIDE, WORDS
+from . import rows
+from .header import BITS, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, PATH, PER_WORD, ROW0, ROWS, STAY, STRIDE, WORDS
 from .jit import inner
-from .rows import ARMS_AT
 
 
 @inner
@@ -112,25 +111,31 @@ def cut(F, I, at, level):
 
 
 @inner
-def new_leaf(F, I, key, top):
-    at = new_link(I, key, top)
-    row = I[ROW0] + at * I[STRIDE]
-    arms.reset(F, I, row + ARMS_AT)
-    rows.store(F, I, row, 1.0, 0.0, 0.0)
-    return at
+def grow(F, I, key, n):
+    """After a visit of n rows that was not whole, link one more row, a leaf for the key; its own words are for the caller to fill.
+
+    Where the key leaves the chain of the last row visited, the row keeps the links above and a copy of it, returned by number, gets
+    those below; else return -1.
+    """
+    low = -1
+    level = -1
+    link = 0
+    if n > 0:
+        at = (I[I[PATH] + n - 1] - I[ROW0]) // I[STRIDE]
+        link = I[LINKS] + at * I[LINK_STRIDE]
+        level = I[link] & 4095
+        if not agree(I, link, key, level):
+            level = leaves_at(I, link, key)
+            low = cut(F, I, at, level)
+    leaf = new_link(I, key, level + 1)
+    if n > 0:
+        I[link + 1 + digit(I, key, level)] = leaf
+    I[I[PATH] + n] = I[ROW0] + leaf * I[STRIDE]
+    return low
 
 
 @inner
-def branch(F, I, at, key):
-    """The key leaves the chain of row `at`: the row keeps the links above, a new one gets those below, a second, returned, the key."""
-    link = I[LINKS] + at * I[LINK_STRIDE]
-    row = I[ROW0] + at * I[STRIDE]
-    bottom, top = I[link] & 4095, I[link] >> 12
-    level = leaves_at(I, link, key)
-    parts = split_odds(F, I, row, bottom - top + 1, level - top + 1)
-    low_row = I[ROW0] + cut(F, I, at, level) * I[STRIDE]
-    rows.store(F, I, low_row, parts[3], parts[4], parts[5])
-    rows.store(F, I, row, parts[0], parts[1], parts[2])
-    leaf = new_leaf(F, I, key, level + 1)
-    I[link + 1 + digit(I, key, level)] = leaf
-    return leaf
+def length(I, row):
+    """How many links the chain of a row has; the row is given by its place in F."""
+    link = I[LINKS] + (row - I[ROW0]) // I[STRIDE] * I[LINK_STRIDE]
+    return (I[link] & 4095) - (I[link] >> 12) + 1

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import kernel
+from .rounds import MOST, is_sole, pick
 
 TINY = 1e-300  # smaller weights are 0 until the next rescaling
 LOW = 1e-100  # the total that calls for one: weights left out are then less than 1e-200 of it
 UNSEEN = 1e-200  # experts awake that weigh less than this together are summed in logarithms
-MOST = 1e15  # a step beyond this counts as this, as in `rounds.py`
 
 
 class Table(NamedTuple):
@@ -118,18 +118,7 @@ def _sum(p):
 def decide(logs, weights, advice, row, offered, p, u):
     """The arm that the number u in [0, 1) selects, and its probability. Changes nothing but the scratch p."""
     mix(logs, weights, advice, row, offered, p)
-    total = _sum(p)
-    arm = 0
-    cumulative = 0.0
-    for m in range(len(p) - 1):
-        cumulative += p[m]
-        if cumulative <= u * total:
-            arm = m + 1
-    if p[arm] == 0.0:  # u so close to 1 that rounding went past the last arm that has any probability
-        for m in range(len(p)):
-            if p[m] > p[arm]:
-                arm = m
-    return arm, min(p[arm], 1.0)
+    return pick(p, u)
 
 
 @kernel
@@ -161,20 +150,12 @@ def _log_kept(logs, weights, advice, row, offered, arm, x, f):
 
 
 @kernel
-def _sole(offered):
-    n = 0
-    for m in range(len(offered)):
-        n += offered[m] != 0
-    return n == 1
-
-
-@kernel
 def learn(logs, weights, advice, row, offered, arm, x):
     """Multiply each expert's weight by exp(-x advice[arm]), x = rate * loss / propensity. O(experts).
 
     Sleeping experts are multiplied by what those awake keep of their total: up to a common scale, the experts awake keep their total.
     """
-    if x <= 0.0 or _sole(offered):  # a single arm offered is advised by every expert awake: nothing to learn
+    if x <= 0.0 or is_sole(offered):  # a single arm offered is advised by every expert awake: nothing to learn
         return
     x = min(x, MOST)
     f = math.exp(-x)

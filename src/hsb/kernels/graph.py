@@ -15,8 +15,10 @@ from .locate import locate
 
 
 @inner
-def _options(I, i):
-    return I[I[START] + i + 1] - I[I[START] + i] + 1
+def _node(I, i):
+    """Where the row of the i-th node begins, how many options it has, and the place of the first group's child in the list."""
+    start = I[START] + i
+    return I[I[NODE0] + I[I[LIST] + i]], I[start + 1] - I[start] + 1, I[EDGE] + I[start]
 
 
 @inner
@@ -28,15 +30,13 @@ def visit(F, I, key, reach):
         F[R + i] = 0.0
     F[R] = reach
     for i in range(n):
-        row = I[I[NODE0] + I[I[LIST] + i]]
-        k = _options(I, i)
+        row, k, edge = _node(I, i)
         reach = F[R + i]
         b = row + 1 + 2 * k
         inv = 1.0 / arms.total(F, b, I[TOP], I[TOP_SIZE])
         F[I[WEIGHT] + i] = reach * options.weight(F, row, k, 0) * inv
         F[I[WEIGHT] + I[VISITS] + i] = inv
         I[I[BASES] + i] = b
-        edge = I[EDGE] + I[I[START] + i]
         for o in range(1, k):
             F[R + I[edge + o - 1]] += reach * options.weight(F, row, k, o)
     F[REST] = 0.0
@@ -51,10 +51,8 @@ def log_visit(F, I, n, reach):
         F[R + i] = -math.inf
     F[R] = reach
     for i in range(n):
-        row = I[I[NODE0] + I[I[LIST] + i]]
-        k = _options(I, i)
+        row, k, edge = _node(I, i)
         F[I[WEIGHT] + i] = F[R + i] + options.log_weight(F, row, k, 0)
-        edge = I[EDGE] + I[I[START] + i]
         for o in range(1, k):
             c = R + I[edge + o - 1]
             a, b = F[c], F[R + i] + options.log_weight(F, row, k, o)
@@ -68,13 +66,11 @@ def ratio(F, I, n, arm, x, f, offered, g):
     """Ratio pass over the n nodes just visited; return the root's ratio. x <= STEP."""
     R = I[RATIO]
     for i in range(n - 1, -1, -1):
-        row = I[I[NODE0] + I[I[LIST] + i]]
-        k = _options(I, i)
+        row, k, edge = _node(I, i)
         b = row + 1 + 2 * k
         now = arms.update(F, I, b, arm, x, f, offered, g)
         F[row + 1] *= now * F[I[WEIGHT] + I[VISITS] + i]
         arms.keep_in_range(F, I, b, now)
-        edge = I[EDGE] + I[I[START] + i]
         for o in range(1, k):
             F[row + 1 + o] *= F[R + I[edge + o - 1]]
         F[R + i] = options.settle(F, row, k)
@@ -86,10 +82,8 @@ def ratio_log(F, I, n, arm, x, offered, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
     R = I[RATIO]
     for i in range(n - 1, -1, -1):
-        row = I[I[NODE0] + I[I[LIST] + i]]
-        k = _options(I, i)
+        row, k, edge = _node(I, i)
         options.multiply_log(F, row, k, 0, arms.shrink_log(F, I, row + 1 + 2 * k, arm, x, offered, log_g))
-        edge = I[EDGE] + I[I[START] + i]
         for o in range(1, k):
             options.multiply_log(F, row, k, o, F[R + I[edge + o - 1]])
         F[R + i] = options.settle_log(F, row, k)

@@ -6,7 +6,7 @@ None), stop where one would be needed, and the state goes on with kernels that h
 
 import math
 
-from . import arms, graph, head, intervals, members, one_of, tree
+from . import arms, graph, intervals, members, one_of, tree
 from . import header as h
 from . import kinds as of
 from .jit import inner
@@ -68,7 +68,7 @@ def _ratio_log(F, I, key, n, step, offered, trees, interval, listed, heads):
     if heads is not None:
         if kind == h.ADVISOR:
             return -x if arm == I[h.ADVICE] else 0.0
-        return head.ratio_log(F, I)
+        return one_of.ratio_log(F, I, arm, x, offered, log_g)
     return 0.0
 
 
@@ -91,7 +91,7 @@ def _log_visit(F, I, key, n, reach, trees, interval, listed, heads):
         if kind == h.ADVISOR:
             F[I[h.WEIGHT]] = reach
         elif kind == h.HEAD:
-            head.log_visit(F, I, reach)
+            one_of.log_visit(F, I, reach)
     return -math.inf
 
 

@@ -85,7 +85,6 @@ OPTIONS = 15  # number of options, the stop of a ONE_OF included; a HEAD never s
 NODE = 12  # F: the node's row, laid out as a graph's
 CHILD_REACH = 13  # F: scratch, reach of each option's member
 CHILD_RATIO = 14  # F: scratch, ratio of each option's member (its logarithm in the slow pass)
-
 PRIOR = 16  # F: the options' prior weights (HEAD)
 
 # Advisors.

@@ -5,10 +5,9 @@ way would take O(N^K) memory, so these structures keep the paper's w itself, div
 
     F_1 = w,   F_k(i,j) = sum over c of F_{k-1}(i,c) w(c+1,j),   w(i,j) = [sigma(i,j) + F_K(i,j)] / (groups + 1)
 
-with sigma the arm mass (1/M) sum alpha on the same scale (UNIT per leaf, to centre the range). Kept is sigma's rate, sigma over the
-total of the interval's arms, as a number and a count, so nothing is lost (SIGMA, SIGMA_E); w is recomputed from scratch over the
-intervals that contain the leaf, O(K N^3) in the worst case but as dot products over contiguous rows: each table is stored with
-its transpose.
+with sigma the arm mass (1/M) sum alpha on the same scale (UNIT per leaf, to centre the range). Kept is sigma's rate, sigma over the total
+of the interval's arms, as a number and a count, so nothing is lost (SIGMA, SIGMA_E); w is recomputed from scratch over the intervals that
+contain the leaf, O(K N^3) in the worst case but as dot products over contiguous rows: each table is stored with its transpose.
 
 The reach pass is the derivative of w(root), pass by pass in reverse. Only intervals that contain the leaf are touched.
 """

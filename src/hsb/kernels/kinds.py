@@ -5,7 +5,7 @@ logarithms, one dense binary tree by itself with few arms (`small.py`) or some (
 there is none of it. Numba compiles no branch that None rules out, so a policy waits only for the kernels that it needs.
 """
 
-from . import advisor, arms, graph, head, intervals, one_of, rows, tree
+from . import advisor, arms, graph, intervals, one_of, rows, tree
 from .header import ADVISOR, BASES, COMPRESSED, DENSE, GRAPH, HEAD, INTERVALS, KIND, ONE_OF, PATH
 from .jit import inner
 
@@ -31,7 +31,7 @@ def visit(F, I, key, offered, reach, dense, compressed, interval, listed, heads)
     if heads is not None:
         if kind == ADVISOR:
             return advisor.visit(F, I, key[0], offered, reach)
-        return head.visit(F, I, reach)
+        return one_of.visit(F, I, reach)
     return 0
 
 
@@ -66,7 +66,7 @@ def ratio(F, I, key, n, step, offered, trees, interval, listed, heads):
     if heads is not None:
         if kind == ADVISOR:
             return advisor.ratio(I, arm, f)
-        return head.ratio(F, I)
+        return one_of.ratio(F, I, arm, x, f, offered, g)
     return 1.0
 
 
@@ -78,7 +78,7 @@ def share(F, I, n, drift, trees, heads):
         if kind == ADVISOR:
             return
         if kind == HEAD:
-            head.share(F, I, drift)
+            one_of.share(F, I, drift)
             return
     at, skip = BASES, 0
     if trees is not None:

@@ -11,7 +11,7 @@ from . import arms, rows
 from .header import ARM_LOW, ARM_TINY, ARMS, BLOCK, DEPTH, OPTION_TINY, PER_WORD, ROW0, STEP, STRIDE
 from .jit import inner
 from .rounds import pick
-from .small import never
+from .small import lowest, share
 
 U0, U1, U2, U8, U16 = (np.uint64(i) for i in (0, 1, 2, 8, 16))
 
@@ -29,9 +29,7 @@ def play(F, I, table, rates, drift, out, p, span):
     t, end = np.uint64(span[0]), np.uint64(span[1])
     while t < end:
         leaf = np.uint64((table.keys[t, U0] >> shift) + leaves)
-        bottom = U0
-        while bottom <= depth and never(F, before + (leaf >> bottom) * stride):
-            bottom += U1
+        bottom = lowest(F, before, stride, leaf, depth)
         _mix(F, p, M, before, stride, leaf, depth, bottom)
         arm, chance = pick(p[:M], table.us[t])
         loss = table.losses[t, arm]
@@ -41,10 +39,7 @@ def play(F, I, table, rates, drift, out, p, span):
                 break
             _learn(F, I, before, stride, leaf, np.uint64(arm), x)
             if drift > 0.0:
-                up = U0
-                while up <= depth:
-                    arms.share(F, I, np.int64(before + (leaf >> up) * stride) + 2, drift)
-                    up += U1
+                share(F, I, before, stride, leaf, drift)
         out.arms[t] = arm
         out.chances[t] = chance
         out.losses[t] = loss

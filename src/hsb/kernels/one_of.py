@@ -1,34 +1,40 @@
-"""The node at the head of `OneOf`: its options are whole structures, each with a state of its own.
+"""A node whose options are whole members: the root of `OneOf`, and the head of a mixture with advisors beside it.
 
-Its row is laid out as a graph's: options (`options.py`), then an arm block.
+Its row is laid out as a graph's: options (`options.py`), then an arm block. The root's first option is to stop at its own arms. The head never
+stops: it has no arm block, and each of its options has a prior of its own at `PRIOR`. What an advisor advises may change from round to
+round: Theorem 1 asks only that it is fixed before the arm is drawn.
 """
 
 from . import arms, options
-from .header import BASES, CHILD_RATIO, CHILD_REACH, NODE, OPTIONS, REST, TOP, TOP_SIZE, VISITS, WEIGHT
+from .header import BASES, CHILD_RATIO, CHILD_REACH, KIND, NODE, ONE_OF, OPTIONS, PRIOR, REST, TOP, TOP_SIZE, VISITS, WEIGHT
 from .jit import inner
 
 
 @inner
 def visit(F, I, reach):
-    """Reach pass: the node itself, and the reach of each option's member."""
+    """Reach pass: the reach of each option's member, and the root itself. How many nodes of its own it has."""
     row, k = I[NODE], I[OPTIONS]
-    b = row + 1 + 2 * k
-    inv = 1.0 / arms.total(F, b, I[TOP], I[TOP_SIZE])
-    F[I[WEIGHT]] = reach * options.weight(F, row, k, 0) * inv
-    F[I[WEIGHT] + I[VISITS]] = inv
-    I[I[BASES]] = b
-    for o in range(1, k):
+    own = 1 if I[KIND] == ONE_OF else 0
+    if own == 1:
+        b = row + 1 + 2 * k
+        inv = 1.0 / arms.total(F, b, I[TOP], I[TOP_SIZE])
+        F[I[WEIGHT]] = reach * options.weight(F, row, k, 0) * inv
+        F[I[WEIGHT] + I[VISITS]] = inv
+        I[I[BASES]] = b
+    for o in range(own, k):
         F[I[CHILD_REACH] + o] = reach * options.weight(F, row, k, o)
     F[REST] = 0.0
-    return 1
+    return own
 
 
 @inner
 def log_visit(F, I, reach):
     """The same in logarithms."""
     row, k = I[NODE], I[OPTIONS]
-    F[I[WEIGHT]] = reach + options.log_weight(F, row, k, 0)
-    for o in range(1, k):
+    own = 1 if I[KIND] == ONE_OF else 0
+    if own == 1:
+        F[I[WEIGHT]] = reach + options.log_weight(F, row, k, 0)
+    for o in range(own, k):
         F[I[CHILD_REACH] + o] = reach + options.log_weight(F, row, k, o)
 
 
@@ -36,11 +42,13 @@ def log_visit(F, I, reach):
 def ratio(F, I, arm, x, f, offered, g):
     """Ratio pass, after that of every member below it. x <= STEP."""
     row, k = I[NODE], I[OPTIONS]
-    b = row + 1 + 2 * k
-    now = arms.update(F, I, b, arm, x, f, offered, g)
-    F[row + 1] *= now * F[I[WEIGHT] + I[VISITS]]
-    arms.keep_in_range(F, I, b, now)
-    for o in range(1, k):
+    own = 1 if I[KIND] == ONE_OF else 0
+    if own == 1:
+        b = row + 1 + 2 * k
+        now = arms.update(F, I, b, arm, x, f, offered, g)
+        F[row + 1] *= now * F[I[WEIGHT] + I[VISITS]]
+        arms.keep_in_range(F, I, b, now)
+    for o in range(own, k):
         F[row + 1 + o] *= F[I[CHILD_RATIO] + o]
     return options.settle(F, row, k)
 
@@ -49,7 +57,19 @@ def ratio(F, I, arm, x, f, offered, g):
 def ratio_log(F, I, arm, x, offered, log_g):
     """The same in logarithms; the members' ratios are logarithms too."""
     row, k = I[NODE], I[OPTIONS]
-    options.multiply_log(F, row, k, 0, arms.shrink_log(F, I, row + 1 + 2 * k, arm, x, offered, log_g))
-    for o in range(1, k):
+    own = 1 if I[KIND] == ONE_OF else 0
+    if own == 1:
+        options.multiply_log(F, row, k, 0, arms.shrink_log(F, I, row + 1 + 2 * k, arm, x, offered, log_g))
+    for o in range(own, k):
         options.multiply_log(F, row, k, o, F[I[CHILD_RATIO] + o])
     return options.settle_log(F, row, k)
+
+
+@inner
+def share(F, I, drift):
+    """Fixed share at the head: every option gives the part `drift` of its weight, which is dealt out anew by the prior."""
+    row, n = I[NODE], I[OPTIONS]
+    for o in range(n):
+        F[row + 1 + o] = (1.0 - drift) * options.weight(F, row, n, o) + drift * F[I[PRIOR] + o]
+        F[row + 1 + n + o] = 0.0
+    F[row] = 0.0

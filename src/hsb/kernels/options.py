@@ -1,8 +1,7 @@
 """A node's weights over its options: "stop here" and each of its child groups.
 
-A row at `r` with n options holds a flag (are there any counts?), n weights, and n counts e; weight i is
-`F[r+1+i] * BASE**-F[r+1+n+i]`. Weights with e = 0 add to 1; the others are below `OPTION_TINY`. An option whose prior is 0
-stays 0.
+A row at `r` with n options holds a flag (are there any counts?), n weights, and n counts e; weight i is `F[r+1+i] * BASE**-F[r+1+n+i]`.
+Weights with e = 0 add to 1; the others are below `OPTION_TINY`. An option whose prior is 0 stays 0.
 """
 
 import math

@@ -114,7 +114,7 @@ def _walked(F, I, u):
             left -= rest
     if last < 0:
         return I[h.ALL_ARMS] - 1
-        f, i = members.arrays(F, I, last_k)
+    f, i = members.arrays(F, I, last_k)
     return arms.pick(f, i, i[i[h.BASES] + last], 0.5)
 
 
@@ -210,7 +210,8 @@ def _log_g(F, I, key, offered, arm, x, kinds):
 
 
 @inner
-def _is_sole(offered):
+def is_sole(offered):
+    """Is only one arm offered?"""
     if offered is None:
         return False
     n = 0
@@ -228,7 +229,7 @@ def update(F, I, key, offered, arm, loss, x, drift, visited, kinds):
     """
     x = min(x, MOST)
     masked = arms.is_masked(offered)
-    if x > 0.0 and I[h.ALL_ARMS] > 1 and not (masked and _is_sole(offered)):  # else there is nothing to weigh
+    if x > 0.0 and I[h.ALL_ARMS] > 1 and not (masked and is_sole(offered)):  # else there is nothing to weigh
         if _is_short(I):
             return h.SHORT
         if not visited or masked:

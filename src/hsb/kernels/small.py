@@ -30,9 +30,7 @@ def play(F, I, table, rates, drift, out, start, end):
     n = np.uint64(end)
     while t < n:
         leaf = np.uint64((keys[t, U0] >> shift) + leaves)
-        bottom = U0
-        while bottom <= depth and never(F, before + (leaf >> bottom) * stride):
-            bottom += U1
+        bottom = lowest(F, before, stride, leaf, depth)
         p0, p1, p2, p3, reach = _mix(F, before, stride, leaf, depth, bottom)
         new = bottom > U0
         if new:  # the rest lies on nodes at their prior
@@ -75,10 +73,7 @@ def play(F, I, table, rates, drift, out, start, end):
                 below = s
                 up += U1
             if drift > 0.0:
-                up = U0
-                while up <= depth:
-                    arms.share(F, I, np.int64(before + (leaf >> up) * stride) + 2, drift)
-                    up += U1
+                share(F, I, before, stride, leaf, drift)
         out.arms[t] = arm
         out.chances[t] = chance
         out.losses[t] = loss
@@ -87,9 +82,19 @@ def play(F, I, table, rates, drift, out, start, end):
 
 
 @inner
-def never(F, row):
-    """Was the node never visited?"""
-    return F[row] + F[row + U1] == 0.0
+def lowest(F, before, stride, leaf, depth):
+    """How many levels above the leaf the lowest node is that was visited before."""
+    up = U0
+    while up <= depth and F[before + (leaf >> up) * stride] + F[before + (leaf >> up) * stride + U1] == 0.0:
+        up += U1
+    return up
+
+
+@inner
+def share(F, I, before, stride, leaf, drift):
+    """Fixed share in every node of the path."""
+    for up in range(I[DEPTH] + 1):
+        arms.share(F, I, np.int64(before + (leaf >> np.uint64(up)) * stride) + 2, drift)
 
 
 @inner

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from . import beta
-from .chains import agree, cut, digit, leaves_at, new_link
+from .chains import agree, digit, grow, leaves_at, length
 from .header import CAPACITY, DEPTH, GO, LINK_STRIDE, LINKS, PATH, REST, ROW0, ROWS, STAY, STRIDE, WEIGHT, WHOLE
 from .jit import kernel
 from .splitmix import seeded
@@ -117,47 +117,18 @@ def mix(F, I, n, offered, good, bad, p, work):
 
 
 @kernel
-def new_leaf(F, I, key, top):
-    at = new_link(I, key, top)
-    row = I[ROW0] + at * I[STRIDE]
-    F[row] = 1.0
-    for i in range(COUNTS, I[STRIDE]):
-        F[row + i] = 0.0
-    return at
-
-
-@kernel
-def branch(F, I, at, key):
-    """The key leaves the chain of row `at`: the row keeps the links above, a new one gets those below, a second, returned, the key."""
-    link = I[LINKS] + at * I[LINK_STRIDE]
-    row = I[ROW0] + at * I[STRIDE]
-    level = leaves_at(I, link, key)
-    below = below_split(F, I, F[row], (I[link] & 4095) - level)
-    cut(F, I, at, level)
-    F[row] = below
-    leaf = new_leaf(F, I, key, level + 1)
-    I[link + 1 + digit(I, key, level)] = leaf
-    return leaf
-
-
-@kernel
 def extend(F, I, key, n):
     """After a visit of n rows, give the rest of the path a row too; return how many there are now."""
     if I[WHOLE] == 1:
         return n
-    path = I[PATH]
-    if n == 0:
-        leaf = new_leaf(F, I, key, 0)
-    else:
-        at = (I[path + n - 1] - I[ROW0]) // I[STRIDE]
-        link = I[LINKS] + at * I[LINK_STRIDE]
-        bottom = I[link] & 4095
-        if agree(I, link, key, bottom):
-            leaf = new_leaf(F, I, key, bottom + 1)
-            I[link + 1 + digit(I, key, bottom)] = leaf
-        else:
-            leaf = branch(F, I, at, key)
-    I[path + n] = I[ROW0] + leaf * I[STRIDE]
+    low = grow(F, I, key, n)
+    if low >= 0:
+        row = I[I[PATH] + n - 1]
+        F[row] = below_split(F, I, F[row], length(I, I[ROW0] + low * I[STRIDE]))
+    leaf = I[I[PATH] + n]
+    F[leaf] = 1.0
+    for i in range(leaf + COUNTS, leaf + I[STRIDE]):
+        F[i] = 0.0
     return n + 1
 
 
@@ -184,9 +155,7 @@ def learn(F, I, n, arm, loss, good, bad, keep, arms):
         if i == n - 1:
             below = q
         else:
-            link = I[LINKS] + (row - I[ROW0]) // I[STRIDE] * I[LINK_STRIDE]
-            links = (I[link] & 4095) - (I[link] >> 12) + 1
-            x = F[row]
+            links, x = length(I, row), F[row]
             stay, go = F[I[STAY] + links], F[I[GO] + links] * x
             x = (x if keep == 1.0 else x**keep) * (below / q)
             below = (stay * q + go * below) / (stay + go)

@@ -96,29 +96,20 @@ def log_visit(F, I, key, n, reach):
 
 
 @inner
-def is_full(I):
-    """Is there no room for the rows that one more key may need?"""
-    return I[h.KIND] == h.COMPRESSED and I[h.ROWS] + 2 > I[h.CAPACITY]
-
-
-@inner
 def extend(F, I, key, n):
     """After a visit of n nodes, give the other nodes that contain the key rows too; return how many there are on the path now."""
     if I[h.WHOLE] == 1:
         return n
-    path = I[h.PATH]
-    if n == 0:
-        leaf = chains.new_leaf(F, I, key, n)  # from level 0, and no literal: Numba would compile the same once more for it
-    else:
-        at = (I[path + n - 1] - I[h.ROW0]) // I[h.STRIDE]
-        link = I[h.LINKS] + at * I[h.LINK_STRIDE]
-        bottom = I[link] & 4095
-        if chains.agree(I, link, key, bottom):
-            leaf = chains.new_leaf(F, I, key, bottom + 1)
-            I[link + 1 + chains.digit(I, key, bottom)] = leaf
-        else:
-            leaf = chains.branch(F, I, at, key)
-    I[path + n] = I[h.ROW0] + leaf * I[h.STRIDE]
+    low = chains.grow(F, I, key, n)
+    if low >= 0:
+        row, low_row = I[I[h.PATH] + n - 1], I[h.ROW0] + low * I[h.STRIDE]
+        above = chains.length(I, row)
+        parts = chains.split_odds(F, I, row, above + chains.length(I, low_row), above)
+        rows.store(F, I, low_row, parts[3], parts[4], parts[5])
+        rows.store(F, I, row, parts[0], parts[1], parts[2])
+    leaf = I[I[h.PATH] + n]
+    arms.reset(F, I, leaf + ARMS_AT)
+    rows.store(F, I, leaf, 1.0, 0.0, 0.0)
     return n + 1
 
 

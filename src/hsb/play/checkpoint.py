@@ -41,9 +41,8 @@ class Checkpoint:
         if not path.parent.is_dir():
             raise InputError(f"There is no folder {path.parent} for the checkpoint. Make it first.")
         self.path, self.every = path, every
-        self.begun = json.loads(
-            json.dumps({**options, "policies": {name: storage.described(each) for name, each in policies.items()}})
-        )
+        described = {name: storage.described(each) for name, each in policies.items()}
+        self.begun = json.loads(json.dumps({**options, "policies": described}))
         self.at = Progressed()  # where the file is
         self.last = 0
 

@@ -77,13 +77,10 @@ def replay_all(
             raise InputError(f"replay needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=log.arms); given {policy!r}.")
     if not isinstance(log, Iterable) or isinstance(log, str | bytes):
         raise InputError(f"replay needs a log, e.g. hsb.logs.open(path), or batches; given {log!r}.")
-    kept = (
-        None
-        if checkpoint is None
-        else Checkpoint(Path(checkpoint), every, policies, {"seed": whole("seed", seed, 0), "floor": floor})
-    )
+    seed = whole("seed", seed, 0)
+    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), every, policies, {"seed": seed, "floor": floor})
     uniform, least = _drawn(log, floor)
-    thinning = np.random.default_rng([whole("seed", seed, 0), 0x7265])
+    thinning = np.random.default_rng([seed, 0x7265])
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
     plays = {name: Play(policy) for name, policy in policies.items()}
     so_far = Progressed() if kept is None else kept.resume(plays, thinning)

@@ -49,9 +49,8 @@ class Replay:
     def method(self) -> str:
         """How `interval` is computed: "Wilson" where every reward was an end of its range (clicks), else "empirical Bernstein"."""
         reached = self.squares - (self.low + self.high) * self.total + self.matched * self.low * self.high
-        return (
-            "Wilson" if abs(reached) <= TINY * max(1.0, self.matched) * (self.high - self.low) ** 2 else "empirical Bernstein"
-        )
+        rounding = TINY * max(1.0, self.matched) * (self.high - self.low) ** 2
+        return "Wilson" if abs(reached) <= rounding else "empirical Bernstein"
 
     @property
     def interval(self) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from ..policy import Policy
+from ..rows import check_table, losses_or_rewards
 from ..spaces import numbers
 
 CHUNK = 1 << 14
@@ -67,7 +68,9 @@ def simulate(
     if not isinstance(policy, Policy):
         raise InputError(f"simulate needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {policy!r}.")
     points, clipped = policy.check(contexts)
-    table = _table(policy, losses, rewards, len(points))
+    name, given = losses_or_rewards("simulate", losses, rewards)
+    table = np.ascontiguousarray(numbers(name, given))
+    check_table(name, table, (len(points), len(policy.arms)), policy.loss_range)
     masks = policy.offer.table(available, len(points))
     low, high = policy.loss_range
     total = len(points)
@@ -87,29 +90,7 @@ def simulate(
             progress(part.stop, total)
     if rewards is not None:
         suffered = low + high - suffered
-    labels = policy.arms
-    arms = played if all(type(a) is int and a == i for i, a in enumerate(labels)) else _labels(labels)[played]
-    return Run(arms=arms, losses=suffered, propensities=chances)
-
-
-def _labels(arms: list[Any]) -> NDArray[Any]:
-    labels = np.empty(len(arms), dtype=object)
-    labels[:] = arms
-    return labels
-
-
-def _table(policy: Policy, losses: ArrayLike | None, rewards: ArrayLike | None, rounds: int) -> NDArray[np.float64]:
-    if (losses is None) == (rewards is None):
-        raise InputError(f"simulate needs losses or rewards=, exactly one; given {'neither' if losses is None else 'both'}.")
-    name = "losses" if rewards is None else "rewards"
-    table = np.ascontiguousarray(numbers(name, losses if rewards is None else rewards))  # type: ignore[arg-type]
-    needed = (rounds, len(policy.arms))
-    if table.shape != needed:
-        raise InputError(f"{name} needs shape {needed}, a row per context and a column per arm; given {table.shape}.")
-    low, high = policy.loss_range
-    if table.size and not (table.min() >= low and table.max() <= high):  # also where there is a NaN
-        t, m = np.argwhere(~((table >= low) & (table <= high)))[0]
-        raise InputError(
-            f"{name}[{t}, {m}] is {table[t, m]}, outside [{low}, {high}]. Declare another range with loss_range=(low, high)."
-        )
-    return table
+    labels = np.empty(len(policy.arms), dtype=object)
+    labels[:] = policy.arms
+    numbered = all(type(a) is int and a == i for i, a in enumerate(policy.arms))
+    return Run(arms=played if numbered else labels[played], losses=suffered, propensities=chances)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from ..arguments import whole
 from ..errors import InputError
 from ..locators import Nowhere
+from ..rows import check_table, losses_or_rewards
 from ..spaces import numbers, shortened
 from ..structures.leaves import Divided, Leaves
 from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
@@ -74,19 +75,16 @@ class BestFixed(Leader):
         >>> found.mapping, found.average_loss, BestFixed.of(None, [0.1, 0.4, 0.7], [[1, 0], [1, 0], [0, 1]]).average_loss
         (array([1, 0]), 0.0, 0.3333333333333333)
         """
-        if (losses is None) == (rewards is None):
-            raise InputError(
-                f"BestFixed.of needs losses or rewards=, exactly one; given {'neither' if losses is None else 'both'}."
-            )
-        name = "losses" if rewards is None else "rewards"
-        table = numbers(name, losses if rewards is None else rewards)  # type: ignore[arg-type]
+        name, given = losses_or_rewards("BestFixed.of", losses, rewards)
+        table = numbers(name, given)
         if table.ndim != 2 or 0 in table.shape:
             raise InputError(f"{name} needs shape (rounds, arms), at least one of each; given {table.shape}.")
         most = None if regions is None else whole("regions", regions, 1)
         count = table.shape[1] if arms is None else arms
         policy = cls(structure, arms=count, mapping=0, loss_range=loss_range, seed=seed)
         points, policy.clipped = policy.check(contexts)
-        policy._fit(points, policy._checked(name, table, len(points)), most, rewarded=rewards is not None)
+        check_table(name, table, (len(points), len(policy.arms)), policy.loss_range)
+        policy._fit(points, table, most, rewarded=rewards is not None)
         return policy
 
     @property
@@ -107,19 +105,6 @@ class BestFixed(Leader):
         leaves = self.locator.keys(points)
         self._kernels.play_known(self._mapping, self.totals, leaves, masks, arms)
         chances[:] = 1.0
-
-    def _checked(self, name: str, table: Floats, rounds: int) -> Floats:
-        needed = (rounds, len(self.arms))
-        if table.shape != needed:
-            raise InputError(f"{name} needs shape {needed}, a row per context and a column per arm; given {table.shape}.")
-        low, high = self.loss_range
-        bad = ~((table >= low) & (table <= high))  # also where there is a NaN
-        if bad.any():
-            t, m = np.argwhere(bad)[0]
-            raise InputError(
-                f"{name}[{t}, {m}] is {table[t, m]}, outside [{low}, {high}]. Declare another range with loss_range=(low, high)."
-            )
-        return table
 
     def _fit(self, points: Floats, table: Floats, regions: int | None, *, rewarded: bool) -> None:
         low, high = self.loss_range

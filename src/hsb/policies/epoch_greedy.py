@@ -31,6 +31,7 @@ class EpochGreedy(Leader):
     (True, array([0, 0, 0, 0, 1, 1, 1, 1]))
     """
 
+    _own = ("locator", "totals", "counts")
     guarantee: ClassVar[str] = (
         "Where rounds are independent and alike, against every mapping of its class: 2 (4.5 M T^2 ln|Pi|)^(1/3) + 2. None against adversaries."
     )
@@ -92,10 +93,6 @@ class EpochGreedy(Leader):
         super()._refresh()
         self._mapping = best_mapping(self.totals, self.regions)[0]
         self._price = 2.0 * len(self.arms) * self._log_count() or math.inf  # with one arm there is nothing to explore
-
-    def _detach(self) -> None:
-        super()._detach()
-        self.counts = self.counts.copy()
 
     def take_arrays(self, arrays: Arrays) -> None:
         super().take_arrays(arrays)

@@ -8,7 +8,7 @@ from .. import theory
 from ..arguments import arm_list, is_number, stop_prior
 from ..errors import InputError
 from ..kernels import header as h
-from ..locators import Cells, Keys
+from ..locators import Keys, cells
 from ..state import Member, State, depth_for, hang, make_advisor, make_head
 from ..structures import Structure, from_dict
 from ..theory.schedule import Constant, Epochs, Falling, Schedule
@@ -67,9 +67,7 @@ class HSB(Mixture):
             raise InputError(f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")
         self.structure, self.regions, self.stop = structure, regions, stop_prior(stop)
         self.drift = _checked_drift(drift, default="auto" if horizon is None and learning_rate is None else None)
-        self._depth = depth_for(
-            structure.leaves, len(arm_list(arms))
-        )  # of the advisor: as closely as it can look with these arms
+        self._depth = depth_for(structure.leaves, len(arm_list(arms)))  # of the advisor: as close a look as these arms allow
         super().__init__(arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed)
         self.regions = None if regions is None else int(regions)
 
@@ -84,7 +82,7 @@ class HSB(Mixture):
         return Constant(self.learning_rate, drift)
 
     def _locator(self) -> Keys:
-        return Keys(self.structure, [Cells(self.structure, self._depth)] if self.drift == "auto" else [])
+        return Keys(self.structure, [cells(self.structure, self._depth)] if self.drift == "auto" else [])
 
     def _fresh(self) -> State:
         """The structure's members; in the default, below a head, beside an advisor."""

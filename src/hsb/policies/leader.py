@@ -19,6 +19,7 @@ class Leader(Located, listed=False):
     """The totals, the class of mappings (all, or those with at most so many regions) and the best one of them."""
 
     _kernels: ClassVar[Any]
+    _own: ClassVar[tuple[str, ...]] = ("locator", "totals")
 
     def __init__(self, structure: Divided, *, arms: Arms, regions: int | None, loss_range: Bounds, seed: Seed) -> None:
         super().__init__(arms=arms, loss_range=loss_range, seed=seed)
@@ -58,10 +59,6 @@ class Leader(Located, listed=False):
         check_budget(self.structure.leaves, len(self.arms) + 1, self._runs())
         best = np.take_along_axis(self.totals, self.mapping[:, None], axis=1)
         self.totals = np.concatenate((self.totals, best), axis=1)
-
-    def _detach(self) -> None:
-        super()._detach()
-        self.totals = self.totals.copy()
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:

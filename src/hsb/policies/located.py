@@ -1,6 +1,6 @@
 """Policies that turn a context into a key before anything else."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -12,6 +12,7 @@ class Located(Policy, listed=False):
     """A policy with a locator; `self.locator.key` is the key of the located context."""
 
     locator: Keys | Nowhere
+    _own: ClassVar[tuple[str, ...]] = ("locator",)  # what two policies must not share; the rest is never written to
 
     def _locate(self, context: Any, *, count: bool) -> None:
         if context is not self.locator.located:
@@ -20,8 +21,8 @@ class Located(Policy, listed=False):
                 self.clipped += clipped
 
     def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
-        """A whole table of contexts, checked, one row each, and how many were clipped."""
         return self.locator.check(contexts)
 
     def _detach(self) -> None:
-        self.locator = self.locator.copy()
+        for name in self._own:
+            setattr(self, name, getattr(self, name).copy())

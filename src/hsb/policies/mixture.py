@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..locators import Keys, Nowhere
 from ..offer import EVERYTHING
 from ..rows import Rows
 from ..state import State
 from ..theory.schedule import Sums
-from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed
+from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 from .certificate import Certificate
 from .located import Located
 from .rated import Rated
@@ -26,6 +25,7 @@ class Mixture(Rated, Located, listed=False):
     """
 
     state: State
+    _own = ("locator", "state", "_sums")
     _visited = False  # was the last thing done a visit of the nodes of the located context, every arm being offered?
 
     def __init__(
@@ -95,25 +95,20 @@ class Mixture(Rated, Located, listed=False):
 
     # -- many rounds -------------------------------------------------------------------------------------------------
 
-    def _play(
-        self, points: NDArray[Any], masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int
-    ) -> None:
-        from ..kernels.tables import Out, Rounds
-
+    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         self._visited = False
-        table = Rounds(self.locator.keys(points), masks if masks.shape[1] else None, None, losses, us)
-        out = Out(arms, chances, np.empty(len(us)))
+        table = self.state.tables.Rounds(self.locator.keys(points), masks if masks.shape[1] else None, None, losses, us)
+        out = self.state.tables.Out(arms, chances, np.empty(len(us)))
         for part, rates, drift in self._stretches(len(us)):
             self.state.play(table, rates, drift, out, part, to_come=to_come - part.start)
             self._count(rates[part], out.losses[part], chances[part])
 
     def learn_rows(self, rows: Rows, chances: Floats) -> None:
-        """Learn every row of a log, shown with these propensities, compiled."""
-        from ..kernels.tables import Rounds
-
         self._visited, n, before = False, len(rows.arm), self.rounds
         keys = self.locator.keys(rows.points)
-        table = Rounds(keys, rows.masks, rows.pool, rows.losses, None, rows.arm, np.ascontiguousarray(chances))
+        table = self.state.tables.Rounds(
+            keys, rows.masks, rows.pool, rows.losses, None, rows.arm, np.ascontiguousarray(chances)
+        )
         for part, rates, drift in self._stretches(n):
             self.state.learn(table, rates, drift, part)
             self._count(rates[part], rows.losses[part], chances[part])
@@ -136,14 +131,11 @@ class Mixture(Rated, Located, listed=False):
 
     def distributions(self, rows: Rows) -> Floats:
         """What it would play on every row of a log, a column an arm. O(rows * nodes * arms), compiled."""
-        from ..kernels.tables import Rounds
-
         self._visited, table = False, np.empty((len(rows.pool), len(self.arms)))
-        self.state.distributions(Rounds(self.locator.keys(rows.points), rows.masks, rows.pool), table)
+        self.state.distributions(self.state.tables.Rounds(self.locator.keys(rows.points), rows.masks, rows.pool), table)
         return table
 
     def replay_rows(self, rows: Rows) -> Ints:
-        """Decide on every row of a log and learn where the choice is the arm that was shown: which rows it learned. Compiled."""
         from ..kernels import replay as kernels
 
         self._visited = False
@@ -171,10 +163,8 @@ class Mixture(Rated, Located, listed=False):
         return np.asarray(learned.rows[: at[1]])
 
     def _count(self, rates: Floats, losses: Floats, propensities: Floats) -> None:
-        from ..kernels.tables import add_up
-
         sums = np.array(self._sums)
-        add_up(sums, rates, losses, propensities, self.schedule.falls)
+        self.state.tables.add_up(sums, rates, losses, propensities, self.schedule.falls)
         self._sums = sums.tolist()
 
     # -- the whole policy --------------------------------------------------------------------------------------------
@@ -208,10 +198,6 @@ class Mixture(Rated, Located, listed=False):
 
     def _widen(self) -> None:
         self.state.widen()
-
-    def _detach(self) -> None:
-        super()._detach()
-        self.state, self._sums = self.state.copy(), list(self._sums)
 
     def to_arrays(self) -> Arrays:
         return {"sums": np.array(self._sums), **self.state.to_arrays()}

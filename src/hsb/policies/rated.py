@@ -19,9 +19,8 @@ class Rated(Policy, listed=False):
 
     def _set_rate(self, horizon: float | None, learning_rate: float | None) -> None:
         """What a constructor is given; the last step before `_refresh`."""
-        self.learning_rate = constant_rate(
-            self._prior_bound(), arms=len(self.arms), horizon=horizon, learning_rate=learning_rate
-        )
+        cost, arms = self._prior_bound(), len(self.arms)
+        self.learning_rate = constant_rate(cost, arms=arms, horizon=horizon, learning_rate=learning_rate)
         self.horizon = None if horizon is None else float(horizon)
 
     def _prior_bound(self) -> float:

@@ -50,6 +50,7 @@ class TreeThompson(Located):
     """
 
     _kernels: ClassVar[Any]
+    _own = ("locator", "_tree")
     guarantee: ClassVar[str] = (
         "None against losses that an adversary picks. For losses drawn at random, arm by arm, it is Bayes' rule with a heuristic choice of arm."
     )
@@ -156,10 +157,6 @@ class TreeThompson(Located):
         _rows(wider, rows)[:, : 1 + 2 * arms] = _rows(old, rows)[:, : 1 + 2 * arms]
         self._tree = wider
 
-    def _detach(self) -> None:
-        super()._detach()
-        self._tree = resized(self._tree, len(self._tree.F), len(self._tree.I))
-
     def _refresh(self) -> None:
         from ..kernels import beta, thompson
 
@@ -178,7 +175,7 @@ class TreeThompson(Located):
         floor = self._kernels.FLOOR
         if not ((rows >= 0.0) & (rows <= MOST_COUNT))[:, 1:].all() or not ((rows >= floor) & (rows <= 1.0 / floor))[:, 0].all():
             raise ValueError("its counts are not those of a tree")
-        self._tree = resized(tree, len(tree.F), len(tree.I))
+        self._tree = tree.copy()
 
     def settings(self) -> dict[str, Any]:
         return {

@@ -17,6 +17,7 @@ class Weighted(Rated, Located, listed=False):
     """
 
     _kernels: ClassVar[Any]
+    _own = ("locator", "_logs", "_weights")
     _advice: NDArray[Any]
     _row: int
 
@@ -71,10 +72,6 @@ class Weighted(Rated, Located, listed=False):
 
         type(self)._kernels = experts
         self._p = np.empty(len(self.arms))
-
-    def _detach(self) -> None:
-        super()._detach()
-        self._logs, self._weights = self._logs.copy(), self._weights.copy()
 
     def to_arrays(self) -> Arrays:
         return {"logs": self._logs, "weights": self._weights}

@@ -9,14 +9,19 @@ from ..types import Floats, Ints
 from .member import Kind, Layout, Member, arm_block, fill_blocks
 
 
-def make_one_of(options: int, arms: int) -> Member:
-    """The root of `OneOf`: stop, or one of the other options, each with prior 1 / options."""
-    layout = Layout(h.ONE_OF, arms, 1)
+def _layout(kind: int, options: int, row: int, arms: int) -> Layout:
+    """A node with a row of `row` words, and what its options' members reach and return."""
+    layout = Layout(kind, arms, 1)
     layout.header[h.OPTIONS] = options
-    layout.floats(h.NODE, 1 + 2 * options + arm_block(arms)[2] + arms)
+    layout.floats(h.NODE, row)
     layout.floats(h.CHILD_REACH, options)
     layout.floats(h.CHILD_RATIO, options)
-    F, I = member = layout.make()
+    return layout
+
+
+def make_one_of(options: int, arms: int) -> Member:
+    """The root of `OneOf`: stop, or one of the other options, each with prior 1 / options."""
+    F, I = member = _layout(h.ONE_OF, options, 1 + 2 * options + arm_block(arms)[2] + arms, arms).make()
     F[I[h.NODE] + 1 : I[h.NODE] + 1 + options] = 1.0 / options
     fill_blocks(member)
     return member
@@ -25,11 +30,7 @@ def make_one_of(options: int, arms: int) -> Member:
 def make_head(prior: Sequence[float], arms: int) -> Member:
     """A head that never stops itself: option o has prior weight prior[o]."""
     options = len(prior)
-    layout = Layout(h.HEAD, arms, 1)
-    layout.header[h.OPTIONS] = options
-    layout.floats(h.NODE, 1 + 2 * options)
-    layout.floats(h.CHILD_REACH, options)
-    layout.floats(h.CHILD_RATIO, options)
+    layout = _layout(h.HEAD, options, 1 + 2 * options, arms)
     layout.floats(h.PRIOR, options)
     F, I = member = layout.make()
     F[I[h.NODE] + 1 : I[h.NODE] + 1 + options] = F[I[h.PRIOR] : I[h.PRIOR] + options] = prior

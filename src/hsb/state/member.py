@@ -24,6 +24,10 @@ class Member(NamedTuple):
         """What can be done with it."""
         return Kind.of[int(self.I[h.KIND])]
 
+    def copy(self) -> Member:
+        """An independent one."""
+        return resized(self, len(self.F), len(self.I))
+
 
 class Kind:
     """What differs between kinds of members. The defaults are right for members of one size whose arm blocks are all in use.
@@ -120,17 +124,15 @@ class Layout:
         self.floats(h.WEIGHT, scratch * visits)
         self.ints(h.BASES, visits)
 
-    def floats(self, name: int, n: int) -> int:
+    def floats(self, name: int, n: int) -> None:
         """A piece of F, beginning on a cache line; its place goes into the header."""
         self.header[name] = self.f
         self.f += -(-n // 8) * 8
-        return self.header[name]
 
-    def ints(self, name: int, n: int) -> int:
+    def ints(self, name: int, n: int) -> None:
         """A piece of I."""
         self.header[name] = self.i
         self.i += n
-        return self.header[name]
 
     def afford(self, arms: int) -> None:
         """Refuse what would take more than 2 GB."""
@@ -142,10 +144,8 @@ class Layout:
 
     def make(self) -> Member:
         """The arrays, the header and the prior arm block filled in."""
-        F = aligned_zeros(self.f)
-        I = np.zeros(self.i, dtype=np.int64)
-        for word, value in self.header.items():
-            I[word] = value
+        F, I = aligned_zeros(self.f), np.zeros(self.i, dtype=np.int64)
+        I[list(self.header)] = list(self.header.values())
         block = _prior_block(self.header[h.ARMS])
         F[I[h.TEMPLATE] : I[h.TEMPLATE] + len(block)] = block
         return Member(F, I)
@@ -155,23 +155,18 @@ def arm_block(arms: int) -> tuple[int, int, int]:
     """Offset of the top level of an arm block, its size, and the words of the whole block (`kernels/arms.py`)."""
     top, size = 0, arms
     while size > h.BLOCK:
-        padded = -(-size // h.BLOCK) * h.BLOCK
-        top += padded
-        size = padded // h.BLOCK
+        above = -(-size // h.BLOCK)
+        top, size = top + above * h.BLOCK, above
     return top, size, top + size
 
 
 def _prior_block(arms: int) -> Floats:
-    top, _, width = arm_block(arms)
-    block = np.zeros(width)
-    block[:arms] = 1.0
-    at, size = 0, arms
-    while at < top:
-        padded = -(-size // h.BLOCK) * h.BLOCK
-        block[at + padded : at + padded + padded // h.BLOCK] = block[at : at + padded].reshape(-1, h.BLOCK).sum(axis=1)
-        at += padded
-        size = padded // h.BLOCK
-    return block
+    """Ones, and level by level the sums of each eight."""
+    levels = [np.ones(arms)]
+    while len(levels[-1]) > h.BLOCK:
+        levels[-1] = np.append(levels[-1], np.zeros(-len(levels[-1]) % h.BLOCK))
+        levels.append(levels[-1].reshape(-1, h.BLOCK).sum(axis=1))
+    return np.concatenate(levels)
 
 
 def fill_blocks(member: Member) -> None:
@@ -179,11 +174,6 @@ def fill_blocks(member: Member) -> None:
     F, I = member
     width = int(I[h.WIDTH])
     F[member.kind.blocks(member)[:, None] + np.arange(width)] = F[I[h.TEMPLATE] : I[h.TEMPLATE] + width]
-
-
-def blocks(member: Member) -> Ints:
-    """Where in a member's F each arm block in use begins."""
-    return member.kind.blocks(member)
 
 
 def checked(F: Floats, I: Ints, fresh: Member) -> Member:

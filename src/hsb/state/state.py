@@ -74,17 +74,17 @@ class State:
 
     def play(self, table: Rounds, rates: Floats, drift: float, out: Out, part: slice, *, to_come: int = MANY) -> None:
         """Decide and learn in the rounds of a part of a table, round t at rates[t]. `to_come` rounds may follow, which room is made for."""
-        kernel = self._tables.play
+        kernel = self.tables.play
         self._go_on(lambda at: kernel(self.F, self.I, table, rates, drift, out, at, part.stop, self.kinds), part.start, to_come)
 
     def learn(self, table: Rounds, rates: Floats, drift: float, part: slice) -> None:
         """Learn the rounds of a part of a table, whose arms and propensities come from a log."""
-        kernel = self._tables.learn
+        kernel = self.tables.learn
         self._go_on(lambda at: kernel(self.F, self.I, table, rates, drift, at, part.stop, self.kinds), part.start)
 
     def distributions(self, table: Rounds, p: Floats) -> None:
         """`fill` for every row of a table, into the rows of p."""
-        self._go_on(lambda at: self._tables.fill(self.F, self.I, table, p, at, len(p), self.kinds), 0)
+        self._go_on(lambda at: self.tables.fill(self.F, self.I, table, p, at, len(p), self.kinds), 0)
 
     def replay(
         self, offers: Offers, events: Events, memory: Any, rates: Floats, drift: float, learned: Any, at: tuple[int, int]
@@ -229,7 +229,7 @@ class State:
         """What the kernels must be compiled for (`kernels/kinds.py`)."""
         from ..kernels import rounds, tables  # loads Numba: on first use
 
-        self._rounds, self._tables = rounds, tables
+        self._rounds, self.tables = rounds, tables
         there = {int(member.I[h.KIND]) for member in self.members}
         wanted = ({h.DENSE, h.COMPRESSED}, {h.COMPRESSED}, {h.INTERVALS}, {h.GRAPH, h.ONE_OF}, {h.HEAD, h.ADVISOR})
         I, arms = self.members[0].I, self.I[h.ALL_ARMS]
@@ -238,7 +238,7 @@ class State:
         self.kinds = (*(0 if there & kinds else None for kinds in wanted), *(0 if it else None for it in also))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_rounds", "_tables")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_rounds", "tables")}
 
     def __setstate__(self, given: dict[str, Any]) -> None:
         self.__dict__.update(given)

@@ -236,10 +236,6 @@ class Structure(ABC):
         one = len(self.features) == 1
         return code(CELLS, self.features, self.leaves) if one else code(NUMBER, self.features, *self._division())
 
-    def scalar_keys(self, point: float) -> list[int] | None:
-        """The keys of one point of the unit interval, quickly; None where only `keys` can tell."""
-        return [min(int(point * self.leaves), self.leaves - 1)] if self.space.features == 1 else None
-
     def leaf(self, points: Floats) -> Ints:
         """Leaf numbers of a batch of points of the unit cube."""
         if self.finest is not self:

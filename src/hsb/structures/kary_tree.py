@@ -116,12 +116,6 @@ class KaryTree(Structure):
     def key_words(self) -> list[int]:
         return [key_words(self.k, self.depth)]
 
-    def scalar_keys(self, point: float) -> list[int] | None:
-        """One shift, for a binary tree on one feature."""
-        if self.k != 2 or self.space.features != 1:
-            return None
-        return [min(int(point * self.leaves), self.leaves - 1) << (WORD - self.depth)]
-
     def _division(self) -> tuple[int, int]:
         return self.k, self.depth
 

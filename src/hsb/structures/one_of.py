@@ -16,9 +16,8 @@ from .base import Cost, Structure, code, no_stop
 class OneOf(Structure):
     """One arm everywhere, or one of several structures over the same space: which one is learned while running.
 
-    A group with a single child that covers its parent is legal in Section IV, so this is a hierarchical structure too: the price
-    of not knowing the right one in advance is ln(K+1) / rate. Each structure keeps a state of its own; a round costs
-    the sum of theirs.
+    A group with a single child that covers its parent is legal in Section IV, so this is a hierarchical structure too: the price of not
+    knowing the right one in advance is ln(K+1) / rate. Each structure keeps a state of its own; a round costs the sum of theirs.
 
     >>> box = __import__("hsb").Box.unit(2)
     >>> from hsb import BinaryTree
@@ -95,15 +94,6 @@ class OneOf(Structure):
 
     def key_words(self) -> list[int]:
         return [1] + [words for s in self.structures for words in s.key_words()]
-
-    def scalar_keys(self, point: float) -> list[int] | None:
-        keys = [0]
-        for structure in self.structures:
-            own = structure.scalar_keys(point)
-            if own is None:
-                return None
-            keys += own
-        return keys
 
     def parameters(self) -> dict[str, Any]:
         return {"structures": [s.to_dict() for s in self.structures]}

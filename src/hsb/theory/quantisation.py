@@ -12,10 +12,9 @@ def quantisation_gap(leaves: int, features: int, lipschitz: float) -> float:
     """Theorem 3: the best mapping of N leaves loses at most 2 c sqrt(n) / N^(1/n) a round more than the best of all mappings.
 
     It needs an assumption that the paper denies: the expected loss of each arm is one fixed function of the context, Lipschitz with
-    constant c on the unit cube of n features. If losses may change from round to round, no such bound holds (`docs/errata.md`).
-    Proof: give each cell the arm that is best at its middle. Both that arm's loss and the best arm's change by at most c d/2 from the
-    middle to any point of the cell, so the gap is at most c d, where d is the cell's diagonal; Section V's cells have
-    d <= 2 sqrt(n) / N^(1/n).
+    constant c on the unit cube of n features. If losses may change from round to round, no such bound holds (`docs/errata.md`). Proof: give
+    each cell the arm that is best at its middle. Both that arm's loss and the best arm's change by at most c d/2 from the middle to any
+    point of the cell, so the gap is at most c d, where d is the cell's diagonal; Section V's cells have d <= 2 sqrt(n) / N^(1/n).
 
     >>> round(quantisation_gap(1024, 2, 3.0), 3)
     0.265

@@ -53,13 +53,15 @@ class Schedule(ABC):
         """The rates of the next n rounds, all in one stretch."""
         return np.full(n, self.stretch(rounds).rate)
 
-    @abstractmethod
     def bound(self, cost: float, *, arms: int, horizon: float) -> float:
-        """The regret over `horizon` rounds against a mapping with ln(1/beta) = cost; infinite where nothing is proved."""
+        """The regret over `horizon` rounds against a mapping with ln(1/beta) = cost; infinite where nothing is proved. Here, Theorem 1."""
+        rate = self.stretch(0).rate
+        return mixture_bound(cost + self.extra_cost(horizon), learning_rate=rate, arms=arms, horizon=horizon)
 
-    @abstractmethod
     def extra_cost(self, rounds: float) -> float:
-        """What is added to ln(1/beta) after `rounds` rounds."""
+        """What is added to ln(1/beta) after `rounds` rounds. Here, sharing: ln(1/(1 - drift)) a round."""
+        drift = self.stretch(0).drift
+        return -rounds * math.log1p(-drift) if drift else 0.0
 
     def certified(self, cost: float, rounds: int, sums: Sums) -> tuple[float, float]:
         """What `rounds` rounds prove against a mapping with ln(1/beta) = cost, extra cost included: the second-order term and the whole."""
@@ -80,14 +82,6 @@ class Constant(Schedule):
         """It never ends."""
         return Stretch(self.rate, self.drift, FOREVER)
 
-    def extra_cost(self, rounds: float) -> float:
-        """Sharing: ln(1/(1 - drift)) a round."""
-        return -rounds * math.log1p(-self.drift) if self.drift else 0.0
-
-    def bound(self, cost: float, *, arms: int, horizon: float) -> float:
-        """Theorem 1."""
-        return mixture_bound(cost + self.extra_cost(horizon), learning_rate=self.rate, arms=arms, horizon=horizon)
-
 
 class Falling(Schedule):
     """sqrt(A / (M t)) in round t, for `cost` = A / M. Measured, not proved.
@@ -106,12 +100,7 @@ class Falling(Schedule):
         return Stretch(math.sqrt(self.cost / (rounds + 1.0)), self.drift, rounds + 1)
 
     def rates(self, rounds: int, n: int) -> Floats:
-        """One for each round."""
         return np.asarray(np.sqrt(self.cost / np.arange(rounds + 1, rounds + 1 + n, dtype=np.float64)))
-
-    def extra_cost(self, rounds: float) -> float:
-        """Sharing, as with a constant rate."""
-        return -rounds * math.log1p(-self.drift) if self.drift else 0.0
 
     def bound(self, cost: float, *, arms: int, horizon: float) -> float:
         """Nothing is proved."""
@@ -137,7 +126,6 @@ class Epochs(Schedule):
         self.arms, self.rate = arms, rate
 
     def stretch(self, rounds: int) -> Stretch:
-        """An epoch."""
         start, length = epoch(rounds)
         rate = epoch_rate(length, arms=self.arms) if self.rate is None else self.rate
         return Stretch(rate, 1.0 / length, start + length, self.rate is None)
@@ -148,9 +136,9 @@ class Epochs(Schedule):
 
     def bound(self, cost: float, *, arms: int, horizon: float) -> float:
         """Theorem 1 in each epoch, summed; with a rate of its own, once."""
-        if self.rate is None:
-            return anytime_mixture_bound(cost, arms=arms, horizon=horizon)
-        return mixture_bound(cost + self.extra_cost(horizon), learning_rate=self.rate, arms=arms, horizon=horizon)
+        if self.rate is not None:
+            return super().bound(cost, arms=arms, horizon=horizon)
+        return anytime_mixture_bound(cost, arms=arms, horizon=horizon)
 
     def certified(self, cost: float, rounds: int, sums: Sums) -> tuple[float, float]:
         """The cost is paid in each epoch."""
