@@ -24,9 +24,7 @@ HIERARCHIES = {
     "arbitrary": naive.arbitrary_splits(4),
     "one of": naive.one_of(naive.binary_tree(2, 0.7), naive.lexicographic(4)),
     "one of, nested": naive.one_of(
-        naive.one_of(naive.binary_tree(2), naive.kary_tree(4, 1)),
-        naive.with_stop(naive.position_splits([1, 1]), 0.3),
-        stop=0.0,
+        naive.one_of(naive.binary_tree(2), naive.kary_tree(4, 1)), naive.with_stop(naive.position_splits([1, 1]), 0.3), stop=0.0
     ),
     **{f"random {n}": naive.random_hierarchy(np.random.default_rng(n), 5) for n in range(8)},
 }
@@ -45,10 +43,7 @@ def rounds(
 
 
 def gap(
-    first: naive.Recursion | naive.Mixture,
-    second: naive.Recursion | naive.Mixture,
-    hierarchy: naive.Hierarchy,
-    masked: bool,
+    first: naive.Recursion | naive.Mixture, second: naive.Recursion | naive.Mixture, hierarchy: naive.Hierarchy, masked: bool
 ) -> float:
     """Largest difference in p over all leaves while both learn the same rounds."""
     worst = 0.0

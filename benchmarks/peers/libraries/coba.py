@@ -114,10 +114,7 @@ LIBRARY = Library(
             tuple({"alpha": alpha, "features": LINEAR} for alpha in (0.5, 0.3, 0.1, 0.03)),
         ),
         Algorithm(
-            "lints",
-            lints,
-            {"v": 1, "features": LINEAR},
-            tuple({"v": v, "features": LINEAR} for v in (0.3, 0.1, 0.03, 0.01)),
+            "lints", lints, {"v": 1, "features": LINEAR}, tuple({"v": v, "features": LINEAR} for v in (0.3, 0.1, 0.03, 0.01))
         ),
         Algorithm(
             "rnd",

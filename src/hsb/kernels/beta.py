@@ -13,8 +13,6 @@ import numpy as np
 from .jit import kernel
 from .splitmix import STEP, inside, mixed
 
-# -- random numbers: a state of 64 bits goes in and comes out ---------------------------------------------------------------
-
 _127 = np.uint64(127)
 _LAYERS, _RIM, _AREA = 128, 3.442619855899, 9.91256303526217e-3  # of the ziggurat: Marsaglia and Tsang's constants
 

@@ -60,7 +60,6 @@ class _Patience(event.Listener):
         self.timer: threading.Timer | None = None
 
     def on_start(self, event: Any) -> None:
-        """Start the clock at the outermost function."""
         self.deep += 1
         if self.deep == 1 and self.timer is None:
             self.timer = threading.Timer(LONG, self.say)
@@ -68,14 +67,12 @@ class _Patience(event.Listener):
             self.timer.start()
 
     def on_end(self, event: Any) -> None:
-        """Stop it, if nothing was said."""
         self.deep -= 1
         if self.deep == 0 and self.timer is not None and not self.timer.finished.is_set():
             self.timer.cancel()
             self.timer = None
 
     def say(self) -> None:
-        """The line."""
         kept = "" if _warned else " Compiled code is kept: the next process starts at once."
         print(f"hsb: compiling for its first use, some seconds (`hsb warmup` does it ahead).{kept}", file=sys.stderr)
 

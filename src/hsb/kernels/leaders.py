@@ -25,9 +25,6 @@ def laplace(key, number):
     return size if bits & LOWEST else -size
 
 
-# -- CSB-FTPL ---------------------------------------------------------------------------------------------------------
-
-
 @kernel
 def draw(totals, leaf, offered, noise, key, number, work):
     """The arm that the best mapping of freshly perturbed totals plays; if it is not offered, the best offered by those totals there.
@@ -86,9 +83,6 @@ def count_draws(totals, leaf, offered, noise, draws, work, p):
         p[m] /= draws
 
 
-# -- a known mapping --------------------------------------------------------------------------------------------------
-
-
 @kernel
 def play(mapping, totals, leaf, offered):
     """The mapping's arm; if it is not offered, the best offered by the leaf's totals."""
@@ -103,9 +97,6 @@ def play_known(mapping, totals, leaves, masks, played):
     """Whole rounds of a fixed mapping."""
     for t in range(len(played)):
         played[t] = play(mapping, totals, leaves[t, 0], masks[t])
-
-
-# -- Epoch-Greedy: counts is [explored rounds, exploiting rounds still to come] ---------------------------------------
 
 
 @kernel

@@ -1,19 +1,19 @@
-"""`small.py` for five to sixteen arms: the same rounds, with loops of eight or sixteen over arms in place of registers.
+"""`small.py` for five to sixteen arms: the same rounds, with loops of six, eight or sixteen over arms in place of registers.
 
-A block of at most eight arms may be shorter than eight words. What is read behind it belongs to other nodes, and is never used.
+A block may be shorter than what is read. What stands behind it belongs to other nodes, and is never used.
 """
 
 import math
 
 import numpy as np
 
-from . import arms, rows
-from .header import ARM_LOW, ARM_TINY, ARMS, BLOCK, DEPTH, OPTION_TINY, PER_WORD, ROW0, STEP, STRIDE
+from . import arms
+from .header import ARMS, BLOCK, DEPTH, PER_WORD, ROW0, STEP, STRIDE
 from .jit import inner
 from .rounds import pick
-from .small import lowest, share
+from .small import lowest, share, shrink, turn
 
-U0, U1, U2, U8, U16 = (np.uint64(i) for i in (0, 1, 2, 8, 16))
+U0, U1, U2, U6, U8, U16 = (np.uint64(i) for i in (0, 1, 2, 6, 8, 16))
 
 
 @inner
@@ -61,6 +61,9 @@ def _mix(F, p, M, before, stride, leaf, depth, bottom):
         if M > BLOCK:
             for j in range(U16):
                 p[j] += here * F[row + U2 + j]
+        elif M <= 6:  # a row is one cache line
+            for j in range(U6):
+                p[j] += here * F[row + U2 + j]
         else:
             for j in range(U8):
                 p[j] += here * F[row + U2 + j]
@@ -80,11 +83,7 @@ def _learn(F, I, before, stride, leaf, arm, x):
     while up <= depth:
         row = before + (leaf >> up) * stride
         b = row + U2
-        w = F[b + arm] * f
-        if w >= ARM_TINY:
-            F[b + arm] = w
-        else:
-            arms.multiply(F, I, np.int64(b), np.int64(arm), x, f)
+        shrink(F, I, b, arm, x, f)
         if M > U8:
             at = b + U16 + arm // U8
             F[at] = arms.eight(F, b + eight)
@@ -93,14 +92,5 @@ def _learn(F, I, before, stride, leaf, arm, x):
             now = F[b]
             for j in range(U1, M):
                 now += F[b + j]
-        rate = F[row]
-        stop, go = rate * now, F[row + U1] * below
-        s = stop + go
-        if now >= ARM_LOW and (min(stop, go) >= OPTION_TINY * s or up == U0):
-            inv = 1.0 / s
-            F[row] = rate * inv
-            F[row + U1] = go * inv
-        else:
-            rows.rare_turn(F, I, np.int64(row), now, below, s)
-        below = s
+        below = turn(F, I, row, now, below, up)
         up += U1

@@ -56,21 +56,8 @@ def play(F, I, table, rates, drift, out, start, end):
                 row = before + (leaf >> up) * stride
                 b = row + U2
                 now = ((F[b] * f0 + F[b + U1] * f1) + F[b + U2] * f2) + F[b + U3] * f3
-                w = F[b + arm] * f
-                if w >= ARM_TINY:
-                    F[b + arm] = w
-                else:
-                    arms.multiply(F, I, np.int64(b), np.int64(arm), x, f)
-                rate = F[row]
-                stop, go = rate * now, F[row + U1] * below
-                s = stop + go
-                if now >= ARM_LOW and (min(stop, go) >= OPTION_TINY * s or up == U0):
-                    inv = 1.0 / s
-                    F[row] = rate * inv
-                    F[row + U1] = go * inv
-                else:
-                    rows.rare_turn(F, I, np.int64(row), now, below, s)
-                below = s
+                shrink(F, I, b, arm, x, f)
+                below = turn(F, I, row, now, below, up)
                 up += U1
             if drift > 0.0:
                 share(F, I, before, stride, leaf, drift)
@@ -79,6 +66,31 @@ def play(F, I, table, rates, drift, out, start, end):
         out.losses[t] = loss
         t += U1
     return np.int64(t)
+
+
+@inner
+def shrink(F, I, b, arm, x, f):
+    """`arms.multiply` with unsigned places."""
+    w = F[b + arm] * f
+    if w >= ARM_TINY:
+        F[b + arm] = w
+    else:
+        arms.multiply(F, I, np.int64(b), np.int64(arm), x, f)
+
+
+@inner
+def turn(F, I, row, now, below, up):
+    """`rows.turn` with unsigned places, for the node `up` levels above the leaf."""
+    rate = F[row]
+    stop, go = rate * now, F[row + U1] * below
+    s = stop + go
+    if now >= ARM_LOW and (min(stop, go) >= OPTION_TINY * s or up == U0):
+        inv = 1.0 / s
+        F[row] = rate * inv
+        F[row + U1] = go * inv
+    else:
+        rows.rare_turn(F, I, np.int64(row), now, below, s)
+    return s
 
 
 @inner

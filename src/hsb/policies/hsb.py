@@ -9,7 +9,7 @@ from ..arguments import arm_list, is_number, stop_prior
 from ..errors import InputError
 from ..kernels import header as h
 from ..locators import Keys, cells
-from ..state import Member, State, depth_for, hang, make_advisor, make_head
+from ..state import State, depth_for, hang, make_advisor, make_head
 from ..structures import Structure, from_dict
 from ..theory.schedule import Constant, Epochs, Falling, Schedule
 from ..types import Arms, Arrays, Bounds, Seed
@@ -71,8 +71,6 @@ class HSB(Mixture):
         super().__init__(arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed)
         self.regions = None if regions is None else int(regions)
 
-    # -- what it is made of ------------------------------------------------------------------------------------------
-
     def _scheduled(self) -> Schedule:
         if self.drift == "auto":
             return Epochs(arms=len(self.arms), rate=self.learning_rate)
@@ -99,13 +97,6 @@ class HSB(Mixture):
             raise ValueError("its advisor does not fit its structure")
         self._depth = depth
         self.locator, self.state = self._locator(), self._fresh()
-
-    @property
-    def _members(self) -> list[Member]:
-        """Those of the structure."""
-        return self.state.members[2 if self.drift == "auto" else 0 :]
-
-    # -- what is known of it -----------------------------------------------------------------------------------------
 
     def regret_bound(self, horizon: float | None = None, *, regions: int | None = None) -> float:
         """What Theorem 2 says of this policy over `horizon` rounds (by default the one it was made for), for so many regions.
@@ -139,7 +130,7 @@ class HSB(Mixture):
 
         if self.drift == "auto":
             return explain_advisor(self.structure, self.state.members[1], self.arms)
-        return explain(self.structure, self._members, self.arms, self.stop)
+        return explain(self.structure, self.state.members, self.arms, self.stop)
 
     def _best_cost(self) -> float:
         from ..explain.price import price

@@ -44,8 +44,6 @@ class Mixture(Rated, Located, listed=False):
         self._sums = list(Sums())
         self._refresh()
 
-    # -- what policies differ in -------------------------------------------------------------------------------------
-
     def _locator(self) -> Keys | Nowhere:
         """How a context becomes a key."""
         raise NotImplementedError
@@ -57,8 +55,6 @@ class Mixture(Rated, Located, listed=False):
     def _best_cost(self) -> float:
         """ln(1/beta) of the best mapping in hindsight."""
         raise NotImplementedError
-
-    # -- a round -----------------------------------------------------------------------------------------------------
 
     def _locate(self, context: Any, *, count: bool) -> None:
         if context is not self.locator.located:
@@ -92,8 +88,6 @@ class Mixture(Rated, Located, listed=False):
         if self._stretch.restart:
             self.state.restart(self._fresh().members)
         self._stretch = self.schedule.stretch(rounds)
-
-    # -- many rounds -------------------------------------------------------------------------------------------------
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         self._visited = False
@@ -167,8 +161,6 @@ class Mixture(Rated, Located, listed=False):
         self.state.tables.add_up(sums, rates, losses, propensities, self.schedule.falls)
         self._sums = sums.tolist()
 
-    # -- the whole policy --------------------------------------------------------------------------------------------
-
     def certificate(self) -> Certificate:
         """What the rounds played so far prove about the regret: Theorem 1's bound with the observed second-order term.
 
@@ -189,8 +181,6 @@ class Mixture(Rated, Located, listed=False):
     def nbytes(self) -> int:
         """Memory that the state takes, rows not yet used apart."""
         return self.state.nbytes
-
-    # -- inside ------------------------------------------------------------------------------------------------------
 
     def _refresh(self) -> None:
         super()._refresh()

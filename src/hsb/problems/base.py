@@ -52,8 +52,6 @@ class Problem(ABC):
         self.arms = whole("arms", arms, 2)
         self.space = Box.unit(features)
 
-    # -- what a problem fills in -------------------------------------------------------------------------------------
-
     @abstractmethod
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         """The expected loss of every arm, shape (T, M), at contexts of shape (T, features) in the rounds `when`, 0-based, out of `rounds`."""
@@ -71,8 +69,6 @@ class Problem(ABC):
     def _stretches(self, rounds: int) -> Iterator[tuple[int, float]]:
         """Rounds that stand for all, and the share of rounds each stands for. One where nothing changes."""
         yield 0, 1.0
-
-    # -- what follows ------------------------------------------------------------------------------------------------
 
     def sample(self, rounds: int, seed: int, *, new_model: bool = False) -> Sample:
         """Contexts and losses of `rounds` rounds. Same seed, same sample.

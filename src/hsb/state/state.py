@@ -42,8 +42,6 @@ class State:
         self._hard = False
         self._lay(members, [(len(F), len(I)) for F, I in members])
 
-    # -- one round ---------------------------------------------------------------------------------------------------
-
     def decide(self, key: Ints, offered: Masks | None, u: float) -> tuple[int, float]:
         """The arm that u selects, and its probability. Changes nothing."""
         arm, chance = self._rounds.decide(self.F, self.I, key, offered, u, self.kinds)
@@ -69,8 +67,6 @@ class State:
         if status != h.DONE:
             self._mend(status)
             self.update(key, offered, arm, loss, x, drift)
-
-    # -- whole tables ------------------------------------------------------------------------------------------------
 
     def play(self, table: Rounds, rates: Floats, drift: float, out: Out, part: slice, *, to_come: int = MANY) -> None:
         """Decide and learn in the rounds of a part of a table, round t at rates[t]. `to_come` rounds may follow, which room is made for."""
@@ -99,8 +95,6 @@ class State:
             return replay.run(self.F, self.I, offers, events, memory, rates, drift, learned, at, self.kinds)  # type: ignore[no-any-return]
 
         return self._go_on(run, at)  # type: ignore[no-any-return]
-
-    # -- the whole state ---------------------------------------------------------------------------------------------
 
     @property
     def members(self) -> list[Member]:
@@ -181,8 +175,6 @@ class State:
     def nbytes(self) -> int:
         """Memory that it takes, rows not yet used apart."""
         return sum(member.kind.bytes_in_use(member) for member in self.members)
-
-    # -- inside ------------------------------------------------------------------------------------------------------
 
     def _go_on(self, attempt: Callable[[Any], tuple[Any, int]], at: Any, to_come: int = MANY) -> Any:
         """Attempt until it is done; `at` is where it is, and returned."""

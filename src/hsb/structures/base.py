@@ -78,8 +78,6 @@ class Structure(ABC):
                 f"features in turn); given {leaves}. Use {1 << leaves.bit_length()}, or features=[j] to look at one feature."
             )
 
-    # -- what a structure must say -----------------------------------------------------------------------------------
-
     def groups(self, node: Node) -> Sequence[Group]:
         """The child groups of a node, none for a leaf. Where several are equally probable, `explain` takes the first."""
         raise InputError(
@@ -93,8 +91,6 @@ class Structure(ABC):
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
         """The constructor's arguments as plain data, the space apart."""
-
-    # -- its nodes ---------------------------------------------------------------------------------------------------
 
     @cached_property
     def _listing(self) -> walk.Listing:
@@ -124,8 +120,6 @@ class Structure(ABC):
     def layers(self) -> Iterable[Layer]:
         """Every node once, children first."""
         return self._listing.layers
-
-    # -- the constants of the theorems -------------------------------------------------------------------------------
 
     @cached_property
     def max_group(self) -> int:
@@ -190,8 +184,6 @@ class Structure(ABC):
             return math.sqrt(self.space.features)
         return math.sqrt(sum(1.0 / count**2 for count in parts(self)))
 
-    # -- its state ---------------------------------------------------------------------------------------------------
-
     def members(self, arms: int, stop: float | None) -> list[Member]:
         """A fresh state for `arms` arms; `stop` is a tree's prior for stopping at a node, None for the paper's uniform one.
 
@@ -200,8 +192,6 @@ class Structure(ABC):
         no_stop(self, stop)
         listing = self._listing
         return [make_graph(TABLES, listing.spec, listing.options, listing.most_nodes, listing.most_groups, arms)]
-
-    # -- from contexts to leaves -------------------------------------------------------------------------------------
 
     @property
     def finest(self) -> Structure:
@@ -269,8 +259,6 @@ class Structure(ABC):
     def _division(self) -> tuple[int, int]:
         """Into how many parts features are divided in turn, and how often: one into all cells at once, several as Section V does."""
         return (self.leaves, 1) if len(self.features) == 1 else (2, self.leaves.bit_length() - 1)
-
-    # -- plain data --------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that `hsb.structures.from_dict` reads back."""
