@@ -1,7 +1,5 @@
 """Which arms there are, which are offered, and where each stands."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 
 import numpy as np
@@ -11,8 +9,7 @@ from .arguments import arm_list, is_hashable, shown
 from .errors import InputError
 from .types import Ints, Masks
 
-EVERYTHING: Masks = np.zeros(0, dtype=np.uint8)
-"""The mask of a round that offers every arm."""
+EVERYTHING: Masks = np.zeros(0, dtype=np.uint8)  # the mask of a round that offers every arm
 
 
 class Offer:
@@ -25,12 +22,11 @@ class Offer:
 
     def _number(self) -> None:
         self.index = {arm: i for i, arm in enumerate(self.arms)}
-        self.now = EVERYTHING
-        """The mask of a round that says nothing of its arms."""
+        self.now = EVERYTHING  # the mask of a round that says nothing of its arms
         if self.removed:
             self.now = np.array([arm not in self.removed for arm in self.arms], dtype=np.uint8)
 
-    def copy(self) -> Offer:
+    def copy(self) -> "Offer":
         """An independent one."""
         twin = Offer(self.arms)
         twin.removed = set(self.removed)

@@ -206,17 +206,6 @@ class Structure(ABC):
         """For each member, the words of a key."""
         return [1]
 
-    def keys(self, contexts: Floats) -> list[Ints]:
-        """Keys of a batch of checked contexts, shape (T, features of the space): one array (T, words) per member."""
-        from ..kernels.keys import encode
-
-        keys = []
-        for code, words in zip(self.codes(), self.key_words(), strict=True):
-            key = np.zeros((len(contexts), words), dtype=np.int64)
-            encode(code, *self.space.ends(), contexts, key, 0, words)
-            keys.append(key)
-        return keys
-
     def leaf_code(self) -> Ints:
         """How a context becomes the number of its leaf (`kernels/keys.py`)."""
         from ..kernels.keys import CELLS, NUMBER
