@@ -40,6 +40,8 @@ class Ledger:
     def check(self, decision: Decision) -> bool:
         """Refuse what was learned before; tell whether the decision is the policy's own, known by its number."""
         number, source = decision.id, decision._stream
+        if source is self.stream and type(number) is int and 0 <= number < self.issued and not self._bit(number):
+            return True  # the commonest case
         own = number is not None and (source is None or source == self.stream)
         if number is not None and source in self.past:
             own = number < self.past[source][1]  # issued before the copy was made
@@ -47,12 +49,15 @@ class Ledger:
             if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < self.issued:
                 what = f"Decision {number!r} was never issued by this policy, which has issued {self.issued}"
                 raise InputError(f"{what}. Leave id out for decisions from elsewhere.")
-            twice = bool(self.bits[int(number) >> 3] >> (int(number) & 7) & 1)
+            twice = self._bit(int(number))
         else:
             twice = any(who == self.stream or when <= self.past.get(who, (-1, 0))[0] for who, when in decision._taught)
         if twice:
             raise InputError(f"{decision!r} was learned from already. Each decision counts once; this feedback was not used.")
         return own
+
+    def _bit(self, number: int) -> bool:
+        return bool(self.bits[number >> 3] >> (number & 7) & 1)
 
     def close(self, decision: Decision, rounds: int, *, own: bool) -> None:
         """It was learned from, as the policy's round number `rounds`."""

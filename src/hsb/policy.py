@@ -84,7 +84,7 @@ class Policy:
         index, propensity = self._choose(offered, self.rng.random() if u is None else float(u))
         if type(context) is not float and isinstance(context, list | np.ndarray):
             context = context.copy()  # the caller may use it again
-        names = self.offer.names(offered) if len(offered) else None
+        names = None if offered is EVERYTHING else self.offer.names(offered)
         return Decision.made(self, context, self.arms[index], propensity, names, self.ledger)
 
     def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
@@ -105,9 +105,12 @@ class Policy:
             scaled = loss
         else:
             scaled = scaled_loss(loss, reward, self.loss_range)
-        index = self.offer.number(decision.arm)
+        try:
+            index = self.offer.index[decision.arm]
+        except (KeyError, TypeError):
+            index = self.offer.number(decision.arm)  # says what is wrong
         propensity = decision.propensity
-        if not is_number(propensity) or not 0.0 < propensity <= 1.0:
+        if not (type(propensity) is float or is_number(propensity)) or not 0.0 < propensity <= 1.0:
             raise InputError(
                 f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}."
             )
@@ -117,7 +120,7 @@ class Policy:
             offered = self.offer.mask(decision.available, past=True)
         elif own and 0 < decision.offered < len(self.arms):  # an arm added since was not among them
             offered = self.offer.first(decision.offered)
-        if len(offered) and not offered[index]:
+        if offered is not EVERYTHING and not offered[index]:
             raise InputError(f"Arm {decision.arm!r} was not among the available {shown(decision.available or ())}.")
         self._locate(decision.context, count=not own)
         self._update(offered, index, scaled, float(propensity))
@@ -137,8 +140,6 @@ class Policy:
         p = np.empty(len(self.arms))
         self._fill(offered, p)
         return p
-
-    # -- arms --------------------------------------------------------------------------------------------------------
 
     def add_arm(self, arm: Hashable) -> None:
         """Add an arm while running, or bring a removed one back.

@@ -12,10 +12,12 @@ class Located(Policy, listed=False):
     """A policy with a locator; `self.locator.key` is the key of the located context."""
 
     locator: Keys | Nowhere
+    _visited = False  # was the last thing done a visit of the nodes of the located context, every arm being offered?
     _own: ClassVar[tuple[str, ...]] = ("locator",)  # what two policies must not share; the rest is never written to
 
     def _locate(self, context: Any, *, count: bool) -> None:
         if context is not self.locator.located:
+            self._visited = False
             clipped = self.locator.locate(context)
             if count:
                 self.clipped += clipped

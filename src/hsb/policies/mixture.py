@@ -1,7 +1,6 @@
 """Exponential weights over every mapping of a structure, exactly: what HSB, S-EXP3 and EXP3 are."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,6 @@ class Mixture(Rated, Located, listed=False):
 
     state: State
     _own = ("locator", "state", "_sums")
-    _visited = False  # was the last thing done a visit of the nodes of the located context, every arm being offered?
 
     def __init__(
         self,
@@ -55,11 +53,6 @@ class Mixture(Rated, Located, listed=False):
     def _best_cost(self) -> float:
         """ln(1/beta) of the best mapping in hindsight."""
         raise NotImplementedError
-
-    def _locate(self, context: Any, *, count: bool) -> None:
-        if context is not self.locator.located:
-            self._visited = False
-            super()._locate(context, count=count)
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         self._visited = offered is EVERYTHING
