@@ -1,6 +1,5 @@
 """Every structure says the truth of itself: its constants, its cells, its cost, and its description as plain data."""
 
-import json
 import math
 from typing import Any
 
@@ -14,7 +13,7 @@ import hsb
 from hsb import quantise
 from hsb.locators import Keys
 from hsb.state import trees
-from hsb.structures import from_dict, from_json
+from hsb.structures import from_dict
 from hsb.structures.walk import log_beta
 
 quick = settings(deadline=None, derandomize=True, max_examples=60)
@@ -394,36 +393,3 @@ def test_the_deepest_tree_tells_neighbouring_doubles_apart():
     following = one + 2.0**-52
     assert tree.leaf_of(following) == tree.leaf_of(one) + 1
     assert tree.leaf_of(np.nextafter(1.0, 0.0)) == tree.leaf_of(1.0) == 2**52 - 1
-
-
-# -- plain data ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.nojit
-@each
-def test_dict_and_json_round_trips(structure):
-    data = structure.to_dict()
-    for again in (from_dict(data), from_json(structure.to_json()), from_dict(json.loads(json.dumps(data)))):
-        assert type(again) is type(structure)
-        assert again == structure and hash(again) == hash(structure)
-        assert again.to_dict() == data
-        assert repr(again) == repr(structure)
-        same = ("leaves", "max_group", "max_groups", "cost", "features")
-        assert all(getattr(again, name) == getattr(structure, name) for name in same)
-        assert again.splits(3, 2) == structure.splits(3, 2)
-    assert data == structure.to_dict()  # reading it changed nothing
-
-
-@each
-def test_repr_can_be_typed_in(structure):
-    if "clip" not in repr(structure.space):
-        assert eval(repr(structure), vars(hsb)) == structure
-
-
-@pytest.mark.nojit
-def test_structures_that_differ_are_not_equal():
-    different = list(EXAMPLES.values())
-    for i, one in enumerate(different):
-        assert all(one != other for other in different[i + 1 :])
-    assert hsb.BinaryTree(depth=3) != hsb.BinaryTree(depth=3, space=hsb.Box(0, 2))
-    assert hsb.BinaryTree(depth=3) != "BinaryTree(depth=3)"
