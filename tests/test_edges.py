@@ -115,3 +115,8 @@ def test_stop_reaches_the_trees_of_one_of():
 def test_boxes_are_compared_by_what_they_are():
     assert hsb.Box(0, 1) == hsb.Box([0.0], [1.0])
     assert len({hsb.Box(0, 1), hsb.Box(0, 1), hsb.Box(0, 2), hsb.Cells(2), hsb.Cells(2)}) == 3
+
+
+def test_arms_may_be_read_only_once():
+    assert hsb.HSB(hsb.BinaryTree(depth=2), arms=(name for name in "ab"), seed=0).arms == ["a", "b"]
+    assert hsb.SExp3(4, arms=iter(["a", "b"]), learning_rate=0.1).arms == ["a", "b"]
