@@ -67,9 +67,7 @@ class HSB(Mixture):
             raise InputError(f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")
         self.structure, self.regions, self.stop = structure, regions, stop_prior(stop)
         self.drift = _checked_drift(drift, default="auto" if horizon is None and learning_rate is None else None)
-        self._depth = depth_for(
-            structure.leaves, len(arms := arm_list(arms))
-        )  # of the advisor: as close a look as these arms allow
+        self._depth = depth_for(structure.leaves, len(arms := arm_list(arms)))  # of the advisor: as deep as the arms allow
         super().__init__(arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed)
         self.regions = None if regions is None else int(regions)
 
