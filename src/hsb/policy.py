@@ -175,8 +175,6 @@ class Policy:
         """The arms that are offered by default: all but those removed."""
         return self.offer.active
 
-    # -- the whole policy --------------------------------------------------------------------------------------------
-
     def regret_bound(self, horizon: float | None = None) -> float:
         """What is proved of its expected regret over `horizon` rounds (by default those it was made for): infinite where nothing is.
 
