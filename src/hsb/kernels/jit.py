@@ -29,7 +29,7 @@ def kernel(function: Any, **more: bool) -> Any:
 def inner(function: Any) -> Any:
     """For functions that only kernels call: neither kept in files of their own nor given what Python would need to call them.
 
-    They are part of the kernels that call them, and compile in half the time. Python must not call them: it would crash.
+    They are part of the kernels that call them, and compile sooner for it. Python must not call them: it would crash.
     """
     return njit(**HOW, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
 
