@@ -139,6 +139,11 @@ class Recursion:
             self.alpha[i] = np.append(alpha * self.arms, alpha.sum()) / (self.arms + 1)
         self.arms += 1
 
+    def flatten(self, r: float) -> None:
+        """The rate falls by r: prior^(1-r) weight^r for every way of splitting with its arms, up to a common scale."""
+        for i, alpha in self.alpha.items():
+            self.alpha[i] = self.normaliser * self.arms ** (r - 1) * (alpha / self.normaliser) ** r
+
 
 class Mixture:
     """Section III: all M^N mappings, each an expert with prior weight beta_1. Tiny N, M only."""
@@ -147,6 +152,7 @@ class Mixture:
         self.arms = arms
         self.mappings = np.array(list(product(range(arms), repeat=hierarchy.leaves)))
         self.beta = np.array([mapping_prior(hierarchy, arms, g) for g in self.mappings.tolist()])
+        self.prior = self.beta.copy()
 
     def probabilities(self, leaf: int, offered: Offered = None) -> Array:
         """Eq. (3), over the experts whose arm at this leaf is offered."""
@@ -162,6 +168,10 @@ class Mixture:
         self.beta[choice == arm] *= math.exp(-x)
         if offered is not None:
             self.beta[awake] *= before / self.beta[awake].sum()
+
+    def flatten(self, r: float) -> None:
+        """The rate falls by r: prior^(1-r) beta^r, of beta that sum to 1, and then they sum to 1 again."""
+        self.beta = _normalised(self.prior ** (1 - r) * _normalised(self.beta) ** r)
 
 
 def mapping_prior(hierarchy: Hierarchy, arms: int, mapping: Sequence[int]) -> float:

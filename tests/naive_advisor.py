@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 PRIOR = np.array([0.002, 0.998])
+FIRST, BUDGET = 1024, 8.0
 
 
 @dataclass
@@ -57,8 +58,8 @@ class Advisor:
             means.append((parent.lost - node.lost + 4 * means[-1]) / (parent.plays - node.plays + 4))
         return means
 
-    def advise(self, cell: int, offered: npt.NDArray[np.bool_]) -> int:
-        """The least mean - 1.25 standard deviations, mixed over the path."""
+    def advise(self, cell: int, offered: npt.NDArray[np.bool_]) -> Array:
+        """The least mean - 1.25 standard deviations, mixed over the path: a distribution, even over equals."""
         reach, index = 1.0, np.zeros(self.arms)
         for path, mu in zip(self.path(cell), self.means(cell), strict=True):
             node = self.nodes.get(path, Node(self.arms))
@@ -66,7 +67,8 @@ class Advisor:
             index += here * (mu - 1.25 * np.sqrt((mu * (1 - mu) + 1 / (node.plays + 4)) / (node.plays + 5)))
             reach *= 1 - node.stop
         index[~offered] = math.inf
-        return int(np.argmin(index))
+        least = index <= index.min() + 1e-12
+        return least / least.sum()
 
     def learn(self, cell: int, arm: int, loss: float) -> None:
         below = math.nan
@@ -94,31 +96,34 @@ class Advisor:
 
 
 class Default:
-    """HSB(structure, arms=M): the recursion and the advisor side by side, in epochs."""
+    """HSB(structure, arms=M): the recursion and the advisor side by side, at a rate that falls."""
 
     def __init__(self, hierarchy: naive.Hierarchy, depth: int, arms: int) -> None:
         self.hierarchy, self.arms = hierarchy, arms
         self.advisor = Advisor(depth, arms)
         self.rounds = 0
-        self.restart()
-
-    def restart(self) -> None:
-        start, length = self.epoch()
-        self.end = start + length
-        self.mixture = naive.Recursion(self.hierarchy, self.arms, 1 / length)
-        self.rate = math.sqrt(4 * math.log(2 * self.arms) / (self.arms * length))
+        self.mixture = naive.Recursion(hierarchy, arms, 1 / FIRST)
+        self.end, self.rate = FIRST, self.rate_until(FIRST)
         self.weights = PRIOR.copy()
 
-    def epoch(self) -> tuple[int, int]:
-        start = 1024
-        while start * 4 <= self.rounds:
-            start *= 4
-        return (0, 1024) if self.rounds < 1024 else (start, 3 * start)
+    def rate_until(self, end: int) -> float:
+        return math.sqrt(BUDGET / (self.arms * end / math.sqrt(2)))
+
+    def flatten(self) -> None:
+        """What the mixture as a whole weighs is its w at the root."""
+        length, self.end = self.end, 2 * self.end
+        r, self.rate = self.rate_until(self.end) / self.rate, self.rate_until(self.end)
+        root = self.hierarchy.root
+        before = self.mixture.w()[root]
+        self.mixture.flatten(r)
+        whole = np.array([self.mixture.w()[root] / before**r, 1.0])
+        self.weights = PRIOR ** (1 - r) * self.weights**r * whole
+        self.weights /= self.weights.sum()
+        self.mixture.drift = 1 / length
 
     def probabilities(self, leaf: int, cell: int, offered: list[int] | None = None) -> Array:
         awake = naive._awake(offered, self.arms)
-        p = self.weights[0] * self.mixture.probabilities(leaf) * awake
-        p[self.advisor.advise(cell, awake)] += self.weights[1]
+        p = self.weights[0] * self.mixture.probabilities(leaf) * awake + self.weights[1] * self.advisor.advise(cell, awake)
         return p / p.sum()
 
     def learn(self, leaf: int, cell: int, arm: int, loss: float, propensity: float, offered: list[int] | None = None) -> None:
@@ -129,7 +134,7 @@ class Default:
             p = self.probabilities(leaf, cell, offered)
             factor[~awake] = (p * factor).sum()  # those asleep keep their share of all weight
             raw = self.mixture.probabilities(leaf)
-            self.weights *= [(raw * factor).sum(), factor[self.advisor.advise(cell, awake)]]
+            self.weights *= [(raw * factor).sum(), (self.advisor.advise(cell, awake) * factor).sum()]
             self.weights /= self.weights.sum()
             drift = self.mixture.drift
             self.weights = (1 - drift) * self.weights + drift * PRIOR
@@ -137,4 +142,4 @@ class Default:
         self.advisor.learn(cell, arm, loss)
         self.rounds += 1
         if self.rounds == self.end:
-            self.restart()
+            self.flatten()

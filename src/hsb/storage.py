@@ -22,7 +22,7 @@ from .errors import FileError, InputError
 from .ledger import Ledger
 from .policies import Policy
 
-FORMAT, VERSION = "hsb-policy", 3
+FORMAT, VERSION = "hsb-policy", 4
 # What zipfile, bz2, json and numpy raise on flipped bytes and huge numbers.
 DAMAGE: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError)
 DAMAGE += (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError)

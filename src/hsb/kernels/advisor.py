@@ -1,6 +1,7 @@
 """The advisor: a Bayes context tree that names one arm for each context. It has no guarantee; the mixture that it is a member of has.
 
-To the mixture it is one node with all its weight on the arm advised: `visit` and `ratio` below. What follows is how it finds that arm.
+To the mixture it is one node with all its weight on the arm advised, or spread evenly over those that it cannot tell apart, as before the
+first loss is known: `visit` and `ratio` below. What follows is how it finds them.
 
 A full binary tree over 2^DEPTH cells, rows in heap order from 1. A node sums, for each arm, the losses of its plays and what they fell
 short of 1. Before its own plays it expects what the rest of its parent has seen,
@@ -17,8 +18,8 @@ cannot be chance, the world has changed there: the node and all below it start a
 
 import math
 
-from .arms import is_offered
-from .header import ADVICE, ARMS, BASES, BLOCK, DEPTH, REST, ROW0, STRIDE, WEIGHT
+from .arms import is_offered, rebuild
+from .header import ADVICE, ARMS, BASES, DEPTH, REST, ROW0, STRIDE, WEIGHT
 from .jit import inner, kernel
 
 SHRINK = 4.0  # how many plays the parent's mean is worth
@@ -28,7 +29,7 @@ SURE = 1e4  # evidence that a change needs at least
 
 # Words of F before the rows.
 CLOCK = 2  # rounds learned from
-# Then scratch, by arm: lost, kept and expected in the level above, mean, width; by level, of the played arm: mean, 1 - mean, expected,
+# Then scratch, by arm: lost, kept and expected in the level above, mean (then the index), width; by level, of the played arm: mean, 1 - mean, expected,
 # 1 - expected.
 HEAD = 8
 
@@ -56,37 +57,41 @@ def _width(mu, n):
 
 @inner
 def visit(F, I, cell, offered, reach):
-    """Reach pass: one node, whose block of arms has 1 for the advised one and 0 for the others."""
-    b = I[I[BASES]]
-    _put(F, I, b, I[ADVICE], 0.0)
+    """Reach pass: one node, whose block of arms has the advised ones' shares and 0 for the others. O(depth * arms)."""
+    b, M = I[I[BASES]], I[ARMS]
     I[ADVICE] = advise(F, I, cell, offered)
-    _put(F, I, b, I[ADVICE], 1.0)
+    index = HEAD + 3 * M
+    least, n = F[index + I[ADVICE]], 0
+    for m in range(M):
+        n += F[index + m] == least
+    for m in range(M):
+        F[b + m] = 1.0 / n if F[index + m] == least else 0.0
+    rebuild(F, I, b)
     F[I[WEIGHT]] = reach
     F[REST] = 0.0
     return 1
 
 
 @inner
-def _put(F, I, b, arm, value):
-    """One weight of the block at b and every sum that it is part of (`arms.py`), the others being 0."""
-    size = I[ARMS]
-    F[b + arm] = value
-    while size > BLOCK:
-        size = (size + BLOCK - 1) // BLOCK
-        b += size * BLOCK
-        arm //= BLOCK
-        F[b + arm] = value
+def ratio(F, I, arm, f):
+    """What is left of its weight after `arm` is multiplied by f."""
+    share = F[I[I[BASES]] + arm]
+    return f if share == 1.0 else (1.0 - share) + share * f
 
 
 @inner
-def ratio(I, arm, f):
-    """What is left of its weight after `arm` is multiplied by f."""
-    return f if arm == I[ADVICE] else 1.0
+def log_ratio(F, I, arm, x):
+    """The same in logarithms, for f = exp(-x)."""
+    share = F[I[I[BASES]] + arm]
+    return -x if share == 1.0 else math.log((1.0 - share) + share * math.exp(-x))
 
 
 @kernel
 def advise(F, I, cell, offered):
-    """The advice for a cell among the offered arms. Changes nothing but scratch. O(depth * arms)."""
+    """The advice for a cell among the offered arms, the first of equals; each arm's index is left where the means were.
+
+    Changes nothing but scratch. O(depth * arms).
+    """
     M, depth, row0, stride = I[ARMS], I[DEPTH], I[ROW0], I[STRIDE]
     lost, kept, expected, mean, width = HEAD, HEAD + M, HEAD + 2 * M, HEAD + 3 * M, HEAD + 4 * M
     for m in range(M):
@@ -120,10 +125,11 @@ def advise(F, I, cell, offered):
     best = -1
     least = math.inf
     for m in range(M):
-        if not is_offered(offered, m):
-            continue
-        mu = _shrunk(F[lost + m], F[kept + m], F[expected + m])  # of nodes never visited
-        index = F[mean + m] + reach * mu - WIDTHS * (F[width + m] + reach * _width(mu, 0.0))
+        index = math.inf
+        if is_offered(offered, m):
+            mu = _shrunk(F[lost + m], F[kept + m], F[expected + m])  # of nodes never visited
+            index = F[mean + m] + reach * mu - WIDTHS * (F[width + m] + reach * _width(mu, 0.0))
+        F[mean + m] = index
         if index < least:
             best, least = m, index
     return best

@@ -198,6 +198,18 @@ def share(F, I, b, drift):
 
 
 @inner
+def flatten(F, I, b, r):
+    """Raise every weight to the power r; ln of the sum over arms of prior^(1-r) share^r. What was never touched stays. O(M)."""
+    before = log_total(F, I, b)
+    for m in range(I[h.ARMS]):
+        v = F[b + m]
+        if v != 1.0:
+            _store_log(F, I, b, m, r * log_weight(F, I, b, m))
+    rebuild(F, I, b)
+    return log_total(F, I, b) - r * before - (1.0 - r) * math.log(I[h.ARMS])
+
+
+@inner
 def log_total(F, I, b):
     """Logarithm of the sum of the weights, right at any scale. O(M)."""
     top = log_weight(F, I, b, 0)

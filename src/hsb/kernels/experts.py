@@ -22,14 +22,13 @@ UNSEEN = 1e-200  # experts awake that weigh less than this together are summed i
 
 
 class Table(NamedTuple):
-    """Whole rounds: advice, and which row of it each round has; masks, which may have no columns; losses, u's and rates."""
+    """Whole rounds: advice, and which row of it each round has; masks, which may have no columns; losses and u's."""
 
     advice: np.ndarray
     row: np.ndarray
     masks: np.ndarray
     losses: np.ndarray
     us: np.ndarray
-    rates: np.ndarray
 
 
 @kernel
@@ -193,12 +192,12 @@ def rescale(logs, weights):
 
 
 @kernel
-def play(logs, weights, table, p, played, chances):
-    """Decide and learn in every round of a table."""
+def play(logs, weights, table, rate, p, played, chances, start, end):
+    """Decide and learn in rounds start .. end - 1 of a table."""
     advice = table.advice
-    for t in range(len(table.us)):
+    for t in range(start, end):
         row, offered = table.row[t], table.masks[t]
         arm, chance = decide(logs, weights, advice, row, offered, p, table.us[t])
-        learn(logs, weights, advice, row, offered, arm, table.rates[t] * table.losses[t, arm] / chance)
+        learn(logs, weights, advice, row, offered, arm, rate * table.losses[t, arm] / chance)
         played[t] = arm
         chances[t] = chance

@@ -6,7 +6,7 @@ None), stop where one would be needed, and the state goes on with kernels that h
 
 import math
 
-from . import arms, graph, intervals, members, one_of, tree
+from . import advisor, arms, graph, intervals, members, one_of, tree
 from . import header as h
 from . import kinds as of
 from .jit import inner
@@ -35,18 +35,18 @@ def log_g(F, I, key, offered, p, arm, x, kinds, logs):
 
 @inner
 def weigh(F, I, key, offered, step, drift, kinds, logs):
-    """The rest of `rounds.update`, for any `step` = (arm, x, ln g)."""
+    """The rest of `rounds.update`, for any `step` = (arm, x, ln g): ln of the whole mixture's ratio; inf without logarithms."""
     if logs is not None:
+        r = 0.0
         for k in range(I[h.MEMBERS] - 1, -1, -1):
             f, i, part = members.own(F, I, k, key)
             n = of.extend(f, i, part, members.count(I, k), kinds[9], kinds[1])
             r = _ratio_log(f, i, part, n, step, offered, kinds[0], kinds[2], kinds[3], kinds[4])
             if i[h.PARENT] >= 0:
                 F[members.place(I, i, h.CHILD_RATIO)] = r
-            if drift > 0.0:
-                of.share(f, i, n, drift, kinds[0], kinds[4])
-        return h.DONE
-    return h.HARD
+            of.share(f, i, n, drift, kinds[0], kinds[4])
+        return r
+    return math.inf
 
 
 @inner
@@ -67,7 +67,7 @@ def _ratio_log(F, I, key, n, step, offered, trees, interval, listed, heads):
             return one_of.ratio_log(F, I, arm, x, offered, log_g)
     if heads is not None:
         if kind == h.ADVISOR:
-            return -x if arm == I[h.ADVICE] else 0.0
+            return advisor.log_ratio(F, I, arm, x)
         return one_of.ratio_log(F, I, arm, x, offered, log_g)
     return 0.0
 

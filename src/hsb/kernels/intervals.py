@@ -174,6 +174,44 @@ def fill(F, I):
             _recompute(F, I, i, j, F[I[h.UNIT]] ** (j - i + 1))
 
 
+@kernel
+def refill(F, I):
+    """The same from the masses as they are."""
+    N = I[h.LEAVES]
+    for i in range(N - 1, -1, -1):
+        for j in range(i + 1, N):
+            at = i * N + j
+            mass = F[I[h.SIGMA] + at] * arms.total(F, _block(I, i, j), I[h.TOP], I[h.TOP_SIZE])
+            _recompute(F, I, i, j, mass if F[I[h.SIGMA_E] + at] == 0.0 else 0.0)
+
+
+@kernel
+def log_masses(F, I, places, logs):
+    """ln sigma of the intervals at i*N + j in `places`, into `logs`."""
+    N = I[h.LEAVES]
+    for k in range(len(places)):
+        b = _block(I, places[k] // N, places[k] % N)
+        logs[k] = _log_rate(F, I, places[k]) + arms.log_total(F, I, b)
+
+
+@kernel
+def set_masses(F, I, places, logs):
+    """Give these intervals such masses; no table is computed."""
+    N = I[h.LEAVES]
+    for k in range(len(places)):
+        _set_mass(F, I, places[k], _block(I, places[k] // N, places[k] % N), logs[k])
+
+
+@inner
+def _set_mass(F, I, at, b, log):
+    """sigma of an interval from its logarithm; how much of it a sum can see."""
+    e = max(0.0, math.ceil((math.log(SIGMA_TINY) - log) / LOG_SIGMA_BASE))
+    sigma = math.exp(log + e * LOG_SIGMA_BASE)
+    F[I[h.SIGMA] + at] = sigma / arms.total(F, b, I[h.TOP], I[h.TOP_SIZE])
+    F[I[h.SIGMA_E] + at] = e
+    return sigma if e == 0.0 else 0.0
+
+
 @inner
 def ratio(F, I, key, arm, x, f, offered, g):
     """Ratio pass over the intervals just visited; return the root's ratio. x <= STEP."""
@@ -265,10 +303,6 @@ def ratio_log(F, I, key, arm, x, offered, log_g):
                 log = math.log(F[I[h.UNIT]])
             else:
                 log -= r
-            e = max(0.0, math.ceil((math.log(SIGMA_TINY) - log) / LOG_SIGMA_BASE))
-            sigma = math.exp(log + e * LOG_SIGMA_BASE)
-            F[I[h.SIGMA] + at] = sigma / arms.total(F, b, I[h.TOP], I[h.TOP_SIZE])
-            F[I[h.SIGMA_E] + at] = e
-            F[I[h.ADJOINT] + at] = sigma if e == 0.0 else 0.0
+            F[I[h.ADJOINT] + at] = _set_mass(F, I, at, b, log)
         _recompute_row(F, I, i, leaf)
     return r + math.log(F[root]) - math.log(before)

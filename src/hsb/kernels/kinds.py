@@ -65,24 +65,28 @@ def ratio(F, I, key, n, step, offered, trees, interval, listed, heads):
             return one_of.ratio(F, I, arm, x, f, offered, g)
     if heads is not None:
         if kind == ADVISOR:
-            return advisor.ratio(I, arm, f)
+            return advisor.ratio(F, I, arm, f)
         return one_of.ratio(F, I, arm, x, f, offered, g)
     return 1.0
 
 
 @inner
 def share(F, I, n, drift, trees, heads):
-    """Fixed share in the n nodes just learned from."""
+    """Fixed share in the n nodes just learned from; `drift` is that of nodes and that of the head."""
     kind = I[KIND]
+    own, head = drift
     if heads is not None:
         if kind == ADVISOR:
             return
         if kind == HEAD:
-            one_of.share(F, I, drift)
+            if head > 0.0:
+                one_of.share(F, I, head)
             return
+    if own == 0.0:
+        return
     at, skip = BASES, 0
     if trees is not None:
         if kind == DENSE or kind == COMPRESSED:
             at, skip = PATH, rows.ARMS_AT
     for i in range(n):
-        arms.share(F, I, I[I[at] + i] + skip, drift)
+        arms.share(F, I, I[I[at] + i] + skip, own)

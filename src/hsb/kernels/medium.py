@@ -8,21 +8,22 @@ import math
 import numpy as np
 
 from . import arms
-from .header import ARMS, BLOCK, DEPTH, PER_WORD, ROW0, STEP, STRIDE
+from .header import ARMS, BLOCK, DEPTH, DRIFT, GAMMA, PER_WORD, RATE, ROW0, STEP, STRIDE
 from .jit import inner
-from .rounds import pick
+from .rounds import count, pick
 from .small import lowest, share, shrink, turn
 
 U0, U1, U2, U6, U8, U16 = (np.uint64(i) for i in (0, 1, 2, 6, 8, 16))
 
 
 @inner
-def play(F, I, table, rates, drift, out, p, span):
+def play(F, I, words, table, out, p, span):
     """Play rounds from span[0] on, before span[1]; return the first that needs the general way: a loss in a new leaf, or a huge step.
 
     `p` has room for eight or sixteen numbers.
     """
-    M = I[ARMS]
+    M, rate, gamma, drift = I[ARMS], words[RATE], words[GAMMA], words[DRIFT]
+    masked = span[0] > span[1]  # never
     depth, stride = np.uint64(I[DEPTH]), np.uint64(I[STRIDE])
     before = np.uint64(I[ROW0]) - stride  # rows are counted from 1, the root
     shift, leaves = I[PER_WORD] - I[DEPTH], 1 << I[DEPTH]
@@ -34,12 +35,13 @@ def play(F, I, table, rates, drift, out, p, span):
         arm, chance = pick(p[:M], table.us[t])
         loss = table.losses[t, arm]
         if loss > 0.0:
-            x = rates[t] * loss / chance
+            x = rate * loss / (chance + gamma)
             if bottom > U0 or x > STEP:
                 break
-            _learn(F, I, before, stride, leaf, np.uint64(arm), x)
+            below = _learn(F, I, before, stride, leaf, np.uint64(arm), x)
             if drift > 0.0:
                 share(F, I, before, stride, leaf, drift)
+            count(words, loss, math.log(below), masked)
         out.arms[t] = arm
         out.chances[t] = chance
         out.losses[t] = loss
@@ -75,7 +77,7 @@ def _mix(F, p, M, before, stride, leaf, depth, bottom):
 
 @inner
 def _learn(F, I, before, stride, leaf, arm, x):
-    """Ratio pass up the path, all of which was visited before."""
+    """Ratio pass up the path, all of which was visited before; the root's ratio."""
     f, M, depth = math.exp(-x), np.uint64(I[ARMS]), np.uint64(I[DEPTH])
     eight = arm // U8 * U8
     below = 0.0
@@ -94,3 +96,4 @@ def _learn(F, I, before, stride, leaf, arm, x):
                 now += F[b + j]
         below = turn(F, I, row, now, below, up)
         up += U1
+    return below

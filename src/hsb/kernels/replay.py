@@ -174,8 +174,8 @@ def _chance(offers, k, p, sums, u, arms, shown, j):
 
 
 @free_kernel
-def run(F, I, offers, events, memory, rates, drift, learned, at, kinds):
-    """Go on `at` = (the first row not played, how many were learned from); it ends after as many learned as there are rates.
+def run(F, I, offers, events, memory, most, learned, at, kinds):
+    """Go on `at` = (the first row not played, how many were learned from); it ends after `most` learned.
 
     Return where it is then, and why.
     """
@@ -185,7 +185,7 @@ def run(F, I, offers, events, memory, rates, drift, learned, at, kinds):
     fresh = start
     M = offers.masks.shape[1]
     for t in range(start, len(events.u)):
-        if n == len(rates):
+        if n == most:
             return (t, n), DONE
         k, u, shown, key = events.pool[t], events.u[t], events.shown[t], keys[t]
         visited = True
@@ -207,8 +207,7 @@ def run(F, I, offers, events, memory, rates, drift, learned, at, kinds):
             chance = _chance(offers, k, memory.p[place], memory.sums[place], u, M, shown, offers.place[t])
         if chance > 0.0:
             loss = events.loss[t]
-            x = rates[n] * loss / chance
-            status = rounds.update(F, I, key, offered, shown, loss, x, drift, visited, kinds)
+            status = rounds.update(F, I, key, offered, shown, loss, chance, visited, kinds)
             if status != DONE:
                 return (t, n), status
             learned.rows[n] = t

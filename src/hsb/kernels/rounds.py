@@ -221,13 +221,15 @@ def is_sole(offered):
 
 
 @kernel
-def update(F, I, key, offered, arm, loss, x, drift, visited, kinds):
-    """Learn that `arm` had this loss, estimated as x (rate * loss / propensity). A status, of which only DONE changed anything.
+def update(F, I, key, offered, arm, loss, chance, visited, kinds):
+    """Learn that `arm`, played with probability `chance`, had this loss. A status, of which only DONE changed anything.
 
     `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not offered, those
-    are multiplied by g, so that the offered arms keep their total. Every node learned from then shares `drift` of its weights.
+    are multiplied by g, so that the offered arms keep their total. Every node learned from then shares `DRIFT` of its weights.
     """
-    x = min(x, MOST)
+    x = min(F[h.RATE] * loss / (chance + F[h.GAMMA]), MOST)
+    drift = F[h.DRIFT], F[h.HEAD_DRIFT]
+    log_z = 0.0
     masked = arms.is_masked(offered)
     if x > 0.0 and I[h.ALL_ARMS] > 1 and not (masked and is_sole(offered)):  # else there is nothing to weigh
         if _is_short(I):
@@ -239,18 +241,36 @@ def update(F, I, key, offered, arm, loss, x, drift, visited, kinds):
             return h.HARD
         if (x <= h.STEP and log_g >= -h.STEP) or (not masked and _others_remain(F, I, arm)):
             step = arm, x, math.exp(-x), math.exp(log_g)
+            r = 1.0
             for k in range(I[h.MEMBERS] - 1, -1, -1):
                 f, i, part = members.own(F, I, k, key)
                 n = of.extend(f, i, part, members.count(I, k), kinds[9], kinds[1])
                 r = of.ratio(f, i, part, n, step, offered, kinds[0], kinds[2], kinds[3], kinds[4])
                 if i[h.PARENT] >= 0:
                     F[members.place(I, i, h.CHILD_RATIO)] = r
-                if drift > 0.0:
-                    of.share(f, i, n, drift, kinds[0], kinds[4])
-        elif hard.weigh(F, I, key, offered, (arm, x, log_g), drift, kinds, kinds[5]) != h.DONE:
-            return h.HARD
+                of.share(f, i, n, drift, kinds[0], kinds[4])
+            log_z = log_g if masked else math.log(r)
+        else:
+            log_z = hard.weigh(F, I, key, offered, (arm, x, log_g), drift, kinds, kinds[5])
+            if log_z == math.inf:
+                return h.HARD
+            log_z = log_g if masked else log_z
+        count(F, loss, log_z, masked)
+    else:
+        F[h.LOST] += loss
+        F[h.EXCESS] += loss if x == 0.0 else 0.0  # a sole arm is played by every mapping
     _teach(F, I, key, arm, loss, kinds[4])
     return h.DONE
+
+
+@inner
+def count(F, loss, log_z, masked):
+    """Add a round with a loss to what a certificate needs; where some arms were not offered, mappings may have slept through it."""
+    gain = loss + log_z / F[h.RATE]
+    F[h.LOST] += loss
+    F[h.EXCESS] += (max(gain, 0.0) if masked else gain) + F[h.PRICE]
+    if masked:
+        F[h.MASKED] += 1.0
 
 
 @inner

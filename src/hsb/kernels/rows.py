@@ -82,6 +82,27 @@ def logs(stop, go, e):
 
 
 @inner
+def store_logs(F, I, row, stop, go):
+    """Write a pair of odds, given as logarithms of any sum, to a row whose arms are in place; return ln of that sum."""
+    high = max(stop, go)
+    small = math.log(math.exp(stop - high) + math.exp(go - high))
+    stop = stop - high - small  # in this order: `high` may be large
+    go = go - high - small
+    limit = math.log(OPTION_TINY)
+    if stop == -math.inf:
+        store(F, I, row, 1.0, 1.0, math.inf)
+    elif stop < limit:
+        e = math.ceil(-stop / LOG_BASE)
+        store(F, I, row, math.exp(stop + e * LOG_BASE), 1.0, e)
+    elif -math.inf < go < limit:
+        e = math.ceil(-go / LOG_BASE)
+        store(F, I, row, 1.0, math.exp(go + e * LOG_BASE), -e)
+    else:
+        store(F, I, row, math.exp(stop), math.exp(go), 0.0)
+    return high + small
+
+
+@inner
 def turn(F, I, row, now, below):
     """A node whose arms have the new total `now` and whose child has the ratio `below`: set its odds, return its ratio."""
     rate = F[row]

@@ -9,16 +9,19 @@ import math
 import numpy as np
 
 from . import arms, rows
-from .header import ARM_LOW, ARM_TINY, ARMS, DEPTH, OPTION_TINY, PER_WORD, ROW0, STEP, STRIDE, WEIGHT
+from .header import ARM_LOW, ARM_TINY, ARMS, DEPTH, DRIFT, GAMMA, OPTION_TINY, PER_WORD, RATE, ROW0, STEP, STRIDE, WEIGHT
 from .jit import inner
+from .rounds import count
 
 U0, U1, U2, U3, U4, U5 = (np.uint64(i) for i in range(6))
 
 
 @inner
-def play(F, I, table, rates, drift, out, start, end):
-    """Play rounds start .. end - 1; return the first that needs the general way: a loss in a new leaf, or a huge step."""
+def play(F, I, words, table, out, start, end):
+    """Play rounds start .. end - 1, `words` being the state's; return the first that needs the general way: a loss in a new leaf, or a huge step."""
     keys, losses, us = table.keys, table.losses, table.us
+    rate, gamma, drift = words[RATE], words[GAMMA], words[DRIFT]
+    masked = start > end  # never
     M = I[ARMS]
     depth, stride = np.uint64(I[DEPTH]), np.uint64(I[STRIDE])
     before = np.uint64(I[ROW0]) - stride  # rows are counted from 1, the root
@@ -42,7 +45,7 @@ def play(F, I, table, rates, drift, out, start, end):
         arm, chance = _draw(F, scratch, p0, p1, p2, p3, us[t], last)
         loss = losses[t, arm]
         if loss > 0.0:
-            x = rates[t] * loss / chance
+            x = rate * loss / (chance + gamma)
             if new or x > STEP:
                 break
             f = math.exp(-x)
@@ -61,6 +64,7 @@ def play(F, I, table, rates, drift, out, start, end):
                 up += U1
             if drift > 0.0:
                 share(F, I, before, stride, leaf, drift)
+            count(words, loss, math.log(below), masked)
         out.arms[t] = arm
         out.chances[t] = chance
         out.losses[t] = loss

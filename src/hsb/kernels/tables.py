@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from . import medium, members, rounds, small
-from .header import ALL_ARMS, BLOCK, DONE, HARD, P
+from .arms import is_offered
+from .header import ALL_ARMS, BLOCK, DONE, FLOOR, HARD, P, STATE_WORDS
 from .jit import inner, kernel
 
 
@@ -52,37 +53,63 @@ def _offered(masks, pool, t):
 
 
 @inner
-def _play_few(F, I, table, rates, drift, out, span, masks, few, some):
+def _play_few(F, I, table, out, span, masks, few, some):
     """The first round from span[0] on, and before span[1], that `small.play` and `medium.play` cannot play."""
     if few is not None:
-        if masks is None:
+        if masks is None and F[FLOOR] == 0.0:
             f, i = members.arrays(F, I, 0)
-            return small.play(f, i, table, rates, drift, out, span[0], span[1])
+            return small.play(f, i, F[:STATE_WORDS], table, out, span[0], span[1])
     if some is not None:
-        if masks is None:
+        if masks is None and F[FLOOR] == 0.0:
             f, i = members.arrays(F, I, 0)
             p = F[I[P] : I[P] + (2 * BLOCK if I[ALL_ARMS] > BLOCK else BLOCK)]
-            return medium.play(f, i, table, rates, drift, out, p, span)
+            return medium.play(f, i, F[:STATE_WORDS], table, out, p, span)
     return span[0]
 
 
+@inner
+def _draw(F, I, key, offered, u, kinds):
+    """`rounds.draw` with a floor: of all decisions that share is uniform among the offered arms, and the probability says so."""
+    floor = F[FLOOR]
+    if floor == 0.0:
+        return rounds.draw(F, I, key, offered, u, kinds)
+    M = I[ALL_ARMS]
+    n = 0
+    for m in range(M):
+        n += is_offered(offered, m)
+    if u >= floor:
+        arm, chance = rounds.draw(F, I, key, offered, (u - floor) / (1.0 - floor), kinds)
+    else:
+        p = F[I[P] : I[P] + M]
+        if rounds.mix(F, I, key, offered, p, kinds) < 0.0:
+            return -1, 0.0
+        arm, left = 0, min(int(u / floor * n), n - 1)
+        for m in range(M):
+            if is_offered(offered, m):
+                if left == 0:
+                    arm = m
+                left -= 1
+        chance = p[arm]
+    return arm, (1.0 - floor) * chance + floor / n
+
+
 @kernel
-def play(F, I, table, rates, drift, out, start, end, kinds):
+def play(F, I, table, out, start, end, kinds):
     """Play rounds start .. end - 1; return the first round not played, and why."""
     t = start
     while t < end:
-        t = _play_few(F, I, table, rates, drift, out, (t, end), table.masks, kinds[6], kinds[7])
+        t = _play_few(F, I, table, out, (t, end), table.masks, kinds[6], kinds[7])
         if t == end:
             break
         offered = _offered(table.masks, table.pool, t)
         key = table.keys[t]
         rounds.visit(F, I, key, offered, kinds)
-        arm, chance = rounds.draw(F, I, key, offered, table.us[t], kinds)
+        arm, chance = _draw(F, I, key, offered, table.us[t], kinds)
         if arm < 0:
             return t, HARD
         loss = table.losses[t, arm]
         visited = t >= start  # always, but no literal: Numba would compile the same once more for it
-        status = rounds.update(F, I, key, offered, arm, loss, rates[t] * loss / chance, drift, visited, kinds)
+        status = rounds.update(F, I, key, offered, arm, loss, chance, visited, kinds)
         if status != DONE:
             return t, status
         out.arms[t] = arm
@@ -93,14 +120,12 @@ def play(F, I, table, rates, drift, out, start, end, kinds):
 
 
 @kernel
-def learn(F, I, table, rates, drift, start, end, kinds):
+def learn(F, I, table, start, end, kinds):
     """Learn rows start .. end - 1, whose arms and propensities come from a log; return the first row not learned, and why."""
     for t in range(start, end):
-        loss = table.losses[t]
-        x = rates[t] * loss / table.chances[t]
         offered = _offered(table.masks, table.pool, t)
         visited = t < start  # never
-        status = rounds.update(F, I, table.keys[t], offered, table.arm[t], loss, x, drift, visited, kinds)
+        status = rounds.update(F, I, table.keys[t], offered, table.arm[t], table.losses[t], table.chances[t], visited, kinds)
         if status != DONE:
             return t, status
     return end, DONE
@@ -113,16 +138,3 @@ def fill(F, I, table, p, start, end, kinds):
         if not rounds.fill(F, I, table.keys[t], _offered(table.masks, table.pool, t), p[t], kinds):
             return t, HARD
     return end, DONE
-
-
-@kernel
-def add_up(sums, rates, losses, chances, falling):
-    """Add rounds, one after the other, to what a certificate needs: rate loss^2 / (2 chance); for a falling rate also that times the
-    rate, and the rates themselves."""
-    for t in range(len(rates)):
-        x = rates[t] * losses[t] / chances[t]
-        if losses[t] > 0.0:
-            sums[2] += x * losses[t] / 2.0
-        if falling:
-            sums[0] += rates[t]
-            sums[1] += rates[t] * x * losses[t] / 2.0

@@ -160,21 +160,5 @@ def ratio_log(F, I, n, arm, x, offered, log_g):
         stop, go, e = rows.odds(F, I, row)
         stop, go = rows.logs(stop, go, e)
         stop += arms.shrink_log(F, I, b, arm, x, offered, log_g)
-        go += below
-        high = max(stop, go)
-        small = math.log(math.exp(stop - high) + math.exp(go - high))
-        below = high + small
-        stop = stop - high - small  # in this order: `high` may be large
-        go = go - high - small
-        limit = math.log(h.OPTION_TINY)
-        if stop == -math.inf:
-            rows.store(F, I, row, 1.0, 1.0, math.inf)
-        elif stop < limit:
-            e = math.ceil(-stop / h.LOG_BASE)
-            rows.store(F, I, row, math.exp(stop + e * h.LOG_BASE), 1.0, e)
-        elif -math.inf < go < limit:
-            e = math.ceil(-go / h.LOG_BASE)
-            rows.store(F, I, row, 1.0, math.exp(go + e * h.LOG_BASE), -e)
-        else:
-            rows.store(F, I, row, math.exp(stop), math.exp(go), 0.0)
+        below = rows.store_logs(F, I, row, stop, go + below)
     return below

@@ -1,46 +1,68 @@
-"""What the rounds played so far prove."""
+"""What the rounds learned so far prove."""
 
+import math
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A bound on the regret, from what was observed: a fact about these rounds, whatever the world did.
+    """A bound on what was lost more than by a mapping, from what was observed: a fact about these rounds, whatever the world did.
 
-    With estimates loss / propensity for the arm played and 0 for the others, and for any mapping g of prior weight beta,
+    With estimates loss / propensity for the arm played and 0 for the others, and for every mapping g of prior weight beta,
 
-        sum of (loss - estimate of g)  <=  ln(1/beta) / rate + sum of rate loss^2 / (2 propensity)
+        sum of (loss - estimate of g)  <=  ln(1/beta) / rate + sum of (loss + ln(Z) / rate at that time) + what sharing cost
 
-    holds for every run, not only on average (the proof of Theorem 1, before its expectation is taken), as long as each round was learned
-    from before the next was decided. The estimates are unbiased: for a mapping fixed beforehand, the left side is in expectation the regret.
-    Here g is the most probable mapping; chosen afterwards, it looks better than it is, and the left side errs towards too much regret.
-    Where the rate falls, rounds are weighed by their rates; the bound then speaks of that weighted mean.
+    holds in every run, not only on average: with late feedback, arms that come and go, logged decisions, a rate that falls (`docs/proofs.md`).
+    Z is what a round left of the mixture's weight. The sums run over the rounds learned from; those in which g's arm was not offered are left
+    out, and before an arm was added g may have any other arm. It is never more than the loss observed, since estimates are never negative.
 
-    >>> found = Certificate(rounds=1000, prior_cost=5.0, second_order=100.0, total=400.0)
-    >>> found.average
-    0.4
+    The estimates are unbiased, so for a mapping fixed beforehand the left side is, in expectation, the regret. Here g is the mapping that
+    `explain()` shows, on the structure's leaves; chosen afterwards, it looks better than it is, and the left side errs towards too much regret.
+
+    With `delta`, from a policy made with `implicit=True`, the bound is on the true regret instead of an estimated one, for all mappings at once
+    and at all times, and fails with probability delta at most, if the feedback that never comes does not depend on the arm.
+
+    >>> found = Certificate(rounds=1000, lost=700.0, excess=100.0, prior_cost=5.0, rate=0.02)
+    >>> found.total, found.average
+    (350.0, 0.35)
     >>> print(found)  # doctest: +ELLIPSIS
-    Over 1,000 rounds the policy lost at most 0.4 a round more than its best mapping in hindsight, ...
+    Over the 1,000 rounds learned from, at most 0.35 a round was lost more than by the mapping that explain() shows, ...
     """
 
     rounds: int
     """Rounds learned from."""
+    lost: float
+    """The sum of their losses, in units of the width of `loss_range`, as all of these."""
+    excess: float
+    """The sum over rounds of loss + ln(Z)/rate, and of what sharing cost: in expectation at most M rate / 2 a round, sharing apart."""
     prior_cost: float
-    """ln(1/beta) of the mapping compared with."""
-    second_order: float
-    """The sum over rounds of rate loss^2 / (2 propensity), in expectation at most M rate / 2 a round."""
-    total: float
-    """The bound for all rounds together, in units of the width of `loss_range`."""
+    """ln(1/beta) of the mapping compared with, all that is added to it included."""
+    rate: float
+    """The present rate."""
+    masked: bool = False
+    """Were some arms not offered in some rounds?"""
+    delta: float | None = None
+    """The probability that it does not hold; None: it always does, of estimated losses."""
+
+    @property
+    def total(self) -> float:
+        """The bound for all rounds together."""
+        return min(self.prior_cost / self.rate + self.excess, self.lost if self.excess < math.inf else math.inf)
 
     @property
     def average(self) -> float:
         """The bound for a round, on average."""
-        return self.total / self.rounds if self.rounds else float("inf")
+        return self.total / self.rounds if self.rounds else math.inf
 
     def __str__(self) -> str:
         if not self.rounds:
             return "Nothing was learned yet, so nothing is certified."
-        return (
-            f"Over {self.rounds:,} rounds the policy lost at most {self.average:.4g} a round more than its best mapping in "
-            f"hindsight, whose loss is estimated from the same rounds by loss / propensity."
-        )
+        if self.excess == math.inf:
+            return "Part of this policy's rounds were learned by a version of hsb that did not count what a certificate needs."
+        left_out = ", rounds left out in which its arm was not offered" if self.masked else ""
+        if self.delta is None:
+            how = f", whose loss is estimated from the same rounds by loss / propensity{left_out}."
+        else:
+            how = f", with probability {1.0 - self.delta:g} at least{left_out}."
+        what = f"Over the {self.rounds:,} rounds learned from, at most {self.average:.4g} a round was lost more than by the mapping that"
+        return f"{what} explain() shows{how}"

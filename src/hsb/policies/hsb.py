@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from .. import theory
@@ -11,7 +12,8 @@ from ..kernels import header as h
 from ..locators import Keys, cells
 from ..state import State, depth_for, hang, make_advisor, make_head
 from ..structures import Structure, from_dict
-from ..theory.schedule import Constant, Epochs, Falling, Schedule
+from ..theory.anytime import anytime_schedule
+from ..theory.schedule import Constant, Falling, Schedule
 from ..types import Arms, Arrays, Bounds, Seed
 from .mixture import Mixture
 
@@ -73,10 +75,10 @@ class HSB(Mixture):
 
     def _scheduled(self) -> Schedule:
         if self.drift == "auto":
-            return Epochs(arms=len(self.arms), rate=self.learning_rate)
+            return anytime_schedule(arms=len(self.arms), rate=self.learning_rate)
         drift = self.drift or 0.0
         if self.learning_rate is None:
-            return Falling(self._prior_bound() / len(self.arms), drift)
+            return Falling(self._prior_bound(), arms=len(self.arms), drift=drift)
         return Constant(self.learning_rate, drift)
 
     def _locator(self) -> Keys:
@@ -84,12 +86,13 @@ class HSB(Mixture):
 
     def _fresh(self) -> State:
         """The structure's members; in the default, below a head, beside an advisor."""
-        members, words = self.structure.members(len(self.arms), self.stop), self.structure.key_words()
+        arms, structure = len(self.arms), self.structure
+        members, words, walks = structure.members(arms, self.stop), structure.key_words(), structure.walks()
         if self.drift != "auto":
-            return State(members, words)
-        head = make_head(Epochs.head, len(self.arms))
-        (advisor,) = hang([make_advisor(self._depth, len(self.arms))], option=1, offset=0)
-        return State([head, advisor, *hang(members, option=0, offset=2)], [0, 1, *words])
+            return State(members, words, walks)
+        head = make_head(anytime_schedule(arms=arms).head, arms)
+        (advisor,) = hang([make_advisor(self._depth, arms)], option=1, offset=0)
+        return State([head, advisor, *hang(members, option=0, offset=2)], [0, 1, *words], [None, None, *walks])
 
     def _look(self, depth: int) -> None:
         """Begin anew with an advisor that looks that closely."""
@@ -146,6 +149,13 @@ class HSB(Mixture):
         if self.drift == "auto" and self._depth != (depth := int(arrays["1.ints"][h.DEPTH])):
             self._look(depth)  # as closely as it could when there were fewer arms
         super().take_arrays(arrays)
+
+    def _rate_before(self, rounds: int) -> float:
+        """The default of formats up to 3 had epochs that ended after 4^5, 4^6, ... rounds."""
+        if self.drift != "auto" or self.learning_rate is not None:
+            return super()._rate_before(rounds)
+        arms, length = len(self.arms), 1024 if rounds < 1024 else 3 << (rounds.bit_length() - 1) // 2 * 2
+        return math.sqrt(4.0 * math.log(2.0 * arms) / (arms * length))
 
     def _upgraded(self, arrays: Arrays) -> Arrays:
         """Arrays of formats 1 and 2: the advisor by itself, the weights at the head in its first two words."""

@@ -1,14 +1,15 @@
 """Exponential weights over every mapping of a structure, exactly: what HSB, S-EXP3 and EXP3 are."""
 
-from collections.abc import Iterator
+import math
 
 import numpy as np
 
+from ..arguments import flag, is_number
+from ..errors import InputError
 from ..locators import Keys, Nowhere
 from ..offer import EVERYTHING
 from ..rows import Rows
 from ..state import State
-from ..theory.schedule import Sums
 from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 from .certificate import Certificate
 from .located import Located
@@ -24,7 +25,7 @@ class Mixture(Rated, Located, listed=False):
     """
 
     state: State
-    _own = ("locator", "state", "_sums")
+    _own = ("locator", "state")
 
     def __init__(
         self,
@@ -32,14 +33,17 @@ class Mixture(Rated, Located, listed=False):
         arms: Arms,
         horizon: float | None = None,
         learning_rate: float | None = None,
+        implicit: bool = False,
         loss_range: Bounds = (0.0, 1.0),
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        super().__init__(arms=arms, loss_range=loss_range, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
+        self.implicit = flag("implicit", implicit)
         self._set_rate(horizon, learning_rate)
         self.locator = self._locator()
         self.state = self._fresh()
-        self._sums = list(Sums())
+        self._born, self._rates = len(self.arms), 1  # arms that were there from the first round on; how many rates there were
         self._refresh()
 
     def _locator(self) -> Keys | Nowhere:
@@ -51,7 +55,7 @@ class Mixture(Rated, Located, listed=False):
         raise NotImplementedError
 
     def _best_cost(self) -> float:
-        """ln(1/beta) of the best mapping in hindsight."""
+        """ln(1/beta) of the most probable mapping; where it names an arm that was added, that is paid for (`_arm_costs`)."""
         raise NotImplementedError
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
@@ -63,32 +67,29 @@ class Mixture(Rated, Located, listed=False):
         self.state.fill(self.locator.key, None if self._visited else offered, p)
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        rate, drift, until, _ = self._stretch
-        x = rate * loss / propensity
         all_offered = offered is EVERYTHING
         visited, self._visited = self._visited and all_offered, False
-        self.state.update(self.locator.key, None if all_offered else offered, index, loss, x, drift, visited)
-        if loss > 0.0:  # as `kernels/tables.add_up`
-            self._sums[2] += x * loss / 2.0
-        if self.schedule.falls:
-            self._sums[0] += rate
-            self._sums[1] += rate * x * loss / 2.0
-        if self.rounds + 1 == until:
-            self._turn(until)
+        self.state.update(self.locator.key, None if all_offered else offered, index, loss, propensity, visited)
+        if self.rounds + 1 == self._stretch.until:
+            self._turn(self.rounds + 1)
 
     def _turn(self, rounds: int) -> None:
-        """The stretch that ended after `rounds` rounds gives way to the next."""
-        if self._stretch.restart:
-            self.state.restart(self._fresh().members)
-        self._stretch = self.schedule.stretch(rounds)
+        super()._turn(rounds)
+        _, _, drift, head_drift = self._stretch
+        price = self._stretch.sharing(len(self.arms)) / self.rate
+        gamma = self.rate / 2.0 if self.implicit else 0.0
+        self.state.set_pace(self.rate, gamma=gamma, drift=drift, head_drift=head_drift, price=price, floor=self.floor)
+
+    def _flatten(self, r: float) -> None:
+        self.state.flatten(r)
+        self._rates += 1
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         self._visited = False
         table = self.state.tables.Rounds(self.locator.keys(points), masks if masks.shape[1] else None, None, losses, us)
         out = self.state.tables.Out(arms, chances, np.empty(len(us)))
-        for part, rates, drift in self._stretches(len(us)):
-            self.state.play(table, rates, drift, out, part, to_come=to_come - part.start)
-            self._count(rates[part], out.losses[part], chances[part])
+        for part in self._stretches(len(us)):
+            self.state.play(table, out, part, to_come=to_come - part.start)
 
     def learn_rows(self, rows: Rows, chances: Floats) -> None:
         self._visited, n, before = False, len(rows.arm), self.rounds
@@ -96,33 +97,23 @@ class Mixture(Rated, Located, listed=False):
         table = self.state.tables.Rounds(
             keys, rows.masks, rows.pool, rows.losses, None, rows.arm, np.ascontiguousarray(chances)
         )
-        for part, rates, drift in self._stretches(n):
-            self.state.learn(table, rates, drift, part)
-            self._count(rates[part], rows.losses[part], chances[part])
+        for part in self._stretches(n):
+            self.state.learn(table, part)
         self.rounds = before + n
         self.version += 1
-
-    def _stretches(self, n: int) -> Iterator[tuple[slice, Floats, float]]:
-        """The next n rounds cut where rate or drift change: the part, the rates of all rounds, the drift; in between, the turn."""
-        done, before = 0, self.rounds
-        while done < n:
-            stretch = self._stretch
-            stop = n if self.schedule.falls else min(n, stretch.until - before)
-            part = slice(done, stop)
-            rates = self.schedule.rates(before, n) if self.schedule.falls else np.full(n, stretch.rate)
-            yield part, rates, stretch.drift
-            done = stop
-            self.rounds = before + done
-            if before + done >= stretch.until:
-                self._turn(before + done)
 
     def distributions(self, rows: Rows) -> Floats:
         """What it would play on every row of a log, a column an arm. O(rows * nodes * arms), compiled."""
         self._visited, table = False, np.empty((len(rows.pool), len(self.arms)))
         self.state.distributions(self.state.tables.Rounds(self.locator.keys(rows.points), rows.masks, rows.pool), table)
+        if self.floor > 0.0:
+            offered = rows.masks[rows.pool] > 0
+            table = (1.0 - self.floor) * table + self.floor * offered / offered.sum(axis=1, keepdims=True)
         return table
 
     def replay_rows(self, rows: Rows) -> Ints:
+        if self.floor > 0.0:
+            return super().replay_rows(rows)
         from ..kernels import replay as kernels
 
         self._visited = False
@@ -138,24 +129,16 @@ class Mixture(Rated, Located, listed=False):
         events = kernels.Events(self.locator.keys(rows.points), pool, rows.arm, rows.losses, us)
         at, begun = (0, 0), self.rounds
         while at[0] < len(us):
-            stretch, first = self._stretch, at[1]
-            most = len(us) if self.schedule.falls else min(len(us), stretch.until - begun)
-            rates = self.schedule.rates(begun, most) if self.schedule.falls else np.full(most, stretch.rate)
-            at = self.state.replay(offers, events, memory, rates, stretch.drift, learned, at)
-            part = slice(first, at[1])
-            self._count(rates[part], rows.losses[learned.rows[part]], learned.chances[part])
+            at = self.state.replay(offers, events, memory, self._stretch.until - begun, learned, at)
             self.rounds = begun + at[1]
-            if self.rounds >= stretch.until:
+            if self.rounds == self._stretch.until:
                 self._turn(self.rounds)
         return np.asarray(learned.rows[: at[1]])
 
-    def _count(self, rates: Floats, losses: Floats, propensities: Floats) -> None:
-        sums = np.array(self._sums)
-        self.state.tables.add_up(sums, rates, losses, propensities, self.schedule.falls)
-        self._sums = sums.tolist()
+    def certificate(self, delta: float | None = None) -> Certificate:
+        """What the rounds learned so far prove of what was lost: a fact about this run; with `delta`, a bound on the true regret.
 
-    def certificate(self) -> Certificate:
-        """What the rounds played so far prove about the regret: Theorem 1's bound with the observed second-order term.
+        `delta` is the probability with which the bound may fail, and needs a policy made with `implicit=True`.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
@@ -165,10 +148,26 @@ class Mixture(Rated, Located, listed=False):
         >>> policy.certificate().average < 0.5
         True
         """
-        cost = self._best_cost() + self.schedule.extra_cost(self.rounds)
-        if not self.rounds:
-            return Certificate(0, cost, 0.0, float("inf"))
-        return Certificate(self.rounds, cost, *self.schedule.certified(cost, self.rounds, Sums(*self._sums)))
+        lost, excess, masked = self.state.sums.tolist()
+        mapping = self._best_cost()
+        cost = mapping + self.schedule.head_cost
+        if delta is not None:
+            if not is_number(delta) or not 0.0 < delta < 1.0:
+                raise InputError(f"delta must be a probability in (0, 1), e.g. 0.05; given {delta!r}.")
+            if not self.implicit:
+                raise InputError(
+                    "A certificate that holds with probability 1 - delta needs estimates without heavy tails, which change what is played: "
+                    f"make the policy with {type(self).__name__}(..., implicit=True). certificate() without delta is always there."
+                )
+            # A union over mappings, by their prior weights, and over the rates that there were (`docs/proofs.md`).
+            cost += mapping + math.log(self._rates * (self._rates + 1) / delta)
+        return Certificate(self.rounds, lost, excess, cost, self.rate, masked > 0.0, delta)
+
+    def _arm_costs(self) -> Floats:
+        """What naming each arm costs: ln M, and for one that was added, ln of how many there were then."""
+        costs: Floats = np.full(len(self.arms), math.log(len(self.arms)))
+        costs[self._born :] += np.log(np.arange(self._born, len(self.arms)))
+        return costs
 
     @property
     def nbytes(self) -> int:
@@ -183,12 +182,16 @@ class Mixture(Rated, Located, listed=False):
         self.state.widen()
 
     def to_arrays(self) -> Arrays:
-        return {"sums": np.array(self._sums), **self.state.to_arrays()}
+        return {**super().to_arrays(), "counted": np.array([*self.state.sums, self._born, self._rates]), **self.state.to_arrays()}
 
     def take_arrays(self, arrays: Arrays) -> None:
         arrays = dict(arrays)
-        sums = arrays.pop("sums", np.zeros(3))  # the first files had none
-        if sums.shape != (3,) or not np.isfinite(sums).all():
-            raise ValueError("its sums must be three finite numbers")
+        arrays.pop("sums", None)
+        counted = arrays.pop("counted", np.array([0.0, np.inf, 0.0, len(self.arms), 1.0]))  # formats up to 3: nothing is certified
+        if counted.shape != (5,) or not (0.0 <= counted[0] < np.inf and counted[1] > -np.inf and counted[2] >= 0.0):
+            raise ValueError("its counts must be sums of losses")
+        if counted[3] not in range(1, len(self.arms) + 1) or not 1.0 <= counted[4] < 1e6:
+            raise ValueError("its counts of arms and of rates do not fit")
         self.state = self.state.from_arrays(arrays)
-        self._sums = sums.tolist()
+        self.state.set_sums(counted[:3])
+        self._born, self._rates = int(counted[3]), int(counted[4])

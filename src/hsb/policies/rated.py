@@ -1,20 +1,29 @@
 """Policies that learn at a rate: constant, from a horizon, or falling."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from ..errors import InputError
 from ..policy import Policy
 from ..theory import constant_rate
 from ..theory.schedule import Constant, Falling, Schedule, Stretch
+from ..types import Arrays
 
 
 class Rated(Policy, listed=False):
-    """A policy with a schedule, made anew whenever the arms change: a rate that came from a horizon is then another one."""
+    """A policy with a schedule, made anew whenever the arms change: a rate that came from a horizon is then another one.
+
+    The rate at which it learns never rises once it has learned something, and when it falls, what was learned is flattened (`_flatten`).
+    """
 
     learning_rate: float | None
     horizon: float | None
     schedule: Schedule
+    rate: float
+    """At which the next round is learned."""
     _stretch: Stretch
 
     def _set_rate(self, horizon: float | None, learning_rate: float | None) -> None:
@@ -30,24 +39,64 @@ class Rated(Policy, listed=False):
     def _scheduled(self) -> Schedule:
         """The schedule for the present number of arms."""
         if self.learning_rate is None:
-            return Falling(self._prior_bound() / len(self.arms))
+            return Falling(self._prior_bound(), arms=len(self.arms))
         return Constant(self.learning_rate)
+
+    def _flatten(self, r: float) -> None:
+        """The rate falls by the factor r."""
+        raise NotImplementedError
+
+    def _turn(self, rounds: int) -> None:
+        """After `rounds` rounds: the stretch that they have come to."""
+        self._stretch = self.schedule.stretch(rounds)
+        rate = self._stretch.rate
+        if rounds > 0 and rate != self.rate:
+            rate = min(rate, self.rate)
+            if rate < self.rate:
+                self._flatten(rate / self.rate)
+        self.rate = rate
+
+    def _stretches(self, n: int) -> Iterator[slice]:
+        """The next n rounds cut where rate or drift change; in between, the turn."""
+        done, before = 0, self.rounds
+        while done < n:
+            stop = min(n, self._stretch.until - before)
+            yield slice(done, stop)
+            done = stop
+            self.rounds = before + done
+            if self.rounds == self._stretch.until:
+                self._turn(self.rounds)
 
     def _refresh(self) -> None:
         super()._refresh()
         if self.horizon is not None:
             self._set_rate(self.horizon, None)
         self.schedule = self._scheduled()
-        self._stretch = self.schedule.stretch(self.rounds)
+        self._turn(self.rounds)
 
     def _bound(self, cost: float, horizon: float | None) -> float:
         """What the schedule proves against mappings with ln(1/beta) = cost, over `horizon` rounds or those it was made for."""
-        if self.schedule.falls:
-            return math.inf
         horizon = self.horizon if horizon is None else horizon
         if horizon is None:
             raise InputError("Over how many rounds? Give regret_bound(horizon): this policy was made without one.")
         return self.schedule.bound(cost, arms=len(self.arms), horizon=horizon)
+
+    def to_arrays(self) -> Arrays:
+        return {"rate": np.array([self.rate])}
+
+    def resume(self, arrays: Arrays, *, rounds: int, **rest: Any) -> None:
+        arrays = dict(arrays)
+        rate = arrays.pop("rate", np.array([self._rate_before(rounds)]))
+        if rate.shape != (1,) or not 0.0 < rate[0] < math.inf:
+            raise ValueError("its rate must be a positive number")
+        self.rate = float(rate[0])
+        super().resume(arrays, rounds=rounds, **rest)
+
+    def _rate_before(self, rounds: int) -> float:
+        """The rate at which a policy learned whose file is of format 3 or less: it did not say."""
+        if self.learning_rate is None:
+            return math.sqrt(max(self._prior_bound(), math.log(2.0)) / (len(self.arms) * max(rounds, 1)))
+        return self.learning_rate
 
     def _rate_settings(self) -> dict[str, Any]:
         return {"horizon": self.horizon, "learning_rate": self.learning_rate if self.horizon is None else None}

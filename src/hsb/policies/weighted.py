@@ -24,7 +24,8 @@ class Weighted(Rated, Located, listed=False):
     def _start(self, log_prior: Floats, *, horizon: float | None, learning_rate: float | None) -> None:
         """The last step of a constructor."""
         self._set_rate(horizon, learning_rate)
-        self._logs = log_prior.astype(np.float64)
+        self._log_prior = log_prior.astype(np.float64)
+        self._logs = self._log_prior.copy()
         self._weights = np.empty(len(self._logs))
         self._refresh()
         self._kernels.rescale(self._logs, self._weights)
@@ -44,16 +45,20 @@ class Weighted(Rated, Located, listed=False):
         self._kernels.mix(self._logs, self._weights, self._advice, self._row, offered, p)
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        x = self._stretch.rate * loss / propensity
+        x = self.rate * loss / propensity
         self._kernels.learn(self._logs, self._weights, self._advice, self._row, offered, index, x)
         if self.rounds + 1 == self._stretch.until:
-            self._stretch = self.schedule.stretch(self.rounds + 1)
+            self._turn(self.rounds + 1)
+
+    def _flatten(self, r: float) -> None:
+        self._logs = (1.0 - r) * self._log_prior + r * (self._logs - self._logs.max())
+        self._kernels.rescale(self._logs, self._weights)
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         advice, which = self._rows(points)
-        table = self._kernels.Table(advice, which, masks, losses, us, self.schedule.rates(self.rounds, len(us)))
-        self._kernels.play(self._logs, self._weights, table, self._p, arms, chances)
-        self._stretch = self.schedule.stretch(self.rounds + len(us))
+        table = self._kernels.Table(advice, which, masks, losses, us)
+        for part in self._stretches(len(us)):
+            self._kernels.play(self._logs, self._weights, table, self.rate, self._p, arms, chances, part.start, part.stop)
 
     @property
     def weights(self) -> Floats:
@@ -74,10 +79,10 @@ class Weighted(Rated, Located, listed=False):
         self._p = np.empty(len(self.arms))
 
     def to_arrays(self) -> Arrays:
-        return {"logs": self._logs, "weights": self._weights}
+        return {**super().to_arrays(), "logs": self._logs, "weights": self._weights}
 
     def take_arrays(self, arrays: Arrays) -> None:
-        super().take_arrays(arrays)
+        super().take_arrays({**arrays, **Rated.to_arrays(self)})
         seen = self._weights > 0.0
         if (self._weights < 0.0).any() or not self._weights.sum() >= self._kernels.LOW:
             raise ValueError("its weights must be at least 0, and not all of them")

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..kernels import header as h
 from ..types import Floats, Ints
-from .member import Kind, Layout, Member, arm_block, fill_blocks
+from .member import Kind, Layout, Member, Walk, arm_block, fill_blocks, flatten_blocks, flatten_options
 
 
 def make_graph(shape: int, spec: Sequence[int] | Ints, option_counts: Ints, visits: int, edges: int, arms: int) -> Member:
@@ -56,6 +56,17 @@ class Graph(Kind):
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
         """What the finder needs, and where each row begins, must be the structure's own."""
         return super().fits(F, I, fresh) and np.array_equal(I[int(I[h.SPEC]) :], fresh.I[int(I[h.SPEC]) :])
+
+    def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
+        assert walk is not None, "a graph is walked by its structure's layers"
+        I, H = member.I, np.zeros(len(member.I) - int(member.I[h.NODE0]) + 1)  # the last is that of no child
+        for layer in walk():
+            rows, n = I[I[h.NODE0] + layer.nodes], layer.children.shape[1] + 1
+            own = flatten_blocks(member, rows + 1 + 2 * n, r)
+            each = np.concatenate([own[:, None], H[layer.children].sum(axis=-1)], axis=1)
+            H[layer.nodes] = flatten_options(member, rows, np.full(n, 1.0 / n), r, each)
+            top = H[layer.nodes[-1]]
+        return float(top)  # the last layer is the root
 
     def widened(self, member: Member) -> Member:
         F, I = member

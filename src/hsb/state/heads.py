@@ -6,7 +6,7 @@ import numpy as np
 
 from ..kernels import header as h
 from ..types import Floats, Ints
-from .member import Kind, Layout, Member, arm_block, fill_blocks
+from .member import Kind, Layout, Member, Walk, arm_block, fill_blocks, flatten_blocks, flatten_options
 
 
 def _layout(kind: int, options: int, row: int, arms: int) -> Layout:
@@ -59,6 +59,12 @@ class Root(_Options):
     def blocks(self, member: Member) -> Ints:
         return np.array([member.I[h.NODE] + 1 + 2 * member.I[h.OPTIONS]])
 
+    def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
+        I, n = member.I, int(member.I[h.OPTIONS])
+        own = flatten_blocks(member, self.blocks(member), r)[0]
+        each = np.array([[own, *(below[option] for option in range(1, n))]])
+        return float(flatten_options(member, I[[h.NODE]], np.full(n, 1.0 / n), r, each)[0])
+
     def widened(self, member: Member) -> Member:
         return make_one_of(int(member.I[h.OPTIONS]), int(member.I[h.ARMS]) + 1)
 
@@ -72,6 +78,12 @@ class Head(_Options):
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
         prior = slice(int(fresh.I[h.PRIOR]), int(fresh.I[h.PRIOR] + fresh.I[h.OPTIONS]))
         return super().fits(F, I, fresh) and np.array_equal(F[prior], fresh.F[prior])
+
+    def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
+        F, I = member
+        prior = F[I[h.PRIOR] : I[h.PRIOR] + I[h.OPTIONS]]
+        each = np.array([[below[option] for option in range(len(prior))]])
+        return float(flatten_options(member, I[[h.NODE]], prior, r, each)[0])
 
     def add_arm(self, member: Member) -> Member:
         F, I = member

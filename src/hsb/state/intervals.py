@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import BudgetError
 from ..kernels import header as h
 from ..types import Floats, Ints
-from .member import Kind, Layout, Member, arm_block, fill_blocks
+from .member import Kind, Layout, Member, Walk, arm_block, fill_blocks, flatten_blocks
 
 RANGE = 700.0  # leaves * ln(arms): beyond, w leaves the range of a double
 
@@ -54,6 +54,23 @@ class Intervals(Kind):
     def scratch(self, member: Member) -> list[tuple[int, int]]:
         I = member.I
         return [*super().scratch(member), (int(I[h.ADJOINT]), int((2 * I[h.GROUPS] - 1) * I[h.LEAVES] ** 2))]
+
+    def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
+        """The masses themselves, S to the power r times A, each over those of its leaves; then every table anew. O(K N^3)."""
+        from ..kernels import intervals
+
+        F, I = member
+        N, unit, blocks = int(I[h.LEAVES]), float(F[I[h.UNIT]]), self.blocks(member)
+        first, last = np.triu_indices(N)
+        at = first * N + last
+        masses, scale = np.empty(len(at)), (last - first + 1.0) * math.log(unit)
+        intervals.log_masses(F, I, at, masses)
+        A = flatten_blocks(member, blocks, r)
+        leaves = np.concatenate([[0.0], np.cumsum(A[first == last])])
+        intervals.set_masses(F, I, at, r * masses + (1.0 - r) * scale + A - (leaves[last + 1] - leaves[first]))
+        before = math.log(F[I[h.TABLE] + N - 1])
+        intervals.refill(F, I)
+        return math.log(F[I[h.TABLE] + N - 1]) - r * before + float(leaves[-1]) - (1.0 - r) * N * math.log(unit)
 
     def widened(self, member: Member) -> Member:
         F, I = member

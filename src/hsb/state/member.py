@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from ..kernels import header as h
 from ..types import Floats, Ints
 
 MOST_WORDS = 1 << 28  # of a member's F: 2 GB
+
+Walk = Callable[[], Iterable[Any]]  # a structure's `layers`
 
 
 class Member(NamedTuple):
@@ -82,6 +85,13 @@ class Kind:
         for place, length in self.scratch(Member(F, I)):
             finite[place : place + length] = True
         return bool(finite.all())
+
+    def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
+        """The rate falls by the factor r (`kernels/flatten.py`): ln H of the member.
+
+        `below` is ln H of the members that are its options, by option; `walk` is how the nodes of a graph hang together.
+        """
+        return 0.0
 
     def widened(self, member: Member) -> Member:
         """A fresh member of the same shape for one more arm; all but the nodes' rows is already as in the old one."""
@@ -174,6 +184,35 @@ def fill_blocks(member: Member) -> None:
     F, I = member
     width = int(I[h.WIDTH])
     F[member.kind.blocks(member)[:, None] + np.arange(width)] = F[I[h.TEMPLATE] : I[h.TEMPLATE] + width]
+
+
+def flatten_blocks(member: Member, places: Ints, r: float) -> Floats:
+    """Flatten the arm blocks at these places; ln A of each."""
+    from ..kernels import flatten
+
+    logs = np.empty(len(places))
+    flatten.blocks(*member, places, r, logs)
+    return logs
+
+
+def flatten_options(member: Member, rows: Ints, prior: Floats, r: float, below: Floats) -> Floats:
+    """Flatten the options of nodes with rows at `rows` (`kernels/options.py`), where `below` is ln H of each option: ln H of each node.
+
+    `prior` and `below` have a column an option.
+    """
+    F, n = member.F, below.shape[1]
+    at = rows[:, None] + 1 + np.arange(n)
+    with np.errstate(divide="ignore"):
+        logs = (1.0 - r) * np.log(prior) + r * (np.log(F[at]) - F[at + n] * h.LOG_BASE) + below
+    high = logs.max(axis=1, keepdims=True)
+    total = high + np.log(np.exp(logs - high).sum(axis=1, keepdims=True))
+    logs -= total
+    hidden = np.where(logs < np.log(h.OPTION_TINY), np.ceil(-logs / h.LOG_BASE), 0.0)
+    hidden[logs == -np.inf] = 0.0
+    F[rows] = (hidden > 0.0).any(axis=1)
+    F[at] = np.exp(logs + hidden * h.LOG_BASE)
+    F[at + n] = hidden
+    return np.asarray(total[:, 0])
 
 
 def checked(F: Floats, I: Ints, fresh: Member) -> Member:

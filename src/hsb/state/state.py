@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kernels import header as h
 from ..types import Arrays, Floats, Ints, Masks
-from .member import Member, aligned_zeros, checked
+from .member import Member, Walk, aligned_zeros, checked
 
 if TYPE_CHECKING:
     from ..kernels.replay import Events, Offers
@@ -23,23 +23,27 @@ MANY = 1 << 62
 class State:
     """Members one after the other in two arrays, F and I (`kernels/header.py`), and the verbs of a round.
 
-    `members` come parents first, `words` says how many words of a key each takes. A key is one row of all their words. `offered` is None where
+    `members` come parents first, `words` says how many words of a key each takes, `walks` how a graph hangs together. A key is one row of all their words. `offered` is None where
     every arm is offered, else one byte per arm. Kernels check nothing and stop where a tree is short of rows, or where a round needs
     logarithms that they were compiled without; `_mend` puts that right, and the verb goes on.
 
     >>> from hsb import BinaryTree
     >>> tree = BinaryTree(depth=3)
     >>> state = State(tree.members(2, None), tree.key_words())
-    >>> state.update(np.array([0]), None, 0, 1.0, 0.5, 0.0)
+    >>> state.set_pace(0.25)
+    >>> state.update(np.array([0]), None, 0, 1.0, 0.5)
     >>> p = np.empty(2)
     >>> state.fill(np.array([0]), None, p)
     >>> p.round(4)
     array([0.3775, 0.6225])
     """
 
-    def __init__(self, members: Sequence[Member], words: Sequence[int]) -> None:
+    def __init__(self, members: Sequence[Member], words: Sequence[int], walks: Sequence[Walk | None] = ()) -> None:
         self.words = list(words)
+        self.walks = list(walks) or [None] * len(members)
         self._hard = False
+        self.F = np.zeros(h.STATE_WORDS)
+        self.set_pace(1.0)
         self._lay(members, [(len(F), len(I)) for F, I in members])
 
     def decide(self, key: Ints, offered: Masks | None, u: float) -> tuple[int, float]:
@@ -56,43 +60,78 @@ class State:
             self._mend(h.HARD)
             self.fill(key, offered, p)
 
-    def update(
-        self, key: Ints, offered: Masks | None, arm: int, loss: float, x: float, drift: float, visited: bool = False
+    def set_pace(
+        self,
+        rate: float,
+        *,
+        gamma: float = 0.0,
+        drift: float = 0.0,
+        head_drift: float = 0.0,
+        price: float = 0.0,
+        floor: float = 0.0,
     ) -> None:
-        """Learn the loss of an arm, estimated as x = rate * loss / propensity; share `drift` of the weights learned from.
+        """How rounds are learned from now on (`kernels/header.py`). It does not change what was learned: `flatten` does."""
+        self.F[: h.LOST] = rate, gamma, drift, head_drift, price, floor
+
+    @property
+    def rate(self) -> float:
+        """The rate at which rounds are learned."""
+        return float(self.F[h.RATE])
+
+    @property
+    def sums(self) -> Floats:
+        """What a certificate needs of the rounds learned: the sum of their losses, by how much they exceed -ln(Z)/rate, sharing included,
+        and in how many of those with a loss some arms were not offered."""
+        return self.F[h.LOST : h.MASKED + 1].copy()
+
+    def set_sums(self, sums: Floats) -> None:
+        """Go on from these sums."""
+        self.F[h.LOST : h.MASKED + 1] = sums
+
+    def flatten(self, r: float) -> None:
+        """The rate falls by the factor r: every mapping's weight becomes prior^(1-r) weight^r, as if all had been learned so. O(rows)."""
+        members = self.members
+        below: list[dict[int, float]] = [{} for _ in members]
+        for member, walk, options in reversed(list(zip(members, self.walks, below, strict=True))):
+            log_h = member.kind.flatten(member, r, options, walk)
+            if member.I[h.PARENT] >= 0:
+                below[member.I[h.PARENT]][int(member.I[h.OPTION])] = log_h
+
+    def update(self, key: Ints, offered: Masks | None, arm: int, loss: float, chance: float, visited: bool = False) -> None:
+        """Learn the loss of an arm that was played with probability `chance`.
 
         `visited`: the last thing done was `decide`, for the same key and the same arms.
         """
-        status = self._rounds.update(self.F, self.I, key, offered, arm, loss, x, drift, visited, self.kinds)
+        status = self._rounds.update(self.F, self.I, key, offered, arm, loss, chance, visited, self.kinds)
         if status != h.DONE:
             self._mend(status)
-            self.update(key, offered, arm, loss, x, drift)
+            self.update(key, offered, arm, loss, chance)
 
-    def play(self, table: Rounds, rates: Floats, drift: float, out: Out, part: slice, *, to_come: int = MANY) -> None:
-        """Decide and learn in the rounds of a part of a table, round t at rates[t]. `to_come` rounds may follow, which room is made for."""
+    def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY) -> None:
+        """Decide and learn in the rounds of a part of a table. `to_come` rounds may follow, which room is made for."""
         kernel = self.tables.play
-        self._go_on(lambda at: kernel(self.F, self.I, table, rates, drift, out, at, part.stop, self.kinds), part.start, to_come)
+        self._go_on(lambda at: kernel(self.F, self.I, table, out, at, part.stop, self.kinds), part.start, to_come)
 
-    def learn(self, table: Rounds, rates: Floats, drift: float, part: slice) -> None:
+    def learn(self, table: Rounds, part: slice) -> None:
         """Learn the rounds of a part of a table, whose arms and propensities come from a log."""
         kernel = self.tables.learn
-        self._go_on(lambda at: kernel(self.F, self.I, table, rates, drift, at, part.stop, self.kinds), part.start)
+        self._go_on(lambda at: kernel(self.F, self.I, table, at, part.stop, self.kinds), part.start)
 
     def distributions(self, table: Rounds, p: Floats) -> None:
         """`fill` for every row of a table, into the rows of p."""
         self._go_on(lambda at: self.tables.fill(self.F, self.I, table, p, at, len(p), self.kinds), 0)
 
     def replay(
-        self, offers: Offers, events: Events, memory: Any, rates: Floats, drift: float, learned: Any, at: tuple[int, int]
+        self, offers: Offers, events: Events, memory: Any, most: int, learned: Any, at: tuple[int, int]
     ) -> tuple[int, int]:
         """Go through a log from `at` = (first row, rows learned from before), learning where the choice is the arm shown.
 
-        It ends after the last row, or with as many learned as there are rates; where it is then.
+        It ends after the last row, or with `most` learned; where it is then.
         """
         from ..kernels import replay
 
         def run(at: tuple[int, int]) -> tuple[Any, int]:
-            return replay.run(self.F, self.I, offers, events, memory, rates, drift, learned, at, self.kinds)  # type: ignore[no-any-return]
+            return replay.run(self.F, self.I, offers, events, memory, most, learned, at, self.kinds)  # type: ignore[no-any-return]
 
         return self._go_on(run, at)  # type: ignore[no-any-return]
 
@@ -125,11 +164,6 @@ class State:
     def widen(self) -> None:
         """Make room for one more arm, with the share 1/(M+1) in every node."""
         members = [member.kind.add_arm(member) for member in self.members]
-        self._lay(members, [(len(F), len(I)) for F, I in members])
-
-    def restart(self, fresh: Sequence[Member]) -> None:
-        """Put all that is not an advisor back to the prior, which `fresh` members have."""
-        members = [now if now.I[h.KIND] == h.ADVISOR else new for now, new in zip(self.members, fresh, strict=True)]
         self._lay(members, [(len(F), len(I)) for F, I in members])
 
     def copy(self) -> Self:
@@ -200,13 +234,14 @@ class State:
     def _lay(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]]) -> None:
         """Lay members out in new arrays, each in as many words of F and I as `sizes` says."""
         arms = int(members[0].I[h.ARMS])
-        f, i, k = 8 * -(-arms // 8), h.DIRECTORY + len(members) * h.ENTRY, 0
+        f, i, k = h.STATE_WORDS + 8 * -(-arms // 8), h.DIRECTORY + len(members) * h.ENTRY, 0
         entries = []
         for (floats, ints), words in zip(sizes, self.words, strict=True):
             entries.append((f, f + floats, i, i + ints, k, k + words))
             f, i, k = f + 8 * -(-floats // 8), i + ints, k + words
-        self.F, self.I = aligned_zeros(f), np.zeros(i, dtype=np.int64)
-        self.I[h.MEMBERS], self.I[h.ALL_ARMS], self.I[h.P] = len(members), arms, 0
+        words, self.F, self.I = self.F[: h.STATE_WORDS], aligned_zeros(f), np.zeros(i, dtype=np.int64)
+        self.F[: h.STATE_WORDS] = words
+        self.I[h.MEMBERS], self.I[h.ALL_ARMS], self.I[h.P] = len(members), arms, h.STATE_WORDS
         self._entries()[:, : h.COUNT] = entries
         for member, own in zip(members, self.members, strict=True):
             member.kind.pour(member, *own)

@@ -8,7 +8,7 @@ from ..errors import BudgetError, FileError
 from ..kernels import header as h
 from ..quantise import WORD, digit_bits, key_words
 from ..types import Floats, Ints
-from .member import Kind, Layout, Member, arm_block
+from .member import Kind, Layout, Member, Walk, arm_block
 
 DEEPEST = 650.0
 DENSE_WORDS = 1 << 22  # a tree whose rows take at most so many words is kept dense; memory is used as nodes are visited
@@ -157,6 +157,15 @@ class Tree(Kind):
         F = F.copy()
         F[hidden[F[hidden] == np.inf]] = 0.0
         return super().is_finite(F, I)
+
+    def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
+        from ..kernels import flatten
+
+        I = member.I
+        if I[h.KIND] == h.DENSE:
+            return float(flatten.dense(*member, r, np.zeros(int(I[h.CAPACITY]))))
+        tops = I[I[h.LINKS] : I[h.LINKS] + I[h.ROWS] * I[h.LINK_STRIDE] : I[h.LINK_STRIDE]] >> 12
+        return float(flatten.compressed(*member, r, np.argsort(-tops, kind="stable"), np.zeros(int(I[h.ROWS]))))
 
     def widened(self, member: Member) -> Member:
         """The same links; rows for one more arm."""

@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..kernels.header import TABLES
 from ..quantise import halvings, leaf_numbers
 from ..spaces import Box, Cells, Space, numbers, space_from_dict
-from ..state import Member, make_graph
+from ..state import Member, Walk, make_graph
 from ..types import Floats, Ints
 from . import walk
 from .boxes import Boxes, merge, tree_box
@@ -205,6 +205,10 @@ class Structure(ABC):
     def key_words(self) -> list[int]:
         """For each member, the words of a key."""
         return [1]
+
+    def walks(self) -> list[Walk | None]:
+        """For each member, how its nodes hang together, should it be a graph."""
+        return [self.layers]
 
     def leaf_code(self) -> Ints:
         """How a context becomes the number of its leaf (`kernels/keys.py`)."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..spaces import Space
-from ..state import Member, hang, make_one_of
+from ..state import Member, Walk, hang, make_one_of
 from ..types import Floats, Ints
 from .base import Cost, Structure, code, no_stop
 
@@ -94,6 +94,9 @@ class OneOf(Structure):
 
     def key_words(self) -> list[int]:
         return [1] + [words for s in self.structures for words in s.key_words()]
+
+    def walks(self) -> list[Walk | None]:
+        return [None] + [each for s in self.structures for each in s.walks()]
 
     def parameters(self) -> dict[str, Any]:
         return {"structures": [s.to_dict() for s in self.structures]}

@@ -1,46 +1,35 @@
 """How fast a mixture learns, when: a value that is asked once a stretch of rounds, and that owns its bound and its certificate.
 
-Theorem 1 with a rate that is constant over n rounds, against a mapping of prior weight beta: regret <= ln(1/beta)/rate + M n rate/2. What a
-schedule adds to ln(1/beta) (sharing, the weight of the mixture beside its advisors) it charges itself, and the prior weights that it
-charges for are the ones that the kernel is given (`head`).
+Rates never rise. Where one falls by the factor r, every mapping's weight P becomes prior^(1-r) P^r, renormalised (`State.flatten`), so that
+what was learned counts at the new rate. Then, in every run and for every mapping g of prior weight beta (`docs/proofs.md`),
+
+    sum of (loss - estimate of g)  <=  ln(1/beta) / last rate + sum of (loss + ln(Z)/rate) + sum of sharing/rate,
+
+Z being what a round leaves of the mixture's weight. In expectation the middle sum is at most M rate/2 a round.
 """
 
 import math
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-import numpy as np
-
-from ..types import Floats
-from .anytime import MIXTURE, advisor_cost, anytime_mixture_bound, epoch, epoch_rate, epoch_rates
-from .bounds import mixture_bound
-
 FOREVER = 1 << 62
 
 
 class Stretch(NamedTuple):
-    """Rounds in which nothing changes: the rate, the share of weight given away in each, up to which round, and whether the mixture then
-    begins anew."""
+    """Rounds in which nothing changes: the rate, up to which round, and the shares of weight given away in each, by nodes and by the head."""
 
     rate: float
-    drift: float
     until: int
-    restart: bool = False
+    drift: float = 0.0
+    head_drift: float = 0.0
 
-
-class Sums(NamedTuple):
-    """Over the rounds learned from: rate; rate^2 loss^2 / (2 propensity); rate loss^2 / (2 propensity). A constant rate needs only the last."""
-
-    rate: float = 0.0
-    weighed: float = 0.0
-    second: float = 0.0
+    def sharing(self, arms: int) -> float:
+        """What sharing adds to ln(1/beta) in a round with a loss: in the nodes, and between the mixture and its advisors."""
+        return -math.log1p(-self.drift * (1.0 - 1.0 / arms)) - math.log1p(-self.head_drift)
 
 
 class Schedule(ABC):
-    """A rate for every round."""
-
-    falls = False
-    """Does the rate fall from round to round? Then certificates weigh rounds by their rates."""
+    """A rate for every round; it never rises."""
 
     head: tuple[float, ...] = ()
     """Prior weights of the mixture and of the advisors beside it; none where it stands alone."""
@@ -49,23 +38,24 @@ class Schedule(ABC):
     def stretch(self, rounds: int) -> Stretch:
         """The stretch in which a policy is that has learned `rounds` rounds."""
 
-    def rates(self, rounds: int, n: int) -> Floats:
-        """The rates of the next n rounds, all in one stretch."""
-        return np.full(n, self.stretch(rounds).rate)
+    @property
+    def head_cost(self) -> float:
+        """What the advisors beside the mixture add to ln(1/beta), once."""
+        return -math.log(self.head[0]) if self.head else 0.0
 
-    def bound(self, cost: float, *, arms: int, horizon: float) -> float:
-        """The regret over `horizon` rounds against a mapping with ln(1/beta) = cost; infinite where nothing is proved. Here, Theorem 1."""
-        rate = self.stretch(0).rate
-        return mixture_bound(cost + self.extra_cost(horizon), learning_rate=rate, arms=arms, horizon=horizon)
+    def bound(self, cost: float, *, arms: int, horizon: float, implicit: bool = False) -> float:
+        """The expected regret over `horizon` rounds against a mapping with ln(1/beta) = cost: at most `horizon`, as losses are in [0, 1].
 
-    def extra_cost(self, rounds: float) -> float:
-        """What is added to ln(1/beta) after `rounds` rounds. Here, sharing: ln(1/(1 - drift)) a round."""
-        drift = self.stretch(0).drift
-        return -rounds * math.log1p(-drift) if drift else 0.0
-
-    def certified(self, cost: float, rounds: int, sums: Sums) -> tuple[float, float]:
-        """What `rounds` rounds prove against a mapping with ln(1/beta) = cost, extra cost included: the second-order term and the whole."""
-        return sums.second, cost / self.stretch(0).rate + sums.second
+        The sum over stretches of M n rate/2 (twice that with implicit exploration) and of n sharing/rate, and (cost + head)/rate with the
+        last rate.
+        """
+        total, done, rate = 0.0, 0, math.inf
+        while done < horizon:
+            stretch = self.stretch(done)
+            n, rate = min(float(stretch.until - done), horizon - done), stretch.rate
+            total += arms * n * rate / (1.0 if implicit else 2.0) + n * stretch.sharing(arms) / rate
+            done = stretch.until
+        return min(float(horizon), total + (cost + self.head_cost) / rate)
 
 
 class Constant(Schedule):
@@ -80,68 +70,42 @@ class Constant(Schedule):
 
     def stretch(self, rounds: int) -> Stretch:
         """It never ends."""
-        return Stretch(self.rate, self.drift, FOREVER)
+        return Stretch(self.rate, FOREVER, self.drift)
 
 
 class Falling(Schedule):
-    """sqrt(A / (M t)) in round t, for `cost` = A / M. Measured, not proved.
+    """About sqrt(cost / (M t)) in round t: constant over stretches, each as long as all before it, at the rate of its geometric middle.
 
-    >>> Falling(2.0).rates(0, 2).round(3)
-    array([1.414, 1.   ])
+    The first stretch has `first` rounds. In each round with a loss a node shares `drift` of its weights, and in a stretch of n rounds
+    `shared` / n more; the head shares `head_shared` / n. With a `rate` of its own the rate stays, and stretches say only how much is shared.
+
+    >>> falling = Falling(2.0, arms=2)
+    >>> [(falling.stretch(rounds).until, round(falling.stretch(rounds).rate, 3)) for rounds in (0, 1, 2, 100)]
+    [(1, 1.189), (2, 0.841), (4, 0.595), (128, 0.105)]
     """
 
-    falls = True
-
-    def __init__(self, cost: float, drift: float = 0.0) -> None:
-        self.cost, self.drift = cost, drift
-
-    def stretch(self, rounds: int) -> Stretch:
-        """One round; `rates` gives those of many."""
-        return Stretch(math.sqrt(self.cost / (rounds + 1.0)), self.drift, rounds + 1)
-
-    def rates(self, rounds: int, n: int) -> Floats:
-        return np.asarray(np.sqrt(self.cost / np.arange(rounds + 1, rounds + 1 + n, dtype=np.float64)))
-
-    def bound(self, cost: float, *, arms: int, horizon: float) -> float:
-        """Nothing is proved."""
-        return math.inf
-
-    def certified(self, cost: float, rounds: int, sums: Sums) -> tuple[float, float]:
-        """Rounds are weighed by their rates."""
-        return sums.weighed * rounds / sums.rate, (cost + sums.weighed) * rounds / sums.rate
-
-
-class Epochs(Schedule):
-    """HSB's default: epochs that grow fourfold, each at its own rate from the prior anew, beside an advisor (`docs/proofs.md`).
-
-    With a `rate` of its own the rate stays, nothing begins anew, and epochs say only how much is shared.
-
-    >>> Epochs(arms=3).stretch(0).until, Epochs(arms=3).stretch(1024).until, Epochs(arms=3, rate=0.1).stretch(1024).restart
-    (1024, 4096, False)
-    """
-
-    head = (MIXTURE, 1.0 - MIXTURE)
-
-    def __init__(self, *, arms: int, rate: float | None = None) -> None:
-        self.arms, self.rate = arms, rate
+    def __init__(
+        self,
+        cost: float,
+        *,
+        arms: int,
+        first: int = 1,
+        drift: float = 0.0,
+        shared: float = 0.0,
+        head_shared: float = 0.0,
+        head: tuple[float, ...] = (),
+        rate: float | None = None,
+    ) -> None:
+        self.cost, self.arms, self.first = max(cost, math.log(2.0)), arms, first  # one arm has nothing to learn
+        self.drift, self.shared, self.head_shared, self.head, self.rate = drift, shared, head_shared, head, rate
 
     def stretch(self, rounds: int) -> Stretch:
-        start, length = epoch(rounds)
-        rate = epoch_rate(length, arms=self.arms) if self.rate is None else self.rate
-        return Stretch(rate, 1.0 / length, start + length, self.rate is None)
-
-    def extra_cost(self, rounds: float) -> float:
-        """The mixture's weight beside its advisor, and sharing: in each epoch, or once and in each epoch."""
-        return advisor_cost(1 if self.rate is None else len(epoch_rates(rounds, arms=self.arms)))
-
-    def bound(self, cost: float, *, arms: int, horizon: float) -> float:
-        """Theorem 1 in each epoch, summed; with a rate of its own, once."""
-        if self.rate is not None:
-            return super().bound(cost, arms=arms, horizon=horizon)
-        return anytime_mixture_bound(cost, arms=arms, horizon=horizon)
-
-    def certified(self, cost: float, rounds: int, sums: Sums) -> tuple[float, float]:
-        """The cost is paid in each epoch."""
-        if self.rate is not None:
-            return super().certified(cost, rounds, sums)
-        return sums.second, sum(cost / rate for rate in epoch_rates(rounds, arms=self.arms)) + sums.second
+        start, until = 0, self.first
+        if rounds >= self.first:
+            start = self.first << ((int(rounds) // self.first).bit_length() - 1)
+            until = 2 * start
+        rate = self.rate
+        if rate is None:
+            rate = math.sqrt(self.cost / (self.arms * until / math.sqrt(2.0)))
+        n = until - start
+        return Stretch(rate, until, self.drift + self.shared / n, self.head_shared / n)

@@ -1,0 +1,70 @@
+"""When the rate falls by the factor r, every mapping's weight P becomes prior^(1-r) P^r, renormalised (`docs/proofs.md`).
+
+That is as if all losses so far had been learned at the new rate: weights are prior * exp(-rate * loss) again. In a tree it is one pass, children
+first. With H the sum over the ways below a node of prior^(1-r) P^r, and A the same over its arms,
+
+    H = stop_prior^(1-r) stop^r A + go_prior^(1-r) go^r (product of H over the children),
+
+and the two terms, divided by H, are the new odds. H = 1 for what was never visited. A chain of links is one node here, exactly: all its links
+have the same arms.
+"""
+
+import math
+
+from . import arms, rows
+from .header import CAPACITY, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, ROOTS, ROW0, STAY, STRIDE
+from .jit import inner, kernel
+from .rows import ARMS_AT
+
+
+@kernel
+def blocks(F, I, places, r, logs):
+    """Flatten the arm blocks at `places`; ln A of each into `logs`. O(blocks * M)."""
+    for i in range(len(places)):
+        logs[i] = arms.flatten(F, I, places[i], r)
+
+
+@inner
+def _row(F, I, row, links, r, below):
+    """Flatten one row of a tree, which stands for so many links; ln H."""
+    stop, go, e = rows.odds(F, I, row)
+    stop, go = rows.logs(stop, go, e)
+    A = arms.flatten(F, I, row + ARMS_AT, r)
+    if go == -math.inf:  # a leaf, or a chain that ends in one: stopping is all it can do
+        return rows.store_logs(F, I, row, r * stop + A, go)
+    stay = F[I[STAY] + links]
+    log_stop = (1.0 - r) * math.log(stay) + r * stop + A if stay > 0.0 else -math.inf
+    return rows.store_logs(F, I, row, log_stop, (1.0 - r) * math.log(F[I[GO] + links]) + r * go + below)
+
+
+@kernel
+def dense(F, I, r, H):
+    """Flatten a DENSE tree; `H` has a zero for every node, and is left with ln H of each. ln H of all roots. O(nodes in use)."""
+    k, nodes = I[FANOUT], I[CAPACITY]
+    total = 0.0
+    for node in range(nodes - 1, -1, -1):
+        row = I[ROW0] + node * I[STRIDE]
+        if F[row] + F[row + 1] != 0.0:
+            below = 0.0
+            if I[DEPTH] > 0:
+                for child in range(node * k + 1, min(node * k + k + 1, nodes)):
+                    below += H[child]
+            H[node] = _row(F, I, row, 1, r, below)
+        if node == 0 or I[ROOTS] > 0:
+            total += H[node]
+    return total
+
+
+@kernel
+def compressed(F, I, r, order, H):
+    """The same for a COMPRESSED tree, whose rows come children first in `order`."""
+    k = I[FANOUT]
+    total = 0.0
+    for at in order:
+        link = I[LINKS] + at * I[LINK_STRIDE]
+        below = 0.0
+        for c in range(k):
+            if I[link + 1 + c] >= 0:
+                below += H[I[link + 1 + c]]
+        H[at] = total = _row(F, I, I[ROW0] + at * I[STRIDE], (I[link] & 4095) - (I[link] >> 12) + 1, r, below)
+    return total
