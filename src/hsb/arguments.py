@@ -34,6 +34,20 @@ def generator(seed: int | np.random.Generator | None) -> np.random.Generator:
     return np.random.default_rng([int(seed), 0x485342])
 
 
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} must be True or False; given {value!r}.")
+    return bool(value)
+
+
+def floor_share(floor: Any) -> float:
+    """The share of decisions that is uniform."""
+    if not is_number(floor) or not 0.0 <= floor <= 1.0:
+        raise InputError(f"floor must be in [0, 1], the share of decisions played uniformly, e.g. 0.05; given {floor!r}.")
+    return float(floor)
+
+
 def stop_prior(stop: float | None) -> float | None:
     """A prior probability of stopping, or None."""
     if stop is not None and not (is_number(stop) and 0.0 <= stop < 1.0):

@@ -31,12 +31,14 @@ class Decision:
         "_stream",
         "_taught",
         "_version",
+        "advised",
         "arm",
         "available",
         "context",
         "id",
         "offered",
         "propensity",
+        "rounds",
     )
 
     def __init__(
@@ -60,6 +62,8 @@ class Decision:
         self._stream: str | None = None  # which policy issued it
         self._taught: tuple[tuple[str, int], ...] = ()  # which policies have learned from it, and their round
         self.offered = 0  # how many arms there were, if it was made here
+        self.rounds = -1  # and how many rounds had been learned
+        self.advised = -1.0  # and how much of the advice was on this arm, where there is an advisor
         self._policy: Policy | None = None
         self._version = -1
         self._probabilities: NDArray[np.float64] | None = None
@@ -79,6 +83,7 @@ class Decision:
         self.context, self.arm, self.propensity, self.available = context, arm, propensity, available
         self.id, self._stream, self._taught = ledger.issue(), ledger.stream, ()
         self.offered, self._policy, self._version, self._probabilities = len(policy.arms), policy, policy.version, None
+        self.rounds, self.advised = policy.rounds, -1.0
         return self
 
     @property
@@ -103,10 +108,12 @@ class Decision:
         return self._probabilities
 
     def __getstate__(self) -> dict[str, Any]:
-        keep = ("arm", "available", "context", "id", "propensity", "_stream", "_taught", "offered", "_probabilities")
+        keep = ("arm", "available", "context", "id", "propensity", "_stream", "_taught", "offered", "rounds", "advised")
+        keep += ("_probabilities",)
         return {name: getattr(self, name) for name in keep}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        self.rounds, self.advised = -1, -1.0
         for name, value in state.items():
             setattr(self, "offered" if name == "_offered" else name, value)
         self._policy, self._version = None, -1

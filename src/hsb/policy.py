@@ -5,19 +5,22 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Hashable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import generator, is_number, loss_bounds, scaled_loss, shown
+from .arguments import floor_share, generator, is_number, loss_bounds, scaled_loss, shown
 from .decision import Decision
 from .errors import InputError
 from .ledger import Ledger
 from .offer import EVERYTHING, Offer
 from .rows import Rows, distribution_of, rows_of
 from .types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
+
+BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 
 class Policy:
@@ -47,6 +50,9 @@ class Policy:
     guarantee: ClassVar[str] = "none"
     """What is proved of it, in one sentence."""
 
+    floors_tables: ClassVar[bool] = False
+    """Does its own `_play` look at `floor`? Else tables are played round by round where there is one."""
+
     asked_again: ClassVar[tuple[str, ...]] = ()
     """What a file cannot hold and `hsb.load` must be given."""
 
@@ -55,10 +61,11 @@ class Policy:
         if listed and Policy.kinds.get(cls.__name__, cls).__module__ == cls.__module__:  # a user's Uniform is not hsb's
             Policy.kinds[cls.__name__] = cls
 
-    def __init__(self, *, arms: Arms, loss_range: Bounds = (0.0, 1.0), seed: Seed = None) -> None:
+    def __init__(self, *, arms: Arms, loss_range: Bounds = (0.0, 1.0), floor: float = 0.0, seed: Seed = None) -> None:
         self.offer = Offer(arms)
         self.arms = self.offer.arms
         self.loss_range = loss_bounds(loss_range)
+        self.floor = floor_share(floor)
         self.rounds = 0  # rounds learned from
         self.clipped = 0  # contexts that lay outside the space and were clipped
         self.version = 0  # changes whenever a decision could turn out otherwise
@@ -81,11 +88,11 @@ class Policy:
         if u is not None and not (is_number(u) and 0.0 <= u < 1.0):
             raise InputError(f"u must be in [0, 1), a number; given {u!r}.")
         self._locate(context, count=True)
-        index, propensity = self._choose(offered, self.rng.random() if u is None else float(u))
+        index, propensity = self._floored(offered, self.rng.random() if u is None else float(u))
         if type(context) is not float and isinstance(context, list | np.ndarray):
             context = context.copy()  # the caller may use it again
         names = None if offered is EVERYTHING else self.offer.names(offered)
-        return Decision.made(self, context, self.arms[index], propensity, names, self.ledger)
+        return self._note(Decision.made(self, context, self.arms[index], propensity, names, self.ledger), index)
 
     def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the loss (or the reward) of a decision: this policy's, now or later, or one from a log.
@@ -123,6 +130,8 @@ class Policy:
         if offered is not EVERYTHING and not offered[index]:
             raise InputError(f"Arm {decision.arm!r} was not among the available {shown(decision.available or ())}.")
         self._locate(decision.context, count=not own)
+        if own:
+            self._recall(decision)
         self._update(offered, index, scaled, float(propensity))
         self.rounds += 1
         self.version += 1
@@ -139,7 +148,7 @@ class Policy:
         self._locate(context, count=False)
         p = np.empty(len(self.arms))
         self._fill(offered, p)
-        return p
+        return self._raised(p, offered)
 
     def add_arm(self, arm: Hashable) -> None:
         """Add an arm while running, or bring a removed one back.
@@ -297,6 +306,35 @@ class Policy:
             table[t] = context
         return table, 0
 
+    def _note(self, decision: Decision, index: int) -> Decision:
+        """Write on a decision, for the arm with that number, what learning from it will need."""
+        return decision
+
+    def _recall(self, decision: Decision) -> None:
+        """The next `_update` is for this decision of its own, made now or long ago."""
+        return
+
+    def _floored(self, offered: Masks, u: float) -> tuple[int, float]:
+        """`_choose`, but the share `floor` of all decisions is uniform over the offered arms; the propensity says so."""
+        if self.floor == 0.0:
+            return self._choose(offered, u)
+        among = np.arange(len(self.arms)) if offered is EVERYTHING else np.flatnonzero(offered)
+        if u < self.floor:
+            p = np.empty(len(self.arms))
+            self._fill(offered, p)
+            index = int(among[min(int(u / self.floor * len(among)), len(among) - 1)])
+            chance = float(p[index])
+        else:
+            index, chance = self._choose(offered, min((u - self.floor) / (1.0 - self.floor), BELOW_ONE))
+        return index, min((1.0 - self.floor) * chance + self.floor / len(among), 1.0)
+
+    def _raised(self, p: Floats, offered: Masks) -> Floats:
+        """A distribution, with the floor."""
+        if self.floor == 0.0:
+            return p
+        among = np.ones(len(p)) if offered is EVERYTHING else (offered > 0).astype(np.float64)
+        return np.asarray((1.0 - self.floor) * p + self.floor * among / among.sum())
+
     def play(self, points: NDArray[Any], masks: Masks, losses: Floats, *, to_come: int) -> tuple[Ints, Floats]:
         """Decide and learn in each row of a checked table: the arms played, by number, and their propensities.
 
@@ -304,7 +342,8 @@ class Policy:
         """
         n, before = len(losses), self.rounds
         arms, chances = np.empty(n, dtype=np.int64), np.empty(n)
-        self._play(points, masks, losses, self.rng.random(n), arms, chances, to_come)
+        play = self._play if self.floor == 0.0 or self.floors_tables else partial(Policy._play, self)
+        play(points, masks, losses, self.rng.random(n), arms, chances, to_come)
         self.rounds = before + n
         self.version += 1
         return arms, chances
@@ -313,7 +352,7 @@ class Policy:
         for t in range(len(us)):
             offered = masks[t] if not masks[t].all() else EVERYTHING
             self._locate(points[t], count=False)
-            arms[t], chances[t] = index, chance = self._choose(offered, float(us[t]))
+            arms[t], chances[t] = index, chance = self._floored(offered, float(us[t]))
             self._update(offered, index, float(losses[t, index]), chance)
             self.rounds += 1
 
@@ -323,7 +362,7 @@ class Policy:
         for t in range(len(us)):
             offered = rows.offered(t)
             self._locate(rows.points[t], count=False)
-            index, propensity = self._choose(offered, float(us[t]))
+            index, propensity = self._floored(offered, float(us[t]))
             if index == rows.arm[t]:
                 self._update(offered, index, float(rows.losses[t]), propensity)
                 self.rounds += 1
@@ -345,6 +384,7 @@ class Policy:
         for t in range(len(table)):
             self._locate(rows.points[t], count=False)
             self._fill(rows.offered(t), table[t])
+            table[t] = self._raised(table[t], rows.offered(t))
         return table
 
     @classmethod

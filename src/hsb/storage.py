@@ -99,6 +99,7 @@ def described(policy: Policy) -> dict[str, Any]:
         "arms": [encode_arm(arm) for arm in policy.arms],
         "removed": [encode_arm(arm) for arm in policy.arms if arm in policy.offer.removed],
         "loss_range": list(policy.loss_range),
+        **({"floor": policy.floor} if policy.floor > 0.0 else {}),
         "rounds": policy.rounds,
         "generator": plain(policy.rng.bit_generator.state),
     }
@@ -137,7 +138,11 @@ def unpack(data: bytes, given: dict[str, Any]) -> Policy:
         kind = Policy.kinds[header["policy"]]
         if unwanted := set(given) - set(kind.asked_again):
             raise FileError(f"it holds a {header['policy']}, which takes no {', '.join(sorted(unwanted))}. Leave that out.")
-        common = {"arms": [decode_arm(arm) for arm in header["arms"]], "loss_range": tuple(header["loss_range"])}
+        common: dict[str, Any] = {
+            "arms": [decode_arm(arm) for arm in header["arms"]],
+            "loss_range": tuple(header["loss_range"]),
+        }
+        common |= {"floor": header["floor"]} if "floor" in header else {}
         policy = kind.from_settings({**header["settings"], **given}, {**common, "seed": _generator(header["generator"])})
         if any(type(header[name]) is not int or header[name] < 0 for name in ("rounds", "clipped", "issued")):
             raise FileError("its counters must be whole numbers of at least 0.")

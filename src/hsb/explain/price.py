@@ -7,7 +7,7 @@ import numpy as np
 from .. import theory
 from ..structures import GroupedLexicographic, KaryTree, Structure
 from ..structures.boxes import Box
-from ..types import Ints
+from ..types import Floats, Ints
 from .pieces import in_users_units
 from .result import Explanation
 
@@ -15,8 +15,8 @@ MOST_LEAVES = 1 << 16  # beyond, a tree's mapping is not written out leaf by lea
 MOST_INTERVALS = 200  # the exact recursion takes O(N^3)
 
 
-def price(explanation: Explanation, *, stop: float | None) -> float:
-    """ln(1/beta) of the mapping: exact where its leaves can be written out in reasonable time, otherwise an upper bound on it.
+def price(explanation: Explanation, *, stop: float | None, arm_costs: Floats | None = None) -> float:
+    """ln(1/beta) of the mapping, where naming an arm costs ln M, or `arm_costs`: exact where its leaves can be written out in reasonable time, otherwise an upper bound on it.
 
     Long lexicographic structures, and trees split very deep, are charged Theorem 2's bound for as many regions; under `OneOf` the
     chosen structure pays ln(K+1) for being chosen.
@@ -28,20 +28,23 @@ def price(explanation: Explanation, *, stop: float | None) -> float:
     True
     """
     arms, chosen = len(explanation.arms), explanation.chosen
+    costs: Floats = np.full(arms, math.log(arms)) if arm_costs is None else arm_costs
     ahead = _ahead(explanation.structure, chosen) or 0.0
     if chosen.structures:  # one arm everywhere
-        return ahead + math.log(len(chosen.structures) + 1) + math.log(arms)
+        return ahead + math.log(len(chosen.structures) + 1) + float(costs[explanation.arms.index(explanation.regions[0].arm)])
+    dearer = float(costs.max()) - math.log(arms)
     if isinstance(chosen, KaryTree):  # with too many leaves, only down to the smallest region: what lies below it has one arm
         depth = chosen.depth if chosen.leaves <= MOST_LEAVES else _depth(explanation, chosen)
         if chosen.k**depth > MOST_LEAVES:
-            return ahead + theory.prior_bound(chosen, arms=arms, regions=len(explanation.regions))
+            regions = len(explanation.regions)
+            return ahead + theory.prior_bound(chosen, arms=arms, regions=regions) + regions * chosen.depth * dearer
         mapping = _mapping(explanation, [chosen.boxes((depth, number))[0] for number in range(chosen.k**depth)])
-        return ahead - chosen.log_beta(mapping, np.full(arms, -math.log(arms)), stop)
+        return ahead - chosen.log_beta(mapping, -costs, stop)
     mapping = _mapping(explanation, [tuple(chosen.region(leaf)) for leaf in range(chosen.leaves)])
     if isinstance(chosen, GroupedLexicographic) and chosen.leaves > MOST_INTERVALS:
         runs = 1 + int(np.count_nonzero(np.diff(mapping)))
-        return ahead + theory.prior_bound(chosen, arms=arms, regions=runs)
-    return ahead + theory.prior_cost(chosen, mapping, arms=arms)
+        return ahead + theory.prior_bound(chosen, arms=arms, regions=runs) + runs * dearer
+    return ahead - chosen.log_prior(mapping, -costs, None)
 
 
 def _ahead(structure: Structure, chosen: Structure) -> float | None:

@@ -73,6 +73,18 @@ def visit(F, I, cell, offered, reach):
 
 
 @inner
+def recall(F, I, offered, arm, share):
+    """Give `arm` that share of the advice, and the rest to another: what it is on makes no difference to the arm's ratio."""
+    b, left = I[I[BASES]], 1.0 - share
+    for m in range(I[ARMS]):
+        F[b + m] = share if m == arm else 0.0
+        if m != arm and is_offered(offered, m):
+            F[b + m] = left
+            left = 0.0
+    rebuild(F, I, b)
+
+
+@inner
 def ratio(F, I, arm, f):
     """What is left of its weight after `arm` is multiplied by f."""
     share = F[I[I[BASES]] + arm]

@@ -12,6 +12,7 @@ from . import kinds as of
 from .jit import inner, kernel
 
 LEAST = math.exp(-h.STEP)  # the smallest ratio that the fast passes allow
+NOW = -1.0  # the advice of a round that is learned at once
 MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer known to one part in ten
 
 
@@ -221,11 +222,12 @@ def is_sole(offered):
 
 
 @kernel
-def update(F, I, key, offered, arm, loss, chance, visited, kinds):
+def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
     """Learn that `arm`, played with probability `chance`, had this loss. A status, of which only DONE changed anything.
 
     `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not offered, those
-    are multiplied by g, so that the offered arms keep their total. Every node learned from then shares `DRIFT` of its weights.
+    are multiplied by g, so that the offered arms keep their total. Every node learned from then shares `DRIFT` of its weights. `advised`, if
+    not below 0, is how much of the advice was on the arm when it was decided: what the advisor says now is then of no account.
     """
     x = min(F[h.RATE] * loss / (chance + F[h.GAMMA]), MOST)
     drift = F[h.DRIFT], F[h.HEAD_DRIFT]
@@ -236,6 +238,7 @@ def update(F, I, key, offered, arm, loss, chance, visited, kinds):
             return h.SHORT
         if not visited or masked:
             visit(F, I, key, offered, kinds)
+            _recall(F, I, offered, arm, advised, kinds[4])
         log_g = _log_g(F, I, key, offered, arm, x, kinds) if masked else 0.0
         if log_g == math.inf:
             return h.HARD
@@ -261,6 +264,17 @@ def update(F, I, key, offered, arm, loss, chance, visited, kinds):
         F[h.EXCESS] += loss if x == 0.0 else 0.0  # a sole arm is played by every mapping
     _teach(F, I, key, arm, loss, kinds[4])
     return h.DONE
+
+
+@inner
+def _recall(F, I, offered, arm, advised, heads):
+    """Put back what was advised when a late round was decided."""
+    if heads is not None:
+        if advised >= 0.0:
+            for k in range(I[h.MEMBERS]):
+                f, i = members.arrays(F, I, k)
+                if i[h.KIND] == h.ADVISOR:
+                    advisor.recall(f, i, offered, arm, advised)
 
 
 @inner

@@ -109,7 +109,7 @@ def play(F, I, table, out, start, end, kinds):
             return t, HARD
         loss = table.losses[t, arm]
         visited = t >= start  # always, but no literal: Numba would compile the same once more for it
-        status = rounds.update(F, I, key, offered, arm, loss, chance, visited, kinds)
+        status = rounds.update(F, I, key, offered, arm, loss, chance, visited, rounds.NOW, kinds)
         if status != DONE:
             return t, status
         out.arms[t] = arm
@@ -125,7 +125,8 @@ def learn(F, I, table, start, end, kinds):
     for t in range(start, end):
         offered = _offered(table.masks, table.pool, t)
         visited = t < start  # never
-        status = rounds.update(F, I, table.keys[t], offered, table.arm[t], table.losses[t], table.chances[t], visited, kinds)
+        arm, loss, chance = table.arm[t], table.losses[t], table.chances[t]
+        status = rounds.update(F, I, table.keys[t], offered, arm, loss, chance, visited, rounds.NOW, kinds)
         if status != DONE:
             return t, status
     return end, DONE

@@ -33,9 +33,16 @@ class BestFixed(Leader):
     guarantee: ClassVar[str] = "None: it does not learn, it knows the answer."
 
     def __init__(
-        self, structure: Where, *, arms: Arms, mapping: ArrayLike, loss_range: Bounds = (0.0, 1.0), seed: Seed = None
+        self,
+        structure: Where,
+        *,
+        arms: Arms,
+        mapping: ArrayLike,
+        loss_range: Bounds = (0.0, 1.0),
+        floor: float = 0.0,
+        seed: Seed = None,
     ) -> None:
-        super().__init__(1 if structure is None else structure, arms=arms, regions=None, loss_range=loss_range, seed=seed)
+        super().__init__(1 if structure is None else structure, arms=arms, regions=None, loss_range=loss_range, floor=floor, seed=seed)
         self.average_loss = float("nan")
         """Its mean loss a round on the table that it was fitted to; NaN if it was given its mapping."""
         self._blind = structure is None
@@ -63,6 +70,7 @@ class BestFixed(Leader):
         arms: Arms | None = None,
         regions: int | None = None,
         loss_range: Bounds = (0.0, 1.0),
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> Self:
         """The best mapping for a table of losses (or rewards), shape (T, M): no mapping of its class loses less in hindsight.
@@ -81,7 +89,7 @@ class BestFixed(Leader):
             raise InputError(f"{name} needs shape (rounds, arms), at least one of each; given {table.shape}.")
         most = None if regions is None else whole("regions", regions, 1)
         count = table.shape[1] if arms is None else arms
-        policy = cls(structure, arms=count, mapping=0, loss_range=loss_range, seed=seed)
+        policy = cls(structure, arms=count, mapping=0, loss_range=loss_range, floor=floor, seed=seed)
         points, policy.clipped = policy.check(contexts)
         check_table(name, table, (len(points), len(policy.arms)), policy.loss_range)
         policy._fit(points, table, most, rewarded=rewards is not None)

@@ -64,9 +64,10 @@ class CsbFtpl(Leader):
         regions: int | None = None,
         resamples: int | None = None,
         loss_range: Bounds = (0.0, 1.0),
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        super().__init__(structure, arms=arms, regions=regions, loss_range=loss_range, seed=seed)
+        super().__init__(structure, arms=arms, regions=regions, loss_range=loss_range, floor=floor, seed=seed)
         if horizon is not None:
             if noise is not None:
                 raise InputError(

@@ -37,9 +37,16 @@ class EpochGreedy(Leader):
     )
 
     def __init__(
-        self, structure: Divided, *, arms: Arms, regions: int | None = None, loss_range: Bounds = (0.0, 1.0), seed: Seed = None
+        self,
+        structure: Divided,
+        *,
+        arms: Arms,
+        regions: int | None = None,
+        loss_range: Bounds = (0.0, 1.0),
+        floor: float = 0.0,
+        seed: Seed = None,
     ) -> None:
-        super().__init__(structure, arms=arms, regions=regions, loss_range=loss_range, seed=seed)
+        super().__init__(structure, arms=arms, regions=regions, loss_range=loss_range, floor=floor, seed=seed)
         self.counts: Ints = np.zeros(2, dtype=np.int64)  # explored rounds, exploiting rounds still to come
         self._refresh()
 

@@ -42,10 +42,10 @@ class Exp3(Mixture):
         return math.log(len(self.arms))
 
     def _best_cost(self) -> float:
-        return self._prior_bound()  # that of every arm
+        return float(self._arm_costs().max())  # that of the dearest arm
 
     def settings(self) -> dict[str, Any]:
-        return self._rate_settings()
+        return self._settings()
 
     def _shown(self) -> dict[str, Any]:
         return {"learning_rate": self.learning_rate}

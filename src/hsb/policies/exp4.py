@@ -59,9 +59,10 @@ class Exp4(Weighted):
         learning_rate: float | None = None,
         prior: ArrayLike | None = None,
         loss_range: Bounds = (0.0, 1.0),
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        super().__init__(arms=arms, loss_range=loss_range, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
         self.experts: list[Expert] | int | Mappings = _checked(experts, len(self.arms))
         self.locator = Keys(experts.structure) if isinstance(experts, Mappings) else Nowhere()
         self._given = None if prior is None else _positive(prior, self._count)

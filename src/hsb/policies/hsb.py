@@ -62,7 +62,9 @@ class HSB(Mixture):
         learning_rate: float | None = None,
         drift: Drift = _UNSAID,
         stop: float | None = None,
+        implicit: bool = False,
         loss_range: Bounds = (0.0, 1.0),
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         if not isinstance(structure, Structure):
@@ -70,7 +72,15 @@ class HSB(Mixture):
         self.structure, self.regions, self.stop = structure, regions, stop_prior(stop)
         self.drift = _checked_drift(drift, default="auto" if horizon is None and learning_rate is None else None)
         self._depth = depth_for(structure.leaves, len(arms := arm_list(arms)))  # of the advisor: as deep as the arms allow
-        super().__init__(arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed)
+        super().__init__(
+            arms=arms,
+            horizon=horizon,
+            learning_rate=learning_rate,
+            implicit=implicit,
+            loss_range=loss_range,
+            floor=floor,
+            seed=seed,
+        )
         self.regions = None if regions is None else int(regions)
 
     def _scheduled(self) -> Schedule:
@@ -138,7 +148,7 @@ class HSB(Mixture):
     def _best_cost(self) -> float:
         from ..explain.price import price
 
-        return price(self.explain(), stop=self.stop)
+        return price(self.explain(), stop=self.stop, arm_costs=self._arm_costs())
 
     def _prior_bound(self) -> float:
         arms = len(self.arms)
@@ -180,7 +190,7 @@ class HSB(Mixture):
 
     def settings(self) -> dict[str, Any]:
         more = {"regions": self.regions, "drift": self.drift, "stop": self.stop}
-        return {"structure": self.structure.to_dict(), **self._rate_settings(), **more}
+        return {"structure": self.structure.to_dict(), **self._settings(), **more}
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:

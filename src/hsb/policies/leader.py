@@ -21,8 +21,10 @@ class Leader(Located, listed=False):
     _kernels: ClassVar[Any]
     _own: ClassVar[tuple[str, ...]] = ("locator", "totals")
 
-    def __init__(self, structure: Divided, *, arms: Arms, regions: int | None, loss_range: Bounds, seed: Seed) -> None:
-        super().__init__(arms=arms, loss_range=loss_range, seed=seed)
+    def __init__(
+        self, structure: Divided, *, arms: Arms, regions: int | None, loss_range: Bounds, floor: float, seed: Seed
+    ) -> None:
+        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
         self.structure = Leaves(structure)
         self.locator = Keys(self.structure)
         self.regions = None if regions is None else whole("regions", regions, 1)

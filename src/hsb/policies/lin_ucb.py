@@ -54,6 +54,7 @@ class LinUCB(Policy):
         ridge: float = 1.0,
         intercept: bool = True,
         loss_range: Bounds = (0.0, 1.0),
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         self.space, self._scaled = _space_of(features)
@@ -63,7 +64,7 @@ class LinUCB(Policy):
             raise InputError(f"ridge must be a number in [{RIDGE[0]:g}, {RIDGE[1]:g}], e.g. 1; given {ridge!r}.")
         if not isinstance(intercept, bool | np.bool_):
             raise InputError(f"intercept must be True or False; given {intercept!r}.")
-        super().__init__(arms=arms, loss_range=loss_range, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
         self.features = self.space.features
         self.alpha, self.ridge, self.intercept = float(alpha), float(ridge), bool(intercept)
         self.state, self.updates = self._fresh(len(self.arms))

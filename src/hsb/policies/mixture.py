@@ -1,10 +1,12 @@
 """Exponential weights over every mapping of a structure, exactly: what HSB, S-EXP3 and EXP3 are."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from ..arguments import flag, is_number
+from ..decision import Decision
 from ..errors import InputError
 from ..locators import Keys, Nowhere
 from ..offer import EVERYTHING
@@ -25,6 +27,7 @@ class Mixture(Rated, Located, listed=False):
     """
 
     state: State
+    floors_tables = True
     _own = ("locator", "state")
 
     def __init__(
@@ -69,9 +72,20 @@ class Mixture(Rated, Located, listed=False):
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         all_offered = offered is EVERYTHING
         visited, self._visited = self._visited and all_offered, False
-        self.state.update(self.locator.key, None if all_offered else offered, index, loss, propensity, visited)
-        if self.rounds + 1 == self._stretch.until:
+        advised, self._advised = self._advised, -1.0
+        self.state.update(self.locator.key, None if all_offered else offered, index, loss, propensity, visited, advised)
+        if self.rounds + 1 + self._late >= self._stretch.until:
             self._turn(self.rounds + 1)
+
+    def _note(self, decision: Decision, index: int) -> Decision:
+        decision.advised = self.state.advised(index)
+        return decision
+
+    def _recall(self, decision: Decision) -> None:
+        """What was advised then; and where feedback is late, its rounds count as more, so that the rate falls faster (`docs/proofs.md`)."""
+        if self.rounds > decision.rounds >= 0:
+            self._late += 2.0 * (self.rounds - decision.rounds) / len(self.arms)
+            self._advised = decision.advised
 
     def _turn(self, rounds: int) -> None:
         super()._turn(rounds)
@@ -129,9 +143,10 @@ class Mixture(Rated, Located, listed=False):
         events = kernels.Events(self.locator.keys(rows.points), pool, rows.arm, rows.losses, us)
         at, begun = (0, 0), self.rounds
         while at[0] < len(us):
-            at = self.state.replay(offers, events, memory, self._stretch.until - begun, learned, at)
+            most = math.ceil(self._stretch.until - self._late) - begun
+            at = self.state.replay(offers, events, memory, most, learned, at)
             self.rounds = begun + at[1]
-            if self.rounds == self._stretch.until:
+            if self.rounds + self._late >= self._stretch.until:
                 self._turn(self.rounds)
         return np.asarray(learned.rows[: at[1]])
 
@@ -176,22 +191,25 @@ class Mixture(Rated, Located, listed=False):
 
     def _refresh(self) -> None:
         super()._refresh()
-        self._visited = False
+        self._visited, self._advised = False, -1.0
 
     def _widen(self) -> None:
         self.state.widen()
 
+    def _settings(self) -> dict[str, Any]:
+        return {**self._rate_settings(), **({"implicit": True} if self.implicit else {})}
+
     def to_arrays(self) -> Arrays:
-        return {**super().to_arrays(), "counted": np.array([*self.state.sums, self._born, self._rates]), **self.state.to_arrays()}
+        return {**super().to_arrays(), "counted": np.array([*self.state.sums, self._born, self._rates, self._late]), **self.state.to_arrays()}
 
     def take_arrays(self, arrays: Arrays) -> None:
         arrays = dict(arrays)
         arrays.pop("sums", None)
-        counted = arrays.pop("counted", np.array([0.0, np.inf, 0.0, len(self.arms), 1.0]))  # formats up to 3: nothing is certified
-        if counted.shape != (5,) or not (0.0 <= counted[0] < np.inf and counted[1] > -np.inf and counted[2] >= 0.0):
+        counted = arrays.pop("counted", np.array([0.0, np.inf, 0.0, len(self.arms), 1.0, 0.0]))  # formats up to 3: nothing is certified
+        if counted.shape != (6,) or not (0.0 <= counted[0] < np.inf and counted[1] > -np.inf and counted[2] >= 0.0):
             raise ValueError("its counts must be sums of losses")
-        if counted[3] not in range(1, len(self.arms) + 1) or not 1.0 <= counted[4] < 1e6:
-            raise ValueError("its counts of arms and of rates do not fit")
+        if counted[3] not in range(1, len(self.arms) + 1) or not 1.0 <= counted[4] < 1e6 or not 0.0 <= counted[5] < 1e18:
+            raise ValueError("its counts of arms, rates and late rounds do not fit")
         self.state = self.state.from_arrays(arrays)
         self.state.set_sums(counted[:3])
-        self._born, self._rates = int(counted[3]), int(counted[4])
+        self._born, self._rates, self._late = int(counted[3]), int(counted[4]), float(counted[5])

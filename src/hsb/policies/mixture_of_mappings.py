@@ -54,6 +54,7 @@ class MixtureOfMappings(Weighted):
         prior: Literal["uniform", "complexity"] = "uniform",
         stop: float | None = None,
         loss_range: Bounds = (0.0, 1.0),
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         if not isinstance(prior, str) or prior not in ("uniform", "complexity"):
@@ -64,7 +65,7 @@ class MixtureOfMappings(Weighted):
         if complexity and (not isinstance(structure, Structure) or isinstance(structure, Leaves)):
             raise InputError(f"prior='complexity' needs a structure, e.g. hsb.BinaryTree(depth=3); given {structure!r}.")
         given = structure if isinstance(structure, Structure) else Leaves(structure)
-        super().__init__(arms=arms, loss_range=loss_range, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
         self.structure = given
         _check_budget(given.leaves, len(self.arms), complexity)
         self.prior: Literal["uniform", "complexity"] = prior

@@ -25,6 +25,7 @@ class Rated(Policy, listed=False):
     rate: float
     """At which the next round is learned."""
     _stretch: Stretch
+    _late = 0.0  # rounds that the schedule counts on top of those learned, for feedback that came late
 
     def _set_rate(self, horizon: float | None, learning_rate: float | None) -> None:
         """What a constructor is given; the last step before `_refresh`."""
@@ -48,7 +49,7 @@ class Rated(Policy, listed=False):
 
     def _turn(self, rounds: int) -> None:
         """After `rounds` rounds: the stretch that they have come to."""
-        self._stretch = self.schedule.stretch(rounds)
+        self._stretch = self.schedule.stretch(int(rounds + self._late))
         rate = self._stretch.rate
         if rounds > 0 and rate != self.rate:
             rate = min(rate, self.rate)
@@ -60,11 +61,11 @@ class Rated(Policy, listed=False):
         """The next n rounds cut where rate or drift change; in between, the turn."""
         done, before = 0, self.rounds
         while done < n:
-            stop = min(n, self._stretch.until - before)
+            stop = min(n, math.ceil(self._stretch.until - self._late) - before)
             yield slice(done, stop)
             done = stop
             self.rounds = before + done
-            if self.rounds == self._stretch.until:
+            if self.rounds + self._late >= self._stretch.until:
                 self._turn(self.rounds)
 
     def _refresh(self) -> None:

@@ -36,11 +36,21 @@ class SExp3(Mixture):
         arms: Arms,
         horizon: float | None = None,
         learning_rate: float | None = None,
+        implicit: bool = False,
         loss_range: Bounds = (0.0, 1.0),
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         self.structure = Leaves(structure)
-        super().__init__(arms=arms, horizon=horizon, learning_rate=learning_rate, loss_range=loss_range, seed=seed)
+        super().__init__(
+            arms=arms,
+            horizon=horizon,
+            learning_rate=learning_rate,
+            implicit=implicit,
+            loss_range=loss_range,
+            floor=floor,
+            seed=seed,
+        )
 
     def regret_bound(self, horizon: float | None = None) -> float:
         """N ln M / rate + M T rate / 2; at the theory's rate, sqrt(2 N M T ln M). Infinite for a falling rate.
@@ -61,10 +71,10 @@ class SExp3(Mixture):
         return self.structure.leaves * math.log(len(self.arms))
 
     def _best_cost(self) -> float:
-        return self._prior_bound()  # that of every mapping
+        return self.structure.leaves * float(self._arm_costs().max())  # that of the dearest mapping
 
     def settings(self) -> dict[str, Any]:
-        return {"structure": self.structure.plain(), **self._rate_settings()}
+        return {"structure": self.structure.plain(), **self._settings()}
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:

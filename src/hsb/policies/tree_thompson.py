@@ -65,6 +65,7 @@ class TreeThompson(Located):
         stop: float | None = None,
         prior: tuple[float, float] = (1.0, 1.0),
         loss_range: Bounds = (0.0, 1.0),
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         if not isinstance(structure, KaryTree):
@@ -77,7 +78,7 @@ class TreeThompson(Located):
         self.stop = stop_prior(stop)
         self.prior = _counts(prior)
         self.forgetting = None if forgetting is None else float(forgetting)
-        super().__init__(arms=arms, loss_range=loss_range, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
         self.structure = structure
         self.locator = Keys(structure)
         self._tree = self._fresh(len(self.arms))

@@ -97,15 +97,25 @@ class State:
             if member.I[h.PARENT] >= 0:
                 below[member.I[h.PARENT]][int(member.I[h.OPTION])] = log_h
 
-    def update(self, key: Ints, offered: Masks | None, arm: int, loss: float, chance: float, visited: bool = False) -> None:
+    def update(
+        self,
+        key: Ints,
+        offered: Masks | None,
+        arm: int,
+        loss: float,
+        chance: float,
+        visited: bool = False,
+        advised: float = -1.0,
+    ) -> None:
         """Learn the loss of an arm that was played with probability `chance`.
 
-        `visited`: the last thing done was `decide`, for the same key and the same arms.
+        `visited`: the last thing done was `decide`, for the same key and the same arms. `advised`: how much of the advice was on the arm
+        when that was decided (`State.advised`); below 0, what the advisors would say now.
         """
-        status = self._rounds.update(self.F, self.I, key, offered, arm, loss, chance, visited, self.kinds)
+        status = self._rounds.update(self.F, self.I, key, offered, arm, loss, chance, visited, advised, self.kinds)
         if status != h.DONE:
             self._mend(status)
-            self.update(key, offered, arm, loss, chance)
+            self.update(key, offered, arm, loss, chance, advised=advised)
 
     def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY) -> None:
         """Decide and learn in the rounds of a part of a table. `to_come` rounds may follow, which room is made for."""
@@ -149,6 +159,10 @@ class State:
     def advice(self) -> list[int]:
         """What each advisor advised in the last round decided."""
         return [int(I[h.ADVICE]) for _, I in self.members if I[h.KIND] == h.ADVISOR]
+
+    def advised(self, arm: int) -> float:
+        """How much of the advice in the last round decided was on an arm; -1 where there is not just one advisor."""
+        return self.F.item(self._advice + arm) if self._advice else -1.0
 
     @property
     def head(self) -> Floats:
@@ -262,6 +276,11 @@ class State:
         I, arms = self.members[0].I, self.I[h.ALL_ARMS]
         alone = there == {h.DENSE} and len(self.words) == 1 and I[h.FANOUT] == 2
         also = (self._hard, alone and arms <= h.SMALL, alone and h.SMALL < arms <= h.FEW, arms > h.FEW, h.DENSE in there)
+        advisors = [k for k, member in enumerate(self.members) if member.I[h.KIND] == h.ADVISOR]
+        self._advice = 0
+        if len(advisors) == 1:
+            I = self.members[advisors[0]].I
+            self._advice = int(self._entries()[advisors[0], h.F0] + I[I[h.BASES]])
         self.kinds = (*(0 if there & kinds else None for kinds in wanted), *(0 if it else None for it in also))
 
     def __getstate__(self) -> dict[str, Any]:
