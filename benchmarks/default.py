@@ -39,6 +39,8 @@ from hsb.problems import (
     SuddenChange,
     TwoFeatures,
 )
+from hsb.theory.anytime import anytime_schedule
+from hsb.theory.schedule import Falling
 from hsb.types import Floats
 
 OUT = Path(__file__).resolve().parent.parent / "out" / "tuning.md"
@@ -120,6 +122,7 @@ def main() -> None:
     begun = time.monotonic()
     results = {case.name: compare(case, effort) for case in CASES}
     fights = {name: fight(name, adversary, effort) for name, adversary in ADVERSARIES.items()}
+    duels = duels_table(effort)
     say("")
     text = "\n\n".join(
         [
@@ -131,6 +134,8 @@ def main() -> None:
             excess_table(results),
             "Adversaries that see the advice, contexts of VI-A, depth 10: what each lost on the losses that were set for the default.",
             fights_table(fights),
+            f"Adversaries that see the probabilities, {effort.rounds // 5:,} rounds, depth 10: regret to the best arm of each of eight cells.",
+            duels,
         ]
     )
     print(text)
@@ -214,7 +219,7 @@ def fight(name: str, adversary: Adversary, effort: Effort) -> list[Fight]:
 
 
 def fight_once(adversary: Adversary, seed: int, rounds: int) -> Fight:
-    """Round by round; the losses are written down, and HSB without an advisor then plays on the same ones: in the same epochs, and with
+    """Round by round; the losses are written down, and HSB without an advisor then plays on the same ones: at the same rates, and with
     its horizon known."""
     contexts, _, expected = Stationary().sample(rounds, seed)
     rng = np.random.default_rng([seed, 0xF0E])
@@ -238,17 +243,17 @@ def fight_once(adversary: Adversary, seed: int, rounds: int) -> Fight:
     )
 
 
+class Alone(hsb.HSB, listed=False):
+    """The default without its advisor: the same rates and sharing."""
+
+    def _scheduled(self) -> Falling:
+        default = anytime_schedule(arms=len(self.arms))
+        return Falling(default.cost, arms=default.arms, first=default.first, shared=default.shared)
+
+
 def alone(tree: hsb.BinaryTree, contexts: Floats, losses: Floats, seed: int) -> float:
-    """The average loss of the default without its advisor: the same epochs, rates and sharing."""
-    total, start = 0.0, 0
-    while start < len(losses):
-        _, length = hsb.theory.epoch(start)
-        rate = hsb.theory.epoch_rate(length, arms=losses.shape[1])
-        policy = hsb.HSB(tree, arms=losses.shape[1], learning_rate=rate, drift=1.0 / length, seed=seed)
-        part = slice(start, start + length)
-        total += float(hsb.simulate(policy, contexts[part], losses[part]).losses.sum())
-        start += length
-    return total / len(losses)
+    """What it loses on average."""
+    return hsb.simulate(Alone(tree, arms=losses.shape[1], drift=None, seed=seed), contexts, losses).average_loss
 
 
 def fights_table(fights: dict[str, list[Fight]]) -> str:
@@ -268,6 +273,30 @@ def fights_table(fights: dict[str, list[Fight]]) -> str:
         cells = [f"{column.mean():.4f} ± {1e4 * error(column):.0f}".removeprefix("0") for column in columns[:-1]]
         rows.append([name, *cells, f"{columns[-1].mean():.3f}"])
     return markdown(head, rows)
+
+
+DUELS = [(kind, arms) for kind in ("spite", "contrary", "lure", "probabilities") for arms in (2, 3, 10, 50)]
+
+
+def duel(kind: str, arms: int, effort: Effort) -> list[str]:
+    """Regrets to the best of eight cells of the default, with a known horizon, and of uniform play, against one that sees the probabilities."""
+    rounds = effort.rounds // 5
+    tree = hsb.BinaryTree(depth=10)
+    cells = [f"{kind}, {arms} arms"]
+    for name in (DEFAULT, "horizon", "uniform"):
+        say(f"{kind}, {arms} arms: {name}")
+        seeds = range(FIRST_SEED, FIRST_SEED + min(effort.adversary_seeds, 3))
+        runs = [Adversary(kind=kind, arms=arms).play(POLICIES[name](tree, arms, rounds, seed), rounds, seed) for seed in seeds]
+        regrets = [run.regret() for run in runs]
+        cells.append(f"{np.mean(regrets):,.0f} ± {error(regrets):.0f}")
+    bound = hsb.theory.anytime_mixture_bound(2 * math.log(arms) + 2.0, arms=arms, horizon=rounds)
+    return [*cells, f"{bound:,.0f}"]
+
+
+def duels_table(effort: Effort) -> str:
+    """An adversary a row."""
+    head = ["", "default", "horizon", "uniform", "the default's bound, for two halves"]
+    return markdown(head, [duel(kind, arms, effort) for kind, arms in DUELS])
 
 
 # -- tables --------------------------------------------------------------------------------------------------------------

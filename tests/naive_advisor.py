@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
-PRIOR = np.array([0.002, 0.998])
-FIRST, BUDGET = 1024, 8.0
+PRIOR = np.array([0.01, 0.99])
+FIRST, BUDGET, HEAD_SHARED = 2048, 9.0, 3.0
 
 
 @dataclass
@@ -136,7 +136,7 @@ class Default:
             raw = self.mixture.probabilities(leaf)
             self.weights *= [(raw * factor).sum(), (self.advisor.advise(cell, awake) * factor).sum()]
             self.weights /= self.weights.sum()
-            drift = self.mixture.drift
+            drift = HEAD_SHARED * self.mixture.drift
             self.weights = (1 - drift) * self.weights + drift * PRIOR
             self.mixture.multiply(leaf, factor)
         self.advisor.learn(cell, arm, loss)

@@ -11,7 +11,8 @@ import hsb
 from hsb import theory
 from hsb.kernels import header as h
 from hsb.state import State, depth_for, hang, make_advisor, make_head
-from hsb.theory.schedule import Constant, Epochs, Falling, Sums
+from hsb.theory.anytime import anytime_schedule
+from hsb.theory.schedule import Constant, Falling
 
 TREE = hsb.BinaryTree(depth=3)
 
@@ -37,6 +38,12 @@ def p_of(of: State, key: np.ndarray, arms: int = 3) -> np.ndarray:
     return p
 
 
+def spread_of(of: State) -> np.ndarray:
+    """What each advisor gave each arm in the last round decided."""
+    members = [member for member in of.members if member.I[h.KIND] == h.ADVISOR]
+    return np.array([F[I[I[h.BASES]] : I[I[h.BASES]] + I[h.ARMS]] for F, I in members])
+
+
 # -- a value ---------------------------------------------------------------------------------------------------------
 
 
@@ -51,7 +58,7 @@ def test_a_state_goes_to_arrays_and_back(case):
     assert policy.state.digest() == twin.digest() == again.digest()
     policy.probabilities(case.middles[0])  # asking leaves no trace
     assert policy.state.digest() == twin.digest()
-    twin.update(policy.locator.key, None, 0, 1.0, 0.1, 0.0)
+    twin.update(policy.locator.key, None, 0, 1.0, 0.5)
     assert policy.state.digest() == again.digest() != twin.digest()
 
 
@@ -61,8 +68,8 @@ def test_a_state_grows_by_itself_and_forgets_nothing():
     other.grow(10_000)
     keys = np.random.default_rng(0).integers(0, 1 << 30, size=(500, 1)) << 32
     for key in keys:
-        one.update(key, None, 0, 1.0, 0.5, 0.0)
-        other.update(key, None, 0, 1.0, 0.5, 0.0)
+        one.update(key, None, 0, 1.0, 1.0)
+        other.update(key, None, 0, 1.0, 1.0)
     assert one.digest() == other.digest()
     assert one.nbytes == other.nbytes
 
@@ -72,12 +79,12 @@ def test_a_hard_round_is_answered_once_and_the_rest_is_the_same():
     one, key = state(), np.array([0])
     assert one.kinds[5] is None
     for _ in range(3):
-        one.update(key, None, 0, 1.0, 1000.0, 0.0)
+        one.update(key, None, 0, 1.0, 1e-3)
     assert one.kinds[5] is None and p_of(one, key, 2)[0] == 0.0  # a large step alone is not hard
     p = np.empty(2)
     one.fill(key, np.array([1, 0], dtype=np.uint8), p)
     assert p.tolist() == [1.0, 0.0] and one.kinds[5] == 0
-    one.update(key, None, 1, 1.0, 3000.0, 0.0)  # both arms have lost the same
+    one.update(key, None, 1, 1.0, 1 / 3000.0)  # both arms have lost the same
     assert p_of(one, key, 2) == pytest.approx([0.5, 0.5])
 
 
@@ -110,11 +117,11 @@ def test_several_advisors_are_experts_of_the_head(advisors):
         leaf, arm, x = int(rng.integers(8)), int(rng.integers(3)), float(rng.choice([0.0, 0.3, 2.0]))
         key = key_of(leaf, advisors)
         p = p_of(told, key)
-        one_hot = np.eye(3)[told.advice]
+        one_hot = spread_of(told)
         raw = mixture.probabilities(leaf)
         assert p == pytest.approx(weights[0] * raw + weights[1:] @ one_hot, abs=1e-12)
         assert told.head == pytest.approx(weights, abs=1e-12)
-        told.update(key, None, arm, min(x, 1.0), x, 0.0)
+        told.update(key, None, arm, min(x, 1.0), min(x, 1.0) / x if x else 1.0)
         factor = np.exp(-x * (np.arange(3) == arm))
         weights *= [raw @ factor, *(one_hot @ factor)]
         weights /= weights.sum()
@@ -123,13 +130,13 @@ def test_several_advisors_are_experts_of_the_head(advisors):
 
 def test_a_wrong_prior_would_be_noticed():
     told = advised(1, [0.5, 0.5])
-    assert told.head.tolist() == [0.5, 0.5] != list(Epochs.head)
+    assert told.head.tolist() == [0.5, 0.5] != list(anytime_schedule(arms=3).head)
 
 
 def test_the_weights_that_the_theory_charges_for_are_the_kernels():
     policy = hsb.HSB(TREE, arms=3)
-    assert tuple(policy.state.head) == Epochs.head
-    assert theory.advisor_cost(0) == -math.log(policy.state.head[0])
+    assert tuple(policy.state.head) == policy.schedule.head
+    assert theory.advisor_cost() == -math.log(policy.state.head[0]) == policy.schedule.head_cost
 
 
 def test_an_advisor_looks_as_closely_as_it_can_afford():
@@ -151,23 +158,29 @@ def test_arms_added_past_what_an_advisor_can_afford_are_saved_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "schedule", [Constant(0.1), Constant(0.1, 0.01), Falling(3.0), Epochs(arms=3), Epochs(arms=3, rate=0.1)]
+    "schedule",
+    [
+        Constant(0.1),
+        Constant(0.1, 0.01),
+        Falling(3.0, arms=3),
+        Falling(3.0, arms=3, first=7, drift=1e-3),
+        anytime_schedule(arms=3),
+        anytime_schedule(arms=3, rate=0.1),
+    ],
 )
 def test_a_stretch_says_until_when_it_holds(schedule):
     rounds = 0
     for _ in range(6):
         stretch = schedule.stretch(rounds)
         assert stretch.until > rounds
-        last = min(stretch.until, rounds + 10_000) - 1
-        assert schedule.stretch(last).until == stretch.until or schedule.falls
-        if not schedule.falls:
-            assert schedule.stretch(last) == stretch
+        assert schedule.stretch(min(stretch.until, rounds + 10_000) - 1) == stretch
+        after = schedule.stretch(min(stretch.until, 10**9))
+        assert after.rate <= stretch.rate  # a rate never rises
         rounds = min(stretch.until, 10**9)
 
 
-def test_a_certificate_is_the_schedules():
-    sums = Sums(rate=2.0, weighed=0.5, second=3.0)
-    assert Constant(0.1).certified(4.0, 100, sums) == (3.0, 43.0)
-    assert Falling(1.0).certified(4.0, 100, sums) == (25.0, 225.0)
-    rates = theory.epoch_rates(5000, arms=3)
-    assert Epochs(arms=3).certified(4.0, 5000, sums)[1] == pytest.approx(sum(4.0 / rate for rate in rates) + 3.0)
+def test_a_bound_is_never_more_than_can_be_lost():
+    assert Constant(1e-6).bound(5.0, arms=2, horizon=100) == 100.0
+    assert anytime_schedule(arms=50).bound(1000.0, arms=50, horizon=1e5) == 1e5
+    assert Falling(1.0, arms=2).bound(0.7, arms=2, horizon=1e4) < 600
+    assert Constant(0.01).bound(2.0, arms=2, horizon=1000, implicit=True) == pytest.approx(220.0)

@@ -95,22 +95,17 @@ def test_a_policy_uses_these_rates(structure, closed):
 @pytest.mark.parametrize("regions", [None, 5])
 @pytest.mark.parametrize("structure", [hsb.BinaryTree(depth=0), hsb.Lexicographic(leaves=1)])
 def test_without_a_horizon_the_rate_falls_with_the_rounds(structure, regions):
-    """sqrt(A / (M t)) in round t, counted by the feedback that has come. On one leaf the log odds of two arms show the rate."""
+    """About sqrt(A / (M t)) in round t, counted by the feedback that has come, for all losses so far: the log odds of two arms show it."""
     policy = hsb.HSB(structure, arms=2, regions=regions, drift=None, seed=0)
     A = theory.prior_bound(structure, arms=2, regions=2 if regions is None else regions)
-    odds = 0.0
     for t in range(1, 30):
         policy.decide(0.4)  # deciding is no round
-        policy.learn(hsb.Decision(context=0.4, arm=t % 2, propensity=0.5), loss=0.5)
-        odds += math.sqrt(A / (2 * t)) * (1 if t % 2 else -1)
+        policy.learn(hsb.Decision(context=0.4, arm=0, propensity=0.5), loss=0.5)
         p = policy.probabilities(0.4)
-        assert math.isclose(ln(p[0] / p[1]), odds, rel_tol=1e-9, abs_tol=1e-12)
-
-
-def test_the_falling_rate_is_one_number_in_a_table_and_round_by_round():
-    """Else `simulate` and `learn` would part company in the last bit."""
-    falling = hsb.HSB(hsb.BinaryTree(depth=10), arms=3, drift=None).schedule
-    assert falling.rates(0, 20_000).tolist() == [falling.stretch(t).rate for t in range(20_000)]
+        end = 1 << t.bit_length()  # of the stretch that comes next
+        assert policy.rate == pytest.approx(math.sqrt(A / (2 * end / math.sqrt(2))))
+        assert math.isclose(ln(p[1] / p[0]), policy.rate * t, rel_tol=1e-9)
+    assert policy.regret_bound(10_000) < 10_000
 
 
 def test_the_constants_grow_as_they_should():

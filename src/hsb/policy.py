@@ -154,7 +154,7 @@ class Policy:
         """Add an arm while running, or bring a removed one back.
 
         Where a policy keeps weights over arms, the new arm gets the share 1/(M+1) and the others are scaled by M/(M+1). A rate that came
-        from `horizon` is set anew for M+1 arms; one given as `learning_rate` stays.
+        from `horizon` is set anew for M+1 arms, though never raised; one given as `learning_rate` stays.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)

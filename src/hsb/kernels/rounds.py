@@ -261,7 +261,8 @@ def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
         count(F, loss, log_z, masked)
     else:
         F[h.LOST] += loss
-        F[h.EXCESS] += loss if x == 0.0 else 0.0  # a sole arm is played by every mapping
+        F[h.EXCESS] += loss if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
+        F[h.MASKED] += 1.0 if masked and loss > 0.0 else 0.0
     _teach(F, I, key, arm, loss, kinds[4])
     return h.DONE
 

@@ -41,6 +41,8 @@ class Certificate:
     """The present rate."""
     masked: bool = False
     """Were some arms not offered in some rounds?"""
+    against: str = "the mapping that explain() shows"
+    """Whom the policy is compared with."""
     delta: float | None = None
     """The probability that it does not hold; None: it always does, of estimated losses."""
 
@@ -64,5 +66,5 @@ class Certificate:
             how = f", whose loss is estimated from the same rounds by loss / propensity{left_out}."
         else:
             how = f", with probability {1.0 - self.delta:g} at least{left_out}."
-        what = f"Over the {self.rounds:,} rounds learned from, at most {self.average:.4g} a round was lost more than by the mapping that"
-        return f"{what} explain() shows{how}"
+        what = f"Over the {self.rounds:,} rounds learned from, at most {self.average:.4g} a round was lost more than by"
+        return f"{what} {self.against}{how}"

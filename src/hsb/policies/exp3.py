@@ -21,10 +21,11 @@ class Exp3(Mixture):
     53
     """
 
+    _against = "any single arm"
     guarantee: ClassVar[str] = "Against every single arm, whatever the losses: sqrt(2 M T ln M), with a horizon."
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """ln M / rate + M T rate / 2; at the theory's rate, sqrt(2 M T ln M). Infinite for a falling rate.
+        """ln M / rate + M T rate / 2; at the theory's rate, sqrt(2 M T ln M).
 
         >>> import hsb
         >>> round(hsb.Exp3(arms=3, horizon=100_000).regret_bound())

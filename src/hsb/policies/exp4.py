@@ -29,7 +29,7 @@ class Exp4(Weighted):
       numbers may be given by their place) or shape (K, M), and `hsb.simulate` takes tables (T, K) or (T, K, M). Or `hsb.mappings(...)`.
     - `prior`: a positive number for each expert, of any sum; equal unless given.
     - `horizon`: the number of rounds T to come, for the rate sqrt(2 max ln(1/prior) / (T M)), with equal priors sqrt(2 ln K / (T M)). Or
-      `learning_rate` itself. With neither the rate falls as sqrt(ln K / (M t)), for which no bound is proved here.
+      `learning_rate` itself. With neither the rate falls as sqrt(ln K / (M t)).
 
     With some arms not `available`, an expert sleeps if it advises none of the others, and the rest of its advice is scaled up if it does.
     The weight of the experts awake together is kept. Where all sleep, the offered arms are equally probable and nothing is learned. An arm may
@@ -72,7 +72,7 @@ class Exp4(Weighted):
         self._start(logs, horizon=horizon, learning_rate=learning_rate)
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """max ln(1/prior) / rate + M T rate / 2; at the theory's rate and with equal priors, sqrt(2 M T ln K). Infinite for a falling rate.
+        """max ln(1/prior) / rate + M T rate / 2; at the theory's rate and with equal priors, sqrt(2 M T ln K).
 
         >>> import hsb
         >>> round(hsb.Exp4(50, arms=3, horizon=100_000).regret_bound()), round(hsb.theory.exp4_bound(arms=3, horizon=100_000, experts=50))

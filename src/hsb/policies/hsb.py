@@ -35,9 +35,13 @@ class HSB(Mixture):
       (by default as many as arms). Or `learning_rate` itself.
     - `drift`: "auto" (the default without horizon and rate): the advisor. None (the default with one of them): no drift. A number: in
       each node learned from, every arm gives that share of its weight to all (fixed share); regret is then bounded against mappings that
-      change. With None or a number, and neither a horizon nor a rate, the rate falls as sqrt(A / (M t)): measured, not proved.
+      change. With None or a number, and neither a horizon nor a rate, the rate falls as sqrt(A / (M t)), and the bound holds at any time.
     - `stop`: a tree's prior probability of stopping at a node; the paper's is one half. 0 gives S-EXP3.
+    - `implicit`: implicit exploration, loss / (propensity + rate/2) in place of loss / propensity. It plays a little more of the other arms,
+      and `certificate(delta)` then bounds the true regret with probability 1 - delta.
     - `loss_range`: losses (and rewards) lie in it; they are scaled to [0, 1].
+    - `floor`: this share of the decisions is uniform over the offered arms, so each is played with at least floor/M: for logs from which other
+      policies will be valued (`hsb.evaluate.off_policy`). It costs at most that share of the rounds; propensities say so exactly.
     - `seed`: an int, a `numpy.random.Generator`, or None. Same seed, same run.
 
     >>> import hsb
@@ -49,7 +53,8 @@ class HSB(Mixture):
     """
 
     guarantee: ClassVar[str] = (
-        "Against every mapping of the structure, whatever the contexts and losses: ln(1/beta)/rate + M T rate/2 (Theorem 1)."
+        "Against every mapping of the structure, whatever the contexts and losses: ln(1/beta)/rate + M T rate/2 (Theorem 1), and where the rate "
+        "falls, ln(1/beta) over the last rate and M/2 times the sum of the rates."
     )
 
     def __init__(
@@ -114,8 +119,7 @@ class HSB(Mixture):
     def regret_bound(self, horizon: float | None = None, *, regions: int | None = None) -> float:
         """What Theorem 2 says of this policy over `horizon` rounds (by default the one it was made for), for so many regions.
 
-        At Corollary 1's rate, that is sqrt(2 A M T); for the default, `theory.anytime_bound`. Infinite for a rate that falls
-        from round to round, of which nothing is proved.
+        At Corollary 1's rate, that is sqrt(2 A M T); for the default, `theory.anytime_bound`. It is never more than `horizon`.
 
         >>> import hsb
         >>> tree = hsb.BinaryTree(depth=10)

@@ -1,7 +1,7 @@
 """Exponential weights over every mapping of a structure, exactly: what HSB, S-EXP3 and EXP3 are."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class Mixture(Rated, Located, listed=False):
     state: State
     floors_tables = True
     _own = ("locator", "state")
+    _against: ClassVar[str] = "the mapping that explain() shows"
 
     def __init__(
         self,
@@ -176,7 +177,7 @@ class Mixture(Rated, Located, listed=False):
                 )
             # A union over mappings, by their prior weights, and over the rates that there were (`docs/proofs.md`).
             cost += mapping + math.log(self._rates * (self._rates + 1) / delta)
-        return Certificate(self.rounds, lost, excess, cost, self.rate, masked > 0.0, delta)
+        return Certificate(self.rounds, lost, excess, cost, self.rate, masked > 0.0, self._against, delta)
 
     def _arm_costs(self) -> Floats:
         """What naming each arm costs: ln M, and for one that was added, ln of how many there were then."""

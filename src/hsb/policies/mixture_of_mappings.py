@@ -25,7 +25,7 @@ class MixtureOfMappings(Weighted):
     With `prior="uniform"` exactly `SExp3`, and with `prior="complexity"`, each mapping's weight exp(-theory.prior_cost(structure, mapping)),
     exactly `HSB`: those two compute it without listing M^N experts. More than 2^20 are refused, or 2^16 with the complexity prior.
 
-    - `horizon`, `learning_rate`: as there. With neither the rate falls as sqrt(A / (M t)), for which no bound is proved (`HSB(drift=None)`).
+    - `horizon`, `learning_rate`: as there. With neither the rate falls as sqrt(A / (M t)).
     - `regions`, `stop`: as in `HSB`, for the complexity prior only.
 
     No arm can be added: the list of mappings is fixed. Time and memory: O(M^N) a round.
@@ -82,7 +82,7 @@ class MixtureOfMappings(Weighted):
         self._start(logs, horizon=horizon, learning_rate=learning_rate)
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """A / rate + M T rate / 2, with A = N ln M, or Theorem 2's for the complexity prior and `regions`. Infinite for a falling rate.
+        """A / rate + M T rate / 2, with A = N ln M, or Theorem 2's for the complexity prior and `regions`.
 
         >>> import hsb
         >>> tree = hsb.BinaryTree(depth=3)

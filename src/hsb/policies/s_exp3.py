@@ -25,6 +25,7 @@ class SExp3(Mixture):
     1452
     """
 
+    _against = "any mapping of the cells"
     guarantee: ClassVar[str] = (
         "Against every mapping of the cells, whatever the contexts and losses: sqrt(2 N M T ln M), with a horizon."
     )
@@ -53,7 +54,7 @@ class SExp3(Mixture):
         )
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """N ln M / rate + M T rate / 2; at the theory's rate, sqrt(2 N M T ln M). Infinite for a falling rate.
+        """N ln M / rate + M T rate / 2; at the theory's rate, sqrt(2 N M T ln M).
 
         >>> import hsb
         >>> round(hsb.SExp3(1024, arms=3, horizon=100_000).regret_bound())

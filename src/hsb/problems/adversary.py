@@ -13,7 +13,8 @@ from ..types import Floats, Ints
 from .base import Problem, data_generator, flips
 from .paper import waves_and_line
 
-KINDS = ("spite", "contradict", "contradict-but-one", "lure")
+KINDS = ("spite", "contrary", "contradict", "contradict-but-one", "lure", "probabilities")
+HINDSIGHT = 8  # cells of the mapping that a fight's regret is held against
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,13 +24,27 @@ class Fight(Run):
     contexts: Floats = field(default_factory=lambda: np.zeros((0, 1)))
     table: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
+    def regret(self, cells: int = HINDSIGHT) -> float:
+        """What was lost more than by the best arm in each of so many equal cells, in hindsight.
+
+        The losses were set against this policy, so only regrets of different policies can be compared, never their losses.
+
+        >>> import hsb
+        >>> 50 < Adversary(arms=2).play(hsb.Uniform(arms=2, seed=0), 1000, seed=0).regret() < 550
+        True
+        """
+        cell = (self.contexts[:, 0] * whole("cells", cells, 1)).astype(np.int64)
+        best = sum(self.table[cell == c].sum(axis=0).min() for c in range(cells))
+        return float(self.losses.sum() - best)
+
 
 class Adversary(Problem):
     """Looks at the policy's probabilities in each round and sets the losses against its most probable arm.
 
-    `kind` says how. "spite": that arm loses 1, the others nothing. "contradict": it loses with probability 0.9, the others as in VI-A.
-    "contradict-but-one": the same, but arm 0 is always as in VI-A. "lure": arm 0 loses with probability 0.45, another with 0.9 when it is the
-    most probable, else 0.1. No policy comes below 1/M against "spite" on average, and none that is certain of its arm below 1.
+    `kind` says how. "spite": that arm loses 1, the others nothing. "contrary": it loses with probability 0.9, the others with 0.1. "contradict":
+    it loses with probability 0.9, the others as in VI-A. "contradict-but-one": the same, but arm 0 is always as in VI-A. "lure": arm 0 loses with
+    probability 0.45, another with 0.9 when it is the most probable, else 0.1. "probabilities": each arm loses with the probability with which it is
+    played. No policy comes below 1/M against "spite" on average, and none that is certain of its arm below 1.
 
     >>> import hsb
     >>> run = Adversary(arms=2).play(hsb.Uniform(arms=2, seed=0), 100, seed=0)
@@ -59,16 +74,18 @@ class Adversary(Problem):
         propensities = np.empty(rounds)
         for t in range(rounds):
             context = float(contexts[t, 0])
-            target = int(np.argmax(policy.probabilities(context)))
-            table[t] = self.losses(rng, models[t] if self.arms == 3 else np.zeros(self.arms), target)
+            p = policy.probabilities(context)
+            table[t] = self.losses(rng, models[t] if self.arms == 3 else np.zeros(self.arms), int(np.argmax(p)), p)
             decision = policy.decide(context)
             arms[t], propensities[t] = index[decision.arm], decision.propensity
             policy.learn(decision, loss=float(table[t, arms[t]]))
         losses = table[np.arange(rounds), arms]
         return Fight(arms=arms, losses=losses, propensities=propensities, contexts=contexts, table=table)
 
-    def losses(self, rng: np.random.Generator, model: Floats, target: int) -> Floats:
-        """The losses of one round, against the arm `target`; `model` are VI-A's expected losses in its context."""
+    def losses(self, rng: np.random.Generator, model: Floats, target: int, p: Floats | None = None) -> Floats:
+        """The losses of one round, against the arm `target`; `model` are VI-A's expected losses in its context, `p` what is played."""
+        if self.kind == "probabilities":
+            return flips(rng, np.eye(len(model))[target] if p is None else p)
         return flips(rng, chances(self.kind, model, target))
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> NoReturn:
@@ -84,7 +101,7 @@ def chances(kind: str, model: Floats, target: int) -> Floats:
     """
     if kind == "spite":
         return np.asarray(np.arange(len(model)) == target, dtype=np.float64)
-    chance = np.full(len(model), 0.1) if kind == "lure" else model.copy()
+    chance = np.full(len(model), 0.1) if kind in ("lure", "contrary") else model.copy()
     chance[target] = 0.9
     if kind == "lure":
         chance[0] = 0.45

@@ -8,11 +8,11 @@ from .bounds import prior_bound
 from .checks import check_at_least_zero, check_horizon, counted
 from .schedule import Falling
 
-FIRST = 1024  # rounds of the first stretch; each later one is as long as all before it
-BUDGET = 8.0  # the rate in round t is about sqrt(BUDGET / (M t))
-MIXTURE = 0.002  # prior weight of the mixture beside its advisor: kernels are given it, the guarantee pays ln 500 / rate for it, once
+FIRST = 2048  # rounds of the first stretch; each later one is as long as all before it
+BUDGET = 9.0  # the rate in round t is about sqrt(BUDGET / (M t))
+MIXTURE = 0.01  # prior weight of the mixture beside its advisor: kernels are given it, the guarantee pays ln 100 / rate for it, once
 SHARED = 1.0  # in a stretch of n rounds, nodes give SHARED / n of their weights back to the prior in each round with a loss
-HEAD_SHARED = 1.0  # and the head this much
+HEAD_SHARED = 3.0  # and the head this much
 
 
 def anytime_schedule(*, arms: int, rate: float | None = None) -> Falling:
@@ -20,7 +20,7 @@ def anytime_schedule(*, arms: int, rate: float | None = None) -> Falling:
 
     >>> schedule = anytime_schedule(arms=3)
     >>> schedule.stretch(0).until, schedule.stretch(100_000).until
-    (1024, 131072)
+    (2048, 131072)
     """
     head, arms = (MIXTURE, 1.0 - MIXTURE), whole("arms", arms, 1)
     return Falling(BUDGET, arms=arms, first=FIRST, shared=SHARED, head_shared=HEAD_SHARED, head=head, rate=rate)
@@ -33,7 +33,7 @@ def anytime_bound(structure: Structure, *, arms: int, horizon: float, regions: i
 
     >>> from hsb import BinaryTree
     >>> round(anytime_bound(BinaryTree(depth=10), arms=3, horizon=100_000))
-    47790
+    17283
     """
     arms, regions = counted(arms, regions)
     return anytime_mixture_bound(prior_bound(structure, arms=arms, regions=regions), arms=arms, horizon=horizon)
@@ -45,7 +45,7 @@ def anytime_mixture_bound(prior_cost: float, *, arms: int, horizon: float) -> fl
     It is at most the horizon: no policy can lose more.
 
     >>> round(anytime_mixture_bound(20.7, arms=3, horizon=100_000))
-    17317
+    7694
     """
     check_at_least_zero("prior_cost", prior_cost)
     check_horizon(horizon)
@@ -56,6 +56,6 @@ def advisor_cost() -> float:
     """What the advisor beside the mixture adds to ln(1/beta), once: ln(1 / the mixture's prior weight).
 
     >>> round(advisor_cost(), 2)
-    6.21
+    4.61
     """
     return -math.log(MIXTURE)

@@ -43,18 +43,20 @@ class Schedule(ABC):
         """What the advisors beside the mixture add to ln(1/beta), once."""
         return -math.log(self.head[0]) if self.head else 0.0
 
-    def bound(self, cost: float, *, arms: int, horizon: float, implicit: bool = False) -> float:
+    def bound(self, cost: float, *, arms: int, horizon: float, implicit: bool = False, delay: float = 0.0) -> float:
         """The expected regret over `horizon` rounds against a mapping with ln(1/beta) = cost: at most `horizon`, as losses are in [0, 1].
 
         The sum over stretches of M n rate/2 (twice that with implicit exploration) and of n sharing/rate, and (cost + head)/rate with the
-        last rate.
+        last rate. Where every round is learned `delay` rounds late, a round costs `delay` * (rate + shares) more, and a fall of the rate
+        `delay`; rounds then count 1 + 2 delay/M in the schedule. That is for losses set beforehand.
         """
-        total, done, rate = 0.0, 0, math.inf
-        while done < horizon:
-            stretch = self.stretch(done)
-            n, rate = min(float(stretch.until - done), horizon - done), stretch.rate
+        total, done, rate, scale = 0.0, 0.0, math.inf, 1.0 + 2.0 * delay / arms
+        while done < horizon * scale:
+            stretch = self.stretch(int(done))
+            n, rate = (min(float(stretch.until), horizon * scale) - done) / scale, stretch.rate
             total += arms * n * rate / (1.0 if implicit else 2.0) + n * stretch.sharing(arms) / rate
-            done = stretch.until
+            total += delay * (n * (rate + stretch.drift + stretch.head_drift) + (done > 0.0))
+            done = float(stretch.until)
         return min(float(horizon), total + (cost + self.head_cost) / rate)
 
 

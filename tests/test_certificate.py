@@ -1,0 +1,307 @@
+"""Certificates are true in every run that the library can make, for every mapping there is; and some runs use up all that they allow.
+
+A small tree, all mappings of its leaves, and for each the sum of (loss - estimate) against its own price: ln(1/beta) and the head's at the present
+rate, and the run's excess. No expectation and no tolerance but rounding.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import hsb
+from hsb import theory
+
+TREE = hsb.BinaryTree(depth=2)
+LEAVES = 4
+ROUNDS = 700
+
+Maker = Callable[[int], hsb.HSB]
+POLICIES: dict[str, Maker] = {
+    "default": lambda seed: hsb.HSB(TREE, arms=3, seed=seed),
+    "horizon": lambda seed: hsb.HSB(TREE, arms=3, horizon=ROUNDS, seed=seed),
+    "large rate": lambda seed: hsb.HSB(TREE, arms=3, learning_rate=0.7, seed=seed),
+    "drift": lambda seed: hsb.HSB(TREE, arms=3, learning_rate=0.1, drift=0.01, seed=seed),
+    "falling": lambda seed: hsb.HSB(TREE, arms=3, drift=None, seed=seed),
+    "falling, drift": lambda seed: hsb.HSB(TREE, arms=3, drift=0.003, seed=seed),
+    "rate, advised": lambda seed: hsb.HSB(TREE, arms=3, learning_rate=0.1, drift="auto", seed=seed),
+    "floor": lambda seed: hsb.HSB(TREE, arms=3, floor=0.2, seed=seed),
+    "implicit": lambda seed: hsb.HSB(TREE, arms=3, implicit=True, seed=seed),
+}
+
+
+class Told(NamedTuple):
+    """One round that was learned, in the order of learning."""
+
+    leaf: int
+    arm: int
+    loss: float
+    estimate: float
+    offered: tuple[int, ...]
+    arms: int  # how many there were
+
+
+def losses_of(kind: str, p: np.ndarray, leaf: int, t: int, rng: np.random.Generator) -> np.ndarray:
+    """Of every arm: against the policy, in its favour for a while, or at random."""
+    if kind == "contrary":
+        return (np.arange(len(p)) == p.argmax()).astype(float)
+    if kind == "switching":
+        return (np.arange(len(p)) != (leaf + t // 200) % len(p)).astype(float)
+    return rng.random(len(p))
+
+
+def run(policy: hsb.HSB, how: str, world: str, seed: int) -> list[Told]:
+    """Let it play, its feedback as `how` says: at once, late, out of order, some arms not offered, arms that come and go, logs of another."""
+    rng = np.random.default_rng([seed, len(how), len(world)])
+    told: list[Told] = []
+    waiting: list[tuple[hsb.Decision, int, np.ndarray, tuple[int, ...]]] = []
+
+    def learn(decision: hsb.Decision, leaf: int, losses: np.ndarray, offered: tuple[int, ...]) -> None:
+        gamma = policy.rate / 2 if policy.implicit else 0.0
+        loss = float(losses[decision.arm])
+        policy.learn(decision, loss=loss)
+        told.append(Told(leaf, decision.arm, loss, loss / (decision.propensity + gamma), offered, len(losses)))
+
+    for t in range(ROUNDS):
+        if how == "arms" and t in (150, 400):
+            policy.add_arm(len(policy.arms))
+        if how == "arms" and t == 300:
+            policy.remove_arm(0)
+        if how == "arms" and t == 500:
+            policy.add_arm(0)
+        M, leaf = len(policy.arms), int(rng.integers(LEAVES))
+        context = (leaf + float(rng.random())) / LEAVES
+        offered = tuple(policy.active_arms)
+        if how == "masked" and rng.random() < 0.6:
+            offered = tuple(sorted(rng.permutation(M)[: rng.integers(1, M + 1)].tolist()))
+        available = None if len(offered) == M else offered
+        p = policy.probabilities(context, available=available)
+        losses = losses_of(world, p, leaf, t, rng)
+        if how == "logged":  # by somebody else, who explores
+            q = np.array([0.1, 0.2, 0.7]) if t % 3 else np.array([0.4, 0.3, 0.3])
+            arm = int(rng.choice(3, p=q))
+            decision = hsb.Decision(context=context, arm=arm, propensity=float(q[arm]))
+        else:
+            decision = policy.decide(context, available=available)
+        waiting.append((decision, leaf, losses, offered))
+        if how == "late":
+            if len(waiting) > 60:
+                learn(*waiting.pop(0))
+        elif how == "out of order":
+            while waiting and rng.random() < len(waiting) / 150:
+                learn(*waiting.pop(int(rng.integers(len(waiting)))))
+        elif how == "batches":
+            if len(waiting) == 175:
+                while waiting:
+                    learn(*waiting.pop(0))
+        else:
+            learn(*waiting.pop())
+    return told
+
+
+def prices(policy: hsb.HSB, born: int) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Every mapping, and its ln(1/beta); an arm that came later costs ln of how many there were, in every part that has it."""
+    M = len(policy.arms)
+    values = np.array([-math.log(M) - (math.log(m) if m >= born else 0.0) for m in range(M)])
+    for mapping in product(range(M), repeat=LEAVES):
+        yield mapping, -TREE.log_prior(np.array(mapping), values, None)
+
+
+def left_of(told: list[Told], mapping: tuple[int, ...]) -> float:
+    """The sum of (loss - estimate) over the rounds in which the mapping is awake. Before its arm was there, it has arm 0."""
+    total = 0.0
+    for row in told:
+        arm = mapping[row.leaf] if mapping[row.leaf] < row.arms else 0
+        if arm in row.offered:
+            total += row.loss - (row.estimate if row.arm == arm else 0.0)
+    return total
+
+
+def margins(policy: hsb.HSB, told: list[Told], born: int = 3, *, price: float = 1.0, excess: float = 1.0) -> list[float]:
+    """For every mapping, what is allowed less what was found; with less than the whole price or excess as a control."""
+    lost, more, _ = policy.state.sums
+    assert lost == pytest.approx(sum(row.loss for row in told))
+    head = policy.schedule.head_cost
+    return [
+        min((price * (cost + head)) / policy.rate + excess * more, lost) - left_of(told, mapping)
+        for mapping, cost in prices(policy, born)
+    ]
+
+
+RUNS = ("at once", "late", "out of order", "batches", "masked", "arms", "logged")
+WORLDS = ("contrary", "switching", "random")
+
+
+@pytest.mark.parametrize("how", RUNS)
+@pytest.mark.parametrize("kind", POLICIES)
+def test_it_is_true_in_every_run_for_every_mapping(how: str, kind: str) -> None:
+    """63 kinds of runs, three worlds each, 81 mappings, or 625 where arms come later: 30,000 pairs."""
+    for seed, world in enumerate(WORLDS):
+        policy = POLICIES[kind](seed)
+        told = run(policy, how, world, seed)
+        assert min(margins(policy, told)) > -1e-6
+        found = policy.certificate()
+        assert found.total <= found.lost
+        assert found.masked == (how in ("masked", "arms"))
+        shown = tuple(policy.explain().arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
+        assert found.prior_cost == pytest.approx(dict(prices(policy, 3))[shown] + policy.schedule.head_cost)
+        assert left_of(told, shown) <= found.total + 1e-6
+
+
+@pytest.mark.parametrize("how", RUNS)
+def test_all_that_it_allows_is_needed(how: str) -> None:
+    """Negative control: with nine tenths of the price, or of the excess, some run breaks it."""
+    worst = {"price": math.inf, "excess": math.inf}
+    for kind in ("large rate", "horizon", "default"):
+        for seed, world in enumerate(WORLDS):
+            policy = POLICIES[kind](seed)
+            told = run(policy, how, world, seed)
+            for what in worst:
+                worst[what] = min(worst[what], *margins(policy, told, **{what: 0.9 if what == "price" else 0.5}))
+    assert min(worst.values()) < 0.0
+
+
+def test_the_old_right_hand_side_is_broken_by_late_feedback() -> None:
+    """Negative control: rate loss^2 / (2 propensity) in place of loss + ln(Z)/rate is no bound where feedback is late."""
+    n = 400
+    policy = hsb.Exp3(arms=2, horizon=n, seed=0)
+    decisions = [policy.decide(None) for _ in range(n)]
+    for decision in decisions:
+        policy.learn(decision, loss=float(decision.arm == 0))
+    lost = sum(decision.arm == 0 for decision in decisions)  # arm 1 loses nothing
+    second = sum(policy.rate * (decision.arm == 0) / (2 * decision.propensity) for decision in decisions)
+    assert math.log(2) / policy.rate + second < 0.5 * lost
+    assert policy.certificate().total == lost  # all that can be said, and true
+
+
+def test_without_the_price_of_a_later_arm_it_is_untrue() -> None:
+    """Negative control: an arm that comes late, when another has long been given up, and is the best from then on."""
+    worst = math.inf
+    for seed in range(6):
+        policy = hsb.HSB(hsb.BinaryTree(depth=0), arms=2, learning_rate=0.3, seed=seed)
+        excess_of_new = []
+        for t in range(400):
+            if t == 200:
+                policy.add_arm(2)
+            decision = policy.decide(0.5)
+            loss = float(decision.arm != (2 if t >= 200 else 1))
+            policy.learn(decision, loss=loss)
+            estimate = loss / decision.propensity if decision.arm == (2 if t >= 200 else 1) else 0.0
+            excess_of_new.append(loss - estimate)
+        _, more, _ = policy.state.sums
+        worst = min(worst, math.log(3) / policy.rate + more - sum(excess_of_new))
+        assert sum(excess_of_new) <= (math.log(3) + math.log(2)) / policy.rate + more + 1e-9
+        assert policy.certificate().prior_cost == pytest.approx(math.log(6))
+    assert worst < 0.0
+
+
+def test_a_referees_counterexample_holds_now() -> None:
+    """An arm added under a known horizon: arm 0 is good for long, then arm 1. The rate never rises, and falls by flattening."""
+    rounds, half = 100_000, 30_000
+    policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=3, horizon=rounds, seed=0)
+    first = np.ones((half, 3))
+    first[:, 0] = 0.0
+    before = policy.rate
+    one = hsb.simulate(policy, np.random.default_rng(0).random(half), first)
+    policy.add_arm("new")
+    assert policy.rate <= before
+    second = np.ones((rounds - half, 4))
+    second[:, 1] = 0.0
+    two = hsb.simulate(policy, np.random.default_rng(1).random(rounds - half), second)
+    lost = one.losses.sum() + two.losses.sum()
+    estimate = (one.losses / one.propensities)[one.arms == 1].sum()
+    assert lost - estimate <= policy.certificate().total + 1e-6
+
+
+# -- with a probability ----------------------------------------------------------------------------------------------
+
+
+def true_margin(policy: hsb.HSB, world: str, seed: int, delta: float) -> float:
+    """Over all mappings, the least of what is allowed less the true regret."""
+    rng = np.random.default_rng([seed, 5])
+    lost, of_mapping = 0.0, np.zeros((LEAVES, 2))
+    for t in range(1500):
+        leaf = int(rng.integers(LEAVES))
+        context = (leaf + float(rng.random())) / LEAVES
+        losses = losses_of(world, policy.probabilities(context), leaf, t, rng)
+        decision = policy.decide(context)
+        lost += losses[decision.arm]
+        of_mapping[leaf] += losses
+        policy.learn(decision, loss=float(losses[decision.arm]))
+    found = policy.certificate(delta)
+    assert found.delta == delta and found.total <= found.lost
+    shown = tuple(policy.explain().arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
+    costs = dict(prices(policy, 2))
+    return min(
+        found.total + 2.0 * (cost - costs[shown]) / policy.rate - (lost - sum(of_mapping[leaf, m] for leaf, m in enumerate(mapping)))
+        for mapping, cost in costs.items()
+    )
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_the_true_regret_is_below_it_with_its_probability(world: str) -> None:
+    """40 runs a world at delta = 0.05: two failures would be expected at most, and none is seen; that it can fail is below."""
+    makers = (
+        lambda seed: hsb.HSB(TREE, arms=2, implicit=True, seed=seed),
+        lambda seed: hsb.HSB(TREE, arms=2, learning_rate=0.05, implicit=True, seed=seed),
+    )
+    assert min(true_margin(make(seed), world, seed, 0.05) for make in makers for seed in range(20)) > 0.0
+
+
+def test_the_other_certificate_is_not_about_the_true_regret() -> None:
+    """Negative control: without implicit exploration, in a world against the policy, the true regret is above it now and then."""
+    broken = 0
+    for seed in range(40):
+        policy = hsb.Exp3(arms=2, learning_rate=0.6, seed=seed)
+        lost, of_arm = 0.0, np.zeros(2)
+        for _ in range(300):
+            losses = (np.arange(2) == policy.probabilities(None).argmax()).astype(float)
+            decision = policy.decide(None)
+            lost += losses[decision.arm]
+            of_arm += losses
+            policy.learn(decision, loss=float(losses[decision.arm]))
+        _, more, _ = policy.state.sums
+        broken += lost - of_arm.min() > math.log(2) / policy.rate + more
+    assert broken >= 1
+
+
+def test_it_needs_a_policy_made_for_it() -> None:
+    policy = hsb.HSB(TREE, arms=2)
+    with pytest.raises(hsb.InputError, match="implicit=True"):
+        policy.certificate(delta=0.05)
+    for delta in (0.0, 1.0, "x", True):
+        with pytest.raises(hsb.InputError, match="delta must be"):
+            hsb.HSB(TREE, arms=2, implicit=True).certificate(delta)
+    with pytest.raises(hsb.InputError, match="implicit must be True or False"):
+        hsb.HSB(TREE, arms=2, implicit=1)
+
+
+# -- the words -------------------------------------------------------------------------------------------------------
+
+
+def test_it_says_no_more_than_is_proved() -> None:
+    assert str(hsb.HSB(TREE, arms=2).certificate()) == "Nothing was learned yet, so nothing is certified."
+    policy = hsb.HSB(TREE, arms=2, implicit=True, seed=0)
+    run(policy, "masked", "random", 0)
+    plain, sure = str(policy.certificate()), str(policy.certificate(0.05))
+    assert "estimated from the same rounds" in plain and "not offered" in plain and "best" not in plain
+    assert "with probability 0.95" in sure and "estimated" not in sure
+    single = hsb.Exp3(arms=2, seed=0)
+    single.learn(single.decide(None), loss=1.0)
+    assert "any single arm" in str(single.certificate())
+
+
+def test_one_by_one_and_in_tables_it_is_the_same() -> None:
+    rng = np.random.default_rng(2)
+    contexts, losses = rng.random(3000), rng.random((3000, 3)).round(1)
+    for make in (lambda: hsb.HSB(hsb.BinaryTree(depth=5), arms=3, seed=1), lambda: hsb.HSB(hsb.BinaryTree(depth=5), arms=3, learning_rate=0.1, seed=1)):
+        one, other = make(), make()
+        hsb.simulate(one, contexts, losses)
+        for context, row in zip(contexts, losses, strict=True):
+            decision = other.decide(context)
+            other.learn(decision, loss=float(row[decision.arm]))
+        assert one.certificate() == other.certificate()
+        assert theory.advisor_cost() >= one.schedule.head_cost
