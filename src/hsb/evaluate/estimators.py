@@ -14,9 +14,9 @@ so what is left out weighs 1 - E[min(w, c)], which light events tell; and low <=
 
     least = low + min(w, c) (r - low)    and    most = high - min(w, c) (high - r),
 
-whose terms are at most c in size, however heavy the events, seen or not. Where something was clipped, or the log is not sound, the intervals of switch
-and clipped reach from the lower end of the first to the upper end of the second. (Bottou et al. 2013, Section 4.4, bound the rest by the events
-seen above c. It is wider: those few events vary much; and it fails where they are missing.)
+whose terms are at most c in size, however heavy the events, seen or not. Where something was clipped, or the log is not sound, the intervals
+of switch and clipped reach from the lower end of the first to the upper end of the second. (Bottou et al. 2013, Section 4.4, bound the rest by
+the events seen above c. That is wider, since those few events vary much, and fails where they are missing.)
 """
 
 import numpy as np
@@ -26,7 +26,14 @@ from ..types import Floats
 ESTIMATORS = ("ips", "snips", "direct", "dr", "switch", "clipped")
 WITH_MODEL = ("direct", "dr", "switch")
 WITH_CLIP = ("switch", "clipped")
-COLUMN = {"ips": "w r", "snips": "w r", "direct": "d", "dr": "dr", "switch": "switch", "clipped": "clipped"}  # whose mean is the value
+COLUMN = {
+    "ips": "w r",
+    "snips": "w r",
+    "direct": "d",
+    "dr": "dr",
+    "switch": "switch",
+    "clipped": "clipped",
+}  # whose mean is the value
 
 
 def terms(
@@ -57,5 +64,5 @@ def allowance(estimator: str, value: float, unseen: float, low: float, high: flo
     ((0.005, 0.015), (0.0, 0.02))
     """
     if estimator in ("ips", "clipped"):  # their terms are w r: missing events count as 0
-        return unseen * max(-low, 0.0), unseen * max(high, 0.0)
+        return unseen * abs(min(low, 0.0)), unseen * max(high, 0.0)
     return unseen * max(value - low, 0.0), unseen * max(high - value, 0.0)

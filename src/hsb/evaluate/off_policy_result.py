@@ -32,8 +32,8 @@ class Estimate:
     """An interval for the same average that holds for any log, adaptive or not, and any number of events, if its propensities are
     right (`evaluate/wagers.py` has the proof). The same for every estimator: it needs no model. Usually wider."""
     kind: Kind = "bootstrap"
-    """What (low, high) is. "bootstrap": studentised, and a little wider where the weights average below 1; for logs that can carry it. "bounds":
-    of clipped weights, where something was clipped or the log cannot (switch and clipped). "safe": the safe one, where the log cannot."""
+    """What (low, high) is. "bootstrap": studentised, a little wider where weights average below 1; for logs that can carry it. "bounds": of
+    clipped weights, where something was clipped or the log cannot (switch and clipped). "safe": the safe one, where the log cannot."""
 
     @property
     def interval(self) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from ..logs import Batch
 from ..policies import Policy
 from .distributions import distributions
 from .estimators import COLUMN, WITH_CLIP, allowance, terms
-from .off_policy_result import Estimate, OffPolicy
+from .off_policy_result import Estimate, Kind, OffPolicy
 from .reward_models import FOLDS, RewardModel
 from .soundness import ADVICE, RARE, Weighing, Weights
 from .tallies import Tally, draws, studentised
@@ -91,7 +91,7 @@ class Reading:
             average_weight=weights.average,
             clip=self.clip,
             logged=self.logged / self.seen,
-            warnings=(*self._left_out(), *doubts, *faults, *[ADVICE] * bool(doubts or faults)),
+            warnings=(*self._left_out(), *weights.remarks(), *doubts, *faults, *[ADVICE] * bool(doubts or faults)),
             largest_share=weights.share,
             missing=weights.missing,
         )
@@ -117,7 +117,9 @@ class _Intervals:
         self.clips = reading.clip is not None and weights.largest > reading.clip
         self.groups, self.totals = reading.tally.used, reading.tally.totals
         self.drawn = draws(len(self.groups), int(seed))
-        self.ends = dict(zip(self.columns, zip(*studentised(self.groups[:, :1], self.groups, self.drawn), strict=True), strict=True))
+        self.ends = dict(
+            zip(self.columns, zip(*studentised(self.groups[:, :1], self.groups, self.drawn), strict=True), strict=True)
+        )
         first, last = reading.wagers.ends()
         self.safe = (self.low + (self.high - self.low) * first, self.low + (self.high - self.low) * last)
 
@@ -128,12 +130,15 @@ class _Intervals:
         value = float(self.totals[column] / weight) if weight > 0.0 else math.nan
         groups = self.groups[self.groups[:, 1] > 0.0] if name == "snips" else self.groups
         varies = len(np.unique(groups[:, column])) > 1
-        if self.few or not varies or not (self.sound or name in WITH_CLIP):
-            kind, begin, end = "safe", *self.safe
-        elif name in WITH_CLIP and (self.clips or not self.sound):
+        kind: Kind
+        if self.sound and not (self.clips and name in WITH_CLIP):
+            kind, begin, end = "bootstrap", *self._bootstrap(name, value)
+        elif name in WITH_CLIP:
             kind, begin, end = "bounds", self.ends["least"][0], self.ends["most"][1]
         else:
-            kind, begin, end = "bootstrap", *self._bootstrap(name, value)
+            kind, begin, end = "safe", *self.safe
+        if self.few or not varies or begin > end:
+            kind, begin, end = "safe", *self.safe
         begin, end = np.clip([np.fmin(begin, value), np.fmax(end, value)], self.low, self.high).tolist()
         return Estimate(value, begin, end, self.safe, kind)
 

@@ -1,13 +1,13 @@
 """Can a log carry a bootstrap? What its weights say: of the events that are in it, and of those that are missing from it.
 
-A bootstrap draws from the events seen. Where the policy often plays what the log's policy hardly ever did, few events carry most of the weight, and
-whether they turn up is chance: neither the spread nor the effective sample size of what turned up tells. So four questions are asked:
+A bootstrap draws from the events seen. Where the policy often plays what the log's policy hardly ever did, few events carry most of the
+weight, and whether they turn up is chance: neither the spread nor the effective sample size of what did turn up tells. So four questions:
 
 - Is an event heavy: a weight above 0.7 sqrt(n)? n events of weight 1 vary by sqrt(n) in all; one such event moves the sum nearly as much.
 - Are heavy events missing? If arm a was shown with probability p, and the policy plays it with probability c, then it plays others with 1 - c,
   the log's policy did with 1 - p, and such an event would have weighed (1 - c) / (1 - p) on average. Each event tells, though none was heavy.
 - Is the average weight 1, up to 2% or 2.5 standard errors?
-- Are the events, and the rewards, worth enough of the policy's own?
+- Are the events worth thirty of the policy's own, and their rewards five?
 
 The thresholds were chosen on logs like those of `make coverage`, with other seeds (docs/off_policy.md).
 """
@@ -24,15 +24,15 @@ HEAVY = 0.7  # times sqrt(n): a weight above it is heavy
 MISSING = 0.005  # a share of decisions on arms that were all but never played there
 OFF, ERRORS = 0.02, 2.5  # the average weight may be off 1 by either
 FAR = 4.5  # standard errors that it is off by a fault, not by chance: by chance once in 150,000 logs
-FEW = 100  # an effective sample size below this is no answer
+FEW, TOO_FEW = 100, 30  # effective sample sizes: below the first a warning, below the second no bootstrap
 RARE = 5.0  # with fewer rewards than this the bootstrap sees no spread
 UNSEEN_EVENTS = 4  # so many events like the heaviest may be missing where the average weight is below 1
 
 STEPS, BINS = 4, 257  # steps an octave; weights up to 2^64
 
 ADVICE = (
-    "So the intervals of ips, snips, direct and dr are the safe one, those of switch and clipped are bounds from clipped weights. "
-    "A longer log would narrow them; so would a log whose policy plays every arm often enough (floor= when it is written)."
+    "So intervals are not by the bootstrap: they are the safe one or, of switch and clipped, bounds from clipped weights. "
+    "A longer log would narrow them; so would one whose policy plays every arm often enough (floor= when it is written)."
 )
 
 
@@ -92,6 +92,17 @@ class Weights(NamedTuple):
         """How much weight may be missing from a log that is sound: what the average lacks, but no more than four events like the heaviest."""
         return min(max(1.0 - self.average, 0.0), UNSEEN_EVENTS * self.largest / max(self.rows, 1))
 
+    @property
+    def _worth(self) -> str:
+        return (
+            f"The log says little about this policy: {self.rows} events are worth {self.effective:.0f} (effective sample size)."
+        )
+
+    def remarks(self) -> Iterator[str]:
+        """What is worth a word, though a bootstrap may be tried."""
+        if TOO_FEW <= self.effective < FEW:
+            yield f"{self._worth} Intervals may be too short."
+
     def faults(self) -> Iterator[str]:
         """Why the values themselves are not to be trusted."""
         if abs(self.average - 1.0) > FAR * self.error + 1e-9:
@@ -106,8 +117,8 @@ class Weights(NamedTuple):
         >>> list(Weights(rows=10_000, effective=9000, largest=3, share=0.0003, average=1, error=0.004, missing=0).doubts(500.0))
         []
         """
-        if self.effective < FEW:
-            yield f"The log says little about this policy: {self.rows} events are worth {self.effective:.0f} (effective sample size)."
+        if self.effective < TOO_FEW:
+            yield f"{self._worth} Too few for the bootstrap."
         if paid < RARE:
             yield f"Its rewards are worth {paid:.1f} events: too few for the bootstrap."
         if self.largest > self.limit:

@@ -9,10 +9,10 @@ The logarithm is concave: with m the average of the m_t over n events, the produ
 exceeds 1/a with probability at most a. Every m for which it does is ruled out: they are those below some number, the lower end.
 
 For rewards scaled to [0, 1], X_t = w_t r_t has mean m_t = the value of the policy at event t, and X_t = w_t (1 - r_t) has mean 1 - m_t: one
-lower end each, at 2.5%, makes an interval of 95% for the average value over the log's events. What is needed: propensities that are right given all
-that came before, a policy that did not learn from this log, and a number of events that was not chosen by looking at their rewards. What
-is not needed: independent events, a smallest propensity, a reward model. A large weight enters by its logarithm, so it is as good
-as clipped at 1/k. (Betting on a bounded mean: Waudby-Smith and Ramdas 2024; that weights need no upper bound: Waudby-Smith et al. 2024.
+lower end each, at 2.5%, makes an interval of 95% for the average value over the log's events. What is needed: propensities that are right
+given all that came before, a policy that did not learn from this log, and a number of events that was not chosen by looking at their
+rewards. What is not needed: independent events, a smallest propensity, a reward model. A large weight enters by its logarithm, so it is
+as good as clipped at 1/k. (Betting on a bounded mean: Waudby-Smith and Ramdas 2024; that weights need no upper bound: Waudby-Smith et al. 2024.
 With log(1 + y) >= y - y^2 for y >= -1/2 it is an empirical Bernstein bound, with better constants.)
 """
 
@@ -23,7 +23,10 @@ import numpy as np
 from ..types import Floats
 
 STAKES = 2.0 ** np.arange(1, -19, -1)
-BEST, SPREAD = 2.5, 1.5  # a stake of 2.5 / sqrt(n) is best for terms that vary by about 1; how far others may be from it, in logarithms
+BEST, SPREAD = (
+    2.5,
+    1.5,
+)  # a stake of 2.5 / sqrt(n) is best for terms that vary by about 1; how far others may be from it, in logarithms
 ERROR = 0.025  # of each end
 
 
@@ -48,7 +51,7 @@ class Wagers:
         >>> wagers = Wagers()
         >>> wagers.add(np.ones(1000), np.arange(1000) % 2.0)
         >>> tuple(round(end, 2) for end in wagers.ends())
-        (0.44, 0.56)
+        (0.45, 0.55)
         """
         low, high = lower_end(self.sums[0], self.rows), 1.0 - lower_end(self.sums[1], self.rows)
         return (low, high) if low <= high else (0.0, 1.0)
