@@ -7,7 +7,7 @@ Independent rows: two features, five arms, rewards of .5 or .04 on average, prop
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ ARMS = 5
 PHASES = np.linspace(0.0, 2 * np.pi, ARMS, endpoint=False)
 HARD, SKEWED = 5.0, 2.2  # how strongly the logger prefers what it likes
 LEAST = {"skewed": 0.05, "hard": 0.004}
+TAUGHT = 1_000_003  # a seed of its own
 GRID = 96  # points a side of the truth's average: three in each side of a target's cells
 
 Write = Callable[[int, int], Batch]  # (rows, seed)
@@ -30,6 +31,7 @@ class Case(NamedTuple):
     """Logs to be judged by: what writes them, the policy asked about, and its true value."""
 
     name: str
+    logger: str
     write: Write
     target: hsb.Policy
     truth: float
@@ -105,10 +107,48 @@ def floored(share: float, rows: int, seed: int) -> Batch:
     return Batch.of(contexts=contexts, arm=arm, reward=reward, propensity=propensity, arms=[0, 1, 2])
 
 
+def tree() -> hsb.BinaryTree:
+    """What adaptive loggers and their targets are made of."""
+    return hsb.BinaryTree(depth=4)
+
+
 @cache
-def taught() -> hsb.Policy:
-    """The target of adaptive logs: the paper's HSB after 20,000 rounds of VI-A of its own."""
-    contexts, losses, _ = Stationary().sample(20_000, 1_000_003)
-    policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=3, horizon=20_000, seed=0)
+def taught(rounds: int) -> hsb.Policy:
+    """A target of adaptive logs: the paper's HSB after so many rounds of VI-A of its own. After 3,000 it still plays every arm now and then."""
+    contexts, losses, _ = Stationary().sample(rounds, TAUGHT)
+    policy = hsb.HSB(tree(), arms=3, horizon=rounds, seed=0)
     hsb.simulate(policy, contexts, losses)
     return policy
+
+
+def worth_on_the_line(policy: hsb.Policy) -> float:
+    """The truth of a target on VI-A, by a grid."""
+    x = (np.arange(GRID * GRID) + 0.5) / GRID**2
+    rewards = 1.0 - Stationary().expected(x[:, None], np.arange(len(x)), len(x))
+    return float(np.mean([policy.probabilities(at) @ mean for at, mean in zip(x.tolist(), rewards, strict=True)]))
+
+
+def cases() -> list[Case]:
+    """All of them, by logger."""
+    made = []
+    for logger in ("uniform", "skewed", "hard"):
+        for kind in ("soft", "sharp"):
+            for level in (0.5, 0.04):
+                target = trained(kind)
+                made.append(
+                    Case(
+                        f"{logger}, {kind}, {level}", logger, partial(independent, logger, level), target, worth(target, level)
+                    )
+                )
+    played: dict[str, Write] = {
+        "default": partial(adaptive, lambda rows, seed: hsb.HSB(tree(), arms=3, seed=seed)),
+        "horizon": partial(adaptive, lambda rows, seed: hsb.HSB(tree(), arms=3, horizon=rows, seed=seed)),
+        "floor 0.05": partial(floored, 0.05),
+        "floor 0.2": partial(floored, 0.2),
+    }
+    targets = {"trained": taught(3000), "well trained": taught(20_000), "uniform": hsb.Uniform(arms=3)}
+    for logger, write in played.items():
+        for name, target in targets.items():
+            if not (logger.startswith("floor") and name == "well trained"):  # a round at a time: slow
+                made.append(Case(f"{logger}, {name}", logger, write, target, worth_on_the_line(target)))
+    return made

@@ -133,7 +133,7 @@ class _Intervals:
         kind: Kind
         if self.sound and not (self.clips and name in WITH_CLIP):
             kind, begin, end = "bootstrap", *self._bootstrap(name, value)
-        elif name in WITH_CLIP:
+        elif name in WITH_CLIP and not self.weights.too_much:
             kind, begin, end = "bounds", self.ends["least"][0], self.ends["most"][1]
         else:
             kind, begin, end = "safe", *self.safe

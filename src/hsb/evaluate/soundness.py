@@ -103,6 +103,11 @@ class Weights(NamedTuple):
         if TOO_FEW <= self.effective < FEW:
             yield f"{self._worth} Intervals may be too short."
 
+    @property
+    def too_much(self) -> bool:
+        """Do the weights average so far above 1 that bounds by them are too short?"""
+        return self.average - 1.0 > max(OFF, ERRORS * self.error)
+
     def faults(self) -> Iterator[str]:
         """Why the values themselves are not to be trusted."""
         if abs(self.average - 1.0) > FAR * self.error + 1e-9:
