@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-engines test-peers lint bench tuning peers clean
+.PHONY: help setup demo test test-engines test-peers lint bench tuning coverage peers clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -45,10 +45,16 @@ bench: $(READY)  ## speed and memory, each against a reference in the same run
 tuning: $(READY)  ## the default against its rivals on nineteen problems, and against adversaries (docs/tuning.md)
 	$(BIN)/python benchmarks/default.py
 
+coverage: $(READY)  ## how often off-policy intervals hold, and how often they warn (docs/off_policy.md)
+	$(BIN)/python benchmarks/off_policy_coverage.py --jobs 2
+
 peers: $(READY)  ## hsb beside the libraries people use, under 30 minutes (docs/peers.md); goes on if stopped; ARGS=--quick
 	cd benchmarks && ../$(BIN)/python -m peers $(if $(ARGS),$(ARGS),--publish)
 
-test-peers: $(READY)  ## the adapters and the quick comparison with every library that can be installed, OBP's own loop among them
+test-coverage: $(READY)  ## how often off-policy intervals hold, and how often they warn (docs/off_policy.md)
+	$(BIN)/python benchmarks/off_policy_coverage.py --jobs 2
+
+peers: $(READY)  ## the adapters and the quick comparison with every library that can be installed, OBP's own loop among them
 	cd benchmarks && ../$(BIN)/python -m peers.environments
 	$(BIN)/python -m pytest -rs tests/test_peers*.py tests/test_adapters_*.py
 	@if test -x out/peers/environments/obp/bin/python; then \
