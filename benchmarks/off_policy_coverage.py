@@ -14,7 +14,6 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,15 +70,9 @@ def plain_bootstrap(policy: hsb.Policy, batch: Batch) -> tuple[float, float]:
     return max(float(low), 0.0), min(float(high), 1.0)
 
 
-@cache
-def known() -> dict[str, Case]:
-    """The cases by name, made once a process."""
-    return {case.name: case for case in cases()}
-
-
 def some(name: str, rows: int, first: int, count: int) -> tuple[str, int, list[Outcome]]:
     """A few logs of one case: what a process is given."""
-    return name, rows, [outcome(known()[name], rows, seed) for seed in range(first, first + count)]
+    return name, rows, [outcome(cases()[name], rows, seed) for seed in range(first, first + count)]
 
 
 def measure(names: Sequence[str], sizes: Sequence[int], logs: int, jobs: int, progress: Progress | None = None) -> Results:
@@ -159,7 +152,7 @@ def main() -> None:
     given = parser.parse_args()
     sizes, logs = (QUICK_SIZES, QUICK_LOGS) if given.quick else (SIZES, LOGS)
     begun = time.monotonic()
-    names = [name for name, case in known().items() if case.logger.startswith(given.only)]
+    names = [name for name, case in cases().items() if case.logger.startswith(given.only)]
     results = measure(names, sizes, given.logs or logs, given.jobs, say)
     print(file=sys.stderr)
     tables = [table(results, rows) for table in (trusted_table, warned_table) for rows in sizes]

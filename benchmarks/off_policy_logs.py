@@ -128,8 +128,9 @@ def worth_on_the_line(policy: hsb.Policy) -> float:
     return float(np.mean([policy.probabilities(at) @ mean for at, mean in zip(x.tolist(), rewards, strict=True)]))
 
 
-def cases() -> list[Case]:
-    """All of them, by logger."""
+@cache
+def cases() -> dict[str, Case]:
+    """All of them by name, made once a process."""
     made = []
     for logger in ("uniform", "skewed", "hard"):
         for kind in ("soft", "sharp"):
@@ -151,4 +152,4 @@ def cases() -> list[Case]:
         for name, target in targets.items():
             if not (logger.startswith("floor") and name == "well trained"):  # a round at a time: slow
                 made.append(Case(f"{logger}, {name}", logger, write, target, worth_on_the_line(target)))
-    return made
+    return {case.name: case for case in made}
