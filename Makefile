@@ -51,10 +51,7 @@ coverage: $(READY)  ## how often off-policy intervals hold, and how often they w
 peers: $(READY)  ## hsb beside the libraries people use, under 30 minutes (docs/peers.md); goes on if stopped; ARGS=--quick
 	cd benchmarks && ../$(BIN)/python -m peers $(if $(ARGS),$(ARGS),--publish)
 
-test-coverage: $(READY)  ## how often off-policy intervals hold, and how often they warn (docs/off_policy.md)
-	$(BIN)/python benchmarks/off_policy_coverage.py --jobs 2
-
-peers: $(READY)  ## the adapters and the quick comparison with every library that can be installed, OBP's own loop among them
+test-peers: $(READY)  ## the adapters and the quick comparison with every library that can be installed, OBP's own loop among them
 	cd benchmarks && ../$(BIN)/python -m peers.environments
 	$(BIN)/python -m pytest -rs tests/test_peers*.py tests/test_adapters_*.py
 	@if test -x out/peers/environments/obp/bin/python; then \
