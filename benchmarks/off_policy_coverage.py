@@ -4,8 +4,8 @@
     python benchmarks/off_policy_coverage.py --quick       a minute, far rougher
     python benchmarks/off_policy_coverage.py --only hard   loggers whose name begins so
 
-Prints markdown tables and writes them to out/coverage.md. Everything is synthetic (`off_policy_logs.py`). The seeds, from 400000 on, were
-never used to choose anything, and must not be.
+Prints markdown tables and writes them to out/coverage.md. Everything is synthetic (`off_policy_logs.py`). The seeds, from 400000 on, chose
+no threshold, and must not.
 """
 
 from __future__ import annotations
