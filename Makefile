@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-engines test-peers lint bench tuning peers clean
+.PHONY: help setup demo test test-engines test-peers lint bench tuning coverage peers clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -44,6 +44,9 @@ bench: $(READY)  ## speed and memory, each against a reference in the same run
 
 tuning: $(READY)  ## the default against its rivals on nineteen problems, and against adversaries (docs/tuning.md)
 	$(BIN)/python benchmarks/default.py
+
+coverage: $(READY)  ## how often off-policy intervals hold, and how often they warn (docs/off_policy.md)
+	$(BIN)/python benchmarks/off_policy_coverage.py --jobs 2
 
 peers: $(READY)  ## hsb beside the libraries people use, under 30 minutes (docs/peers.md); goes on if stopped; ARGS=--quick
 	cd benchmarks && ../$(BIN)/python -m peers $(if $(ARGS),$(ARGS),--publish)

@@ -93,13 +93,40 @@ def values(rows, predict, clip):
     return found | {"snips": sums["ips"] / weights}, weights**2 / squares
 
 
-def bernstein(terms, width):
-    """Maurer and Pontil's interval of a mean."""
-    n, mean = len(terms), sum(terms) / len(terms)
-    variance = sum((x - mean) ** 2 for x in terms) / (n - 1)
-    log = math.log(4 / 0.05)
-    half = math.sqrt(2 * variance * log / n) + 7 * width * log / (3 * (n - 1))
-    return mean - half, mean + half
+def safe(weights, rewards, error=0.025):
+    """The interval by wagers, from products over the rows in logarithms: a stake at a time, by a fine search."""
+    n, stakes = len(weights), [2.0**k for k in range(1, -19, -1)]
+    shares = [math.exp(-0.5 * (math.log(stake * math.sqrt(n) / 2.5) / 1.5) ** 2) for stake in stakes]
+
+    def lower(terms):
+        won = [sum(math.log(1 + stake * x) for x in terms) for stake in stakes]
+
+        def wealth(mean):
+            gains = [
+                share / sum(shares) * math.exp(w - n * math.log(1 + k * mean))
+                for share, w, k in zip(shares, won, stakes, strict=True)
+            ]
+            return sum(gains)
+
+        low, high = 0.0, 1.0
+        while high - low > 1e-12:
+            middle = (low + high) / 2
+            low, high = (middle, high) if wealth(middle) > 1 / error else (low, middle)
+        return low
+
+    pairs = list(zip(weights, rewards, strict=True))
+    return lower([w * r for w, r in pairs]), 1 - lower([w * (1 - r) for w, r in pairs])
+
+
+def unseen(weights):
+    """How much weight may be missing."""
+    return min(max(1 - sum(weights) / len(weights), 0.0), 4 * max(weights) / len(weights))
+
+
+def normal(terms):
+    """Mean and two errors either side."""
+    half = 1.96 * np.std(terms) / math.sqrt(len(terms))
+    return np.mean(terms) - half, np.mean(terms) + half
 
 
 def bootstrap_t(numerators, denominators, seed, draws=2000):

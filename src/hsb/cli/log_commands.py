@@ -94,8 +94,9 @@ def evaluate(
 ) -> None:
     """Evaluate a policy, as it is, on a log: what would it earn?
 
-    Six estimators, each with a bootstrap and an empirical Bernstein interval, the effective sample size, and a warning
-    where the log cannot answer. Use rows that the policy did not learn from: --skip.
+    Six estimators, each with a 95% interval and, after "surely", one that holds for any log whose propensities are right.
+    The first is a bootstrap; where the log cannot carry one, a warning says why, and it is marked [safe] or [bounds]. Use
+    rows that the policy did not learn from: --skip.
 
     Example: hsb evaluate clicks.parquet --policy policy.hsb --skip 1000000
     """

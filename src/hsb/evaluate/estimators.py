@@ -9,9 +9,14 @@
     switch   mean of  d + w (r - q) [w <= c]                          trusts the model where weights are large (Wang et al. 2017)
     clipped  mean of  min(w, c) r                                     too low where weights are large (Ionides 2008)
 
-The last two leave something out. Since low <= r <= high, what it is worth lies between what rows with large weights would give with
-the lowest and with the highest reward: their intervals reach from the lower end of the one to the upper end of the other
-(after Bottou et al. 2013, Section 4.4).
+The last two leave something out, and what it is worth cannot be read from the few events with large weights. But weights are 1 on average,
+so what is left out weighs 1 - E[min(w, c)], which light events tell; and low <= r <= high. Hence the value lies between the means of
+
+    least = low + min(w, c) (r - low)    and    most = high - min(w, c) (high - r),
+
+whose terms are at most c in size, however heavy the events, seen or not. Where something was clipped, or the log is not sound, the intervals
+of switch and clipped reach from the lower end of the first to the upper end of the second. (Bottou et al. 2013, Section 4.4, bound the rest by
+the events seen above c. That is wider, since those few events vary much, and fails where they are missing.)
 """
 
 import numpy as np
@@ -21,14 +26,14 @@ from ..types import Floats
 ESTIMATORS = ("ips", "snips", "direct", "dr", "switch", "clipped")
 WITH_MODEL = ("direct", "dr", "switch")
 WITH_CLIP = ("switch", "clipped")
-COLUMNS = {  # the terms of an estimator: for its value, and for the two ends of its interval
-    "ips": ("w r", "w r", "w r"),
-    "snips": ("w r", "w r", "w r"),
-    "direct": ("d", "d", "d"),
-    "dr": ("dr", "dr", "dr"),
-    "switch": ("switch", "switch low", "switch high"),
-    "clipped": ("clipped", "clipped low", "clipped high"),
-}
+COLUMN = {
+    "ips": "w r",
+    "snips": "w r",
+    "direct": "d",
+    "dr": "dr",
+    "switch": "switch",
+    "clipped": "clipped",
+}  # whose mean is the value
 
 
 def terms(
@@ -38,37 +43,26 @@ def terms(
 
     >>> one = np.ones(1)
     >>> columns = terms(4 * one, one, 0.5 * one, 0.25 * one, clip=2.0, low=0.0, high=1.0)
-    >>> {name: float(values[0]) for name, values in columns.items() if name in ("w r", "dr", "switch", "clipped", "clipped high")}
-    {'w r': 4.0, 'dr': 3.5, 'switch': 0.5, 'clipped': 2.0, 'clipped high': 4.0}
+    >>> {name: float(values[0]) for name, values in columns.items() if name in ("w r", "dr", "switch", "clipped", "least", "most")}
+    {'w r': 4.0, 'dr': 3.5, 'clipped': 2.0, 'least': 2.0, 'most': 1.0, 'switch': 0.5}
     """
     columns = {"1": np.ones(len(w)), "w": w, "w r": w * r}
     if d is not None and q is not None:
         columns |= {"d": d, "dr": d + w * (r - q)}
-        if clip is not None:
-            kept = np.where(w <= clip, w, 0.0)
-            term, left = d + kept * (r - q), w - kept
-            columns |= {"switch": term, "switch low": term + left * (low - q), "switch high": term + left * (high - q)}
     if clip is not None:
         kept = np.minimum(w, clip)
-        term, left = kept * r, w - kept
-        columns |= {"clipped": term, "clipped low": term + left * low, "clipped high": term + left * high}
+        columns |= {"clipped": kept * r, "least": low + kept * (r - low), "most": high - kept * (high - r)}
+        if d is not None and q is not None:
+            columns["switch"] = d + np.where(w <= clip, w, 0.0) * (r - q)
     return columns
 
 
-def widths(estimator: str, most: float, clip: float, low: float, high: float) -> tuple[float, float]:
-    """How wide the range of the lower and of the upper terms is, for weights of at most `most`.
+def allowance(estimator: str, value: float, unseen: float, low: float, high: float) -> tuple[float, float]:
+    """How far the two ends move for events of so much weight in all that may be missing, with the lowest and the highest reward.
 
-    >>> widths("ips", 10.0, 5.0, 0.0, 1.0), widths("clipped", 10.0, 5.0, 0.0, 1.0), widths("dr", 10.0, 5.0, 0.0, 1.0)
-    ((10.0, 10.0), (5.0, 10.0), (21.0, 21.0))
+    >>> allowance("snips", 0.25, 0.02, 0.0, 1.0), allowance("ips", 0.25, 0.02, 0.0, 1.0)
+    ((0.005, 0.015), (0.0, 0.02))
     """
-    reach, c = high - low, min(most, clip)
-    if estimator == "direct":
-        return reach, reach
-    if estimator in ("dr", "switch"):
-        wide = reach * (1.0 + (most if estimator == "dr" else c) + most)
-        return wide, wide
-    if estimator != "clipped":
-        c = most
-    lower = max(high, 0.0) * c + max(low, 0.0) * (most - c) - min(low, 0.0) * most
-    upper = max(high, 0.0) * most - min(low, 0.0) * c - min(high, 0.0) * (most - c)
-    return lower, upper
+    if estimator in ("ips", "clipped"):  # their terms are w r: missing events count as 0
+        return unseen * abs(min(low, 0.0)), unseen * max(high, 0.0)
+    return unseen * max(value - low, 0.0), unseen * max(high - value, 0.0)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 NAMES = {
     "ips": "inverse propensity",
@@ -13,6 +13,7 @@ NAMES = {
     "switch": "switch doubly robust",
     "clipped": "clipped propensity",
 }
+Kind = Literal["bootstrap", "bounds", "safe"]
 BEST = ("dr", "switch", "snips", "ips", "clipped", "direct")
 
 
@@ -27,23 +28,29 @@ class Estimate:
     value: float
     low: float
     high: float
-    """By the bootstrap, studentised: right for many events. Where no term differs from another, or the
-    rewards are worth fewer than five events, that of `bernstein`."""
-    bernstein: tuple[float, float]
-    """Empirical Bernstein: right for any number of events, if propensities are and none is smaller than the smallest seen. Wider."""
+    safe: tuple[float, float]
+    """An interval for the same average that holds for any log, adaptive or not, and any number of events, if its propensities are
+    right (`evaluate/wagers.py` has the proof). The same for every estimator: it needs no model. Usually wider."""
+    kind: Kind = "bootstrap"
+    """What (low, high) is. "bootstrap": studentised, a little wider where weights average below 1; for logs that can carry it. "bounds": of
+    clipped weights, where something was clipped or the log cannot (switch and clipped). "safe": the safe one, where the log cannot."""
 
     @property
     def interval(self) -> tuple[float, float]:
-        """(low, high), by the bootstrap."""
+        """(low, high), of the kind `kind`."""
         return self.low, self.high
 
+    @property
+    def bernstein(self) -> tuple[float, float]:
+        """`safe`, by its former name."""
+        return self.safe
+
     def reaching(self, other: Self) -> Self:
-        """The same with intervals that reach to those of the other: how a model's bias, which its spread does not show, comes in."""
-        (a, b), (c, d) = self.bernstein, other.bernstein
-        return replace(self, low=min(self.low, other.low), high=max(self.high, other.high), bernstein=(min(a, c), max(b, d)))
+        """The same with an interval that reaches to that of the other: how a model's bias, which its spread does not show, comes in."""
+        return replace(self, low=min(self.low, other.low), high=max(self.high, other.high))
 
     def __repr__(self) -> str:
-        a, b = self.bernstein
+        a, b = self.safe
         return f"{self.value:.4f} ({self.low:.4f} to {self.high:.4f}; surely {a:.4f} to {b:.4f})"
 
 
@@ -52,7 +59,7 @@ class OffPolicy:
     """What a policy would have earned an event, by several estimators: `result["dr"]`, and so on.
 
     `value` and `interval` are those of the first that was asked for among dr, switch, snips, ips, clipped and direct. `warnings` say where the
-    log cannot answer.
+    log cannot answer, and which interval is shown instead.
     """
 
     rows: int
@@ -68,6 +75,10 @@ class OffPolicy:
     logged: float
     """Average reward of all events: what the log's own policy earned."""
     warnings: tuple[str, ...]
+    largest_share: float = 0.0
+    """The largest weight, as a share of all weight."""
+    missing: float = 0.0
+    """The share of the policy's decisions on arms that the log's policy all but never played there: events that would be too heavy."""
 
     def __getitem__(self, estimator: str) -> Estimate:
         return self.estimates[estimator]
@@ -87,25 +98,36 @@ class OffPolicy:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% interval of `value`, by the bootstrap."""
+        """The 95% interval of `value`, of the kind that `result[result.best].kind` says."""
         return self.estimates[self.best].interval
+
+    @property
+    def safe(self) -> tuple[float, float]:
+        """The safe interval, which is every estimator's."""
+        return self.estimates[self.best].safe
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; what is not a number is None."""
-        estimates = {
-            name: {"value": _plain(each.value), "interval": list(each.interval), "bernstein": list(each.bernstein)}
-            for name, each in self.estimates.items()
-        }
+        estimates = {name: _figures(each) for name, each in self.estimates.items()}
         best = {"value": _plain(self.value), "interval": list(self.interval), "best": self.best}
-        about = ("effective_rows", "largest_weight", "average_weight", "clip", "logged")
+        about = ("effective_rows", "largest_weight", "largest_share", "average_weight", "missing", "clip", "logged")
         numbers = {name: getattr(self, name) for name in about}
         return {"rows": self.rows, **best, "estimates": estimates, **numbers, "warnings": list(self.warnings)}
 
     def __str__(self) -> str:
-        lines = [f"{NAMES[name]:<21} {each!r}" for name, each in self.estimates.items()]
+        lines = [f"{NAMES[name]:<21} {each!r}{_REMARKS[each.kind]}" for name, each in self.estimates.items()]
         lines.append(f"{'the log itself':<21} {self.logged:.4f}")
-        lines.append(f"{self.rows} events, worth {self.effective_rows:.0f}; largest weight {self.largest_weight:.4g}")
+        weights = f"largest weight {self.largest_weight:.4g}, {100 * self.largest_share:.2g}% of all; average {self.average_weight:.3f}"
+        lines.append(f"{self.rows} events, worth {self.effective_rows:.0f}; {weights}")
         return "\n".join([*lines, *(f"Warning: {warning}" for warning in self.warnings)])
+
+
+_REMARKS: dict[Kind, str] = {"bootstrap": "", "bounds": " [bounds]", "safe": " [safe]"}
+
+
+def _figures(estimate: Estimate) -> dict[str, Any]:
+    ends = {"interval": list(estimate.interval), "kind": estimate.kind, "safe": list(estimate.safe)}
+    return {"value": _plain(estimate.value), **ends, "bernstein": list(estimate.safe)}
 
 
 def _plain(value: float) -> float | None:

@@ -1,11 +1,10 @@
-"""Averages of a log's terms with intervals, in bounded memory: empirical Bernstein from sums of squares, and the bootstrap from groups of rows.
+"""Averages of a log's terms with bootstrap intervals, in bounded memory: from groups of rows.
 
 An estimate is a ratio sum(S) / sum(N) over rows: N is 1 for an average, the weight for a self-normalised one. Row i belongs to group
 i mod GROUPS, so that up to GROUPS rows every row is a group of its own, and beyond that the bootstrap draws groups, which are as independent
 as the rows are.
 """
 
-import math
 from functools import lru_cache
 
 import numpy as np
@@ -15,16 +14,14 @@ from ..types import Floats
 GROUPS = 2048
 DRAWS = 999  # so that the 25th and the 975th are the 2.5% and 97.5% points
 FIRST, LAST = 24, 974
-LOG = math.log(4 / 0.05)
 
 
 class Tally:
-    """Sums of columns of terms, group by group, and of all their products."""
+    """Sums of columns of terms, group by group."""
 
     def __init__(self, columns: int) -> None:
         self.rows = 0
         self.groups = np.zeros((GROUPS, columns))
-        self.products = np.zeros((columns, columns))
 
     def add(self, terms: Floats) -> None:
         """Take in rows of terms, (n, columns)."""
@@ -35,52 +32,16 @@ class Tally:
             self.groups[at : at + len(part)] += part
             self.rows += len(part)
             begin += len(part)
-        self.products += terms.T @ terms
+
+    @property
+    def totals(self) -> Floats:
+        """The sum of each column."""
+        return np.asarray(self.groups.sum(axis=0))
 
     @property
     def used(self) -> Floats:
         """The groups that have rows."""
         return self.groups[: min(self.rows, GROUPS)]
-
-
-def bernstein(mean: float, square: float, rows: int, width: float) -> float:
-    """Half the width of the 95% empirical Bernstein interval of a mean (Maurer and Pontil 2009, Theorem 4, on both sides).
-
-    `square` is the mean of squares, `width` that of the range of a term.
-
-    >>> round(bernstein(0.5, 0.5, 10_000, 1.0), 4)
-    0.0158
-    """
-    if rows < 2:
-        return math.inf
-    variance = max(0.0, square - mean * mean) * rows / (rows - 1)
-    return math.sqrt(2 * variance * LOG / rows) + 7 * width * LOG / (3 * (rows - 1))
-
-
-def ratio_ends(products: Floats, rows: int, most: float, low: float, high: float) -> tuple[float, float]:
-    """The values v for which the terms w (r - v) may have mean 0, by `bernstein`: an interval for a self-normalised average.
-
-    `products` are the sums of products of (1, w, w r); weights are at most `most`.
-    """
-    one_w, one_wr = float(products[0, 1]) / rows, float(products[0, 2]) / rows
-    ww, wwr, wwrr = (float(products[i, j]) / rows for i, j in ((1, 1), (1, 2), (2, 2)))
-
-    def possible(v: float) -> bool:
-        mean, square = one_wr - v * one_w, wwrr - 2 * v * wwr + v * v * ww
-        return abs(mean) <= bernstein(mean, square, rows, most * (high - low))
-
-    estimate = min(max(one_wr / one_w, low), high) if one_w > 0.0 else low
-    ends = []
-    for end in (low, high):
-        inside, outside = (end if one_w <= 0.0 else estimate), end
-        if possible(outside):
-            ends.append(end)
-            continue
-        for _ in range(60):
-            middle = (inside + outside) / 2
-            inside, outside = (middle, outside) if possible(middle) else (inside, middle)
-        ends.append(outside)
-    return ends[0], ends[1]
 
 
 @lru_cache(maxsize=1)
