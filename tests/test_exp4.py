@@ -164,18 +164,22 @@ def test_rates_and_bounds():
     assert weighed.learning_rate == pytest.approx(hsb.theory.mixture_rate(math.log(8), arms=4, horizon=1000))
     assert weighed.regret_bound() == pytest.approx(math.sqrt(2 * math.log(8) * 4 * 1000))
     assert Exp4(3, arms=4, learning_rate=0.1).regret_bound(100) == pytest.approx(math.log(3) / 0.1 + 4 * 100 * 0.1 / 2)
-    assert Exp4(3, arms=4).regret_bound(100) == math.inf
+    assert Exp4(3, arms=4).regret_bound(100) == pytest.approx(hsb.theory.schedule.Falling(math.log(3), arms=4).bound(math.log(3), arms=4, horizon=100))
     assert Exp4(1, arms=4, horizon=100).learning_rate > 0  # one expert: nothing to learn, and no harm
     refused(lambda: Exp4(3, arms=4, learning_rate=0.1).regret_bound(), ["how many rounds", "regret_bound(horizon)"])
 
 
 def test_the_falling_rate():
-    policy, twin = Exp4(4, arms=2), Naive([0.25] * 4)
+    """At any time the weights are those of the present rate for all rounds so far."""
+    policy, given = Exp4(4, arms=2), []
     for t in range(1, 30):
-        given = [0, 1, t % 2, (t // 3) % 2]
-        twin.learn(one_hot(given, 2), t % 2, math.sqrt(math.log(4) / (2 * t)) / 0.7)
-        policy.learn(hsb.Decision(context=given, arm=t % 2, propensity=0.7), loss=1.0)
+        given.append([0, 1, t % 2, (t // 3) % 2])
+        policy.learn(hsb.Decision(context=given[-1], arm=t % 2, propensity=0.7), loss=1.0)
+        twin = Naive([0.25] * 4)
+        for s, advice in enumerate(given, start=1):
+            twin.learn(one_hot(advice, 2), s % 2, policy.rate / 0.7)
         assert off(policy.weights, twin.weights) < EXACT
+        assert policy.rate == pytest.approx(math.sqrt(math.log(4) * math.sqrt(2) / (2 * (1 << t.bit_length()))))
 
 
 @functools.cache

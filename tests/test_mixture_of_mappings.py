@@ -283,4 +283,4 @@ def test_it_says_what_it_is():
         repr(policy)
         == "MixtureOfMappings(structure=BinaryTree(depth=3), prior='uniform', learning_rate=0.3, arms=[0, 1], rounds=0)"
     )
-    assert policy.nbytes == 2 * 256 * 8
+    assert policy.nbytes == 2 * 256 * 8 + 8
