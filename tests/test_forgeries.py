@@ -109,7 +109,7 @@ def forged(policy: hsb.HSB, folder: Path, change) -> hsb.HSB | None:
 
 PCG = {"bit_generator": "PCG64", "has_uint32": 0, "uinteger": 0}
 HEADERS: dict[str, list[Any]] = {
-    "version": [4, 10**30, None, "1"],
+    "version": [5, 10**30, None, "1"],
     "structure": [{"structure": "Exec"}, TREE.to_dict() | {"depth": 10**18}, *(EXAMPLES[n].to_dict() for n in OTHERS)],
     "arms": [[], ["a", "b"], ["a", "b", "c", "d"], ["a", "b", "b"], ["a", "b", ["c"]], 3],
     "removed": [["a", "b", "c"], ["z"], [["a"]], None],
@@ -154,7 +154,7 @@ def test_the_first_format_is_still_read(tmp_path):
 
 
 def test_a_newer_file_says_what_to_do(tmp_path):
-    assert forged(small(), tmp_path, lambda header, F, I: header.update(version=4)) is None
+    assert forged(small(), tmp_path, lambda header, F, I: header.update(version=5)) is None
     with pytest.raises(hsb.FileError, match=r"format 4.*reads up to 3.*newer hsb"):
         hsb.load(tmp_path / "damaged.hsb")
 
