@@ -51,8 +51,8 @@ class Toy(Experiment):
                     2.0,
                     {"last": squares[-1], "mean": {"mean": 0.5, "low": 0.25, "high": 0.75}},
                 ),
-                Claim("toy", "squares shrink", False, -1.5, -2.0, -1.0, source="hsb", explanation="they <grow>"),
-                Claim("toy", "squares are nice", None, 0.0, float("-inf"), float("inf")),
+                Claim("toy", "squares shrink", False, -1.5, -2.0, -1.0, origin="own", explanation="they <grow>"),
+                Claim("toy", "squares are nice", None, 0.0, float("-inf"), float("inf"), p=1.0),
             ],
             figures=[
                 Figure("growth", "Squares, growing.", lambda pyplot: _draw(pyplot, squares)),
