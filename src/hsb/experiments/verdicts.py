@@ -10,7 +10,7 @@ WORDS: dict[bool | None, str] = {True: "holds", False: "does not hold", None: "t
 ORIGINS: dict[Origin, str] = {
     "paper": "the paper's",
     "reading": "the paper's, read otherwise",
-    "identity": "identities",
+    "identity": "an identity",
     "own": "our own",
 }
 
@@ -46,7 +46,8 @@ def count(claims: Sequence[Claim]) -> str:
     for origin, name in ORIGINS.items():
         if family := [claim for claim in claims if claim.origin == origin]:
             only = len(family) == len(claims) and origin == "own"  # the user's comparison: nobody else's to tell it from
-            said.append(("" if only else f"{name[0].upper()}{name[1:]}: ") + _counted([claim.holds for claim in family]))
+            whose = {"identity": "identities"}.get(origin, name)
+            said.append(("" if only else f"{whose[0].upper()}{whose[1:]}: ") + _counted([claim.holds for claim in family]))
     return " ".join(said)
 
 
