@@ -224,8 +224,8 @@ def _legend(summary: Summary, about: About) -> str:
         f"Average loss over {_middle(summary):,} rounds, each algorithm with the best of its grid and encodings, chosen for each problem "
         "on another seed; HSB's default, which is never tuned, comes first. **Bold**: lower than HSB's default on the same rounds (against the "
         "adversary, a lower regret), by a paired 95% interval. µs: a decision and its lesson, one at a time, as chosen for VI-A; at "
-        "once: in the library's own bulk mode, if any. Refuses: of NaN contexts, NaN losses and unknown arms, how many it refuses unharmed. Many rounds: how many of ten million it played "
-        "in the time it had."
+        "once: in the library's own bulk mode, if any. Refuses: of NaN contexts, NaN losses and unknown arms, how many it "
+        "refuses unharmed. Many rounds: how many of ten million it played in the time it had."
     )
 
 
