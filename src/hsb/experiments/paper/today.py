@@ -16,6 +16,7 @@ from ...policies import HSB, Exp3, Policy, SExp3
 from ...structures import BinaryTree, Lexicographic
 from ...types import Floats
 from ..base import Analysis, Claim, Figure, Options, Origin, Part, Table, claim
+from ..telling import tell
 from . import Paper
 from .today_figures import bars
 
@@ -115,7 +116,7 @@ def play(
         made = entrants(list(log.arms), depths, pool, visits / pool, default=k == 0)
         for i, (name, make) in enumerate(made.items()):
             policies[f"{name} #{k}"] = make(seed=np.random.default_rng([seed, 0x71, number, k, i]))
-    replays = replay_all(policies, log, context=encoder)
+    replays = replay_all(policies, log, context=encoder, progress=lambda done, _: tell(done))
     clicks: dict[str, list[list[float]]] = {}
     for name, result in replays.items():
         clicks.setdefault(name.rsplit(" #", 1)[0], []).append([result.clicks, result.matched])
