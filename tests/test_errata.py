@@ -51,6 +51,8 @@ def test_exp4_over_regions_has_the_smaller_bound():
     for depth in range(1, 13):
         for arms in range(2, 2**depth + 1):  # N >= M >= 2
             assert 2 * depth * ln(2 * arms) >= 2 * ln(2**depth * arms) * (1 - 1e-12)
+            for r in (2, 3, 10):
+                assert 2 * ((r - 1) * depth + 1) * ln(2 * arms) > r * ln(2**depth * arms)
     assert 2 * 1 * ln(2 * 64) < 2 * ln(2 * 64) + 1e-9  # control: on two leaves with 64 arms it is no more than twice
 
 
