@@ -77,8 +77,8 @@ class Today(Paper):
         about = "independent synthetic logs" if synthetic else "readings of the one log with independent policies"
         caption = (
             f"Percentage of clicks over the visits in which the policy chose the article that was shown (Figure 7), {word}: "
-            f"mean of {len(parts)} {about}, {parts[0]['visits']:,} visits each, with 95% intervals. The line is uniform play. At a depth, S-EXP3, HSB-BT and HSB-LG have "
-            "the same cells and the same rate."
+            f"mean of {len(parts)} {about}, {parts[0]['visits']:,} visits each, with 95% intervals. The line is "
+            "uniform play. At a depth, S-EXP3, HSB-BT and HSB-LG have the same cells and the same rate."
         )
         title = f"Today Module, {'SYNTHETIC log' if synthetic else 'real log'}: percentage of clicks"
         depths = settings["depths"]
