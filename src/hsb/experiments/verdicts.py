@@ -52,7 +52,7 @@ def count(claims: Sequence[Claim]) -> str:
 
 
 def changed(claims: Sequence[Claim]) -> str:
-    """What the correction does to the paper's claims, or to the user's where there are none of the paper's.
+    """What the correction does to the paper's claims, or to the user's where there are none of the paper's; "" of a single one.
 
     >>> some = [Claim("toy", f"claim {p}", True, 0.2, 0.1, 0.3, p=p) for p in (0.04, 0.01, 0.03)]
     >>> changed(corrected(some))
@@ -60,8 +60,8 @@ def changed(claims: Sequence[Claim]) -> str:
     """
     families = [[claim for claim in claims if claim.origin == origin] for origin in ("paper", "own")]
     family = next((each for each in families if each), [])
-    if not family:
-        return ""
+    if len(family) < 2:
+        return ""  # nothing to correct for
     whose = " of the paper's" if len(family) < len(claims) else ""
     start = f"With a correction for {len(family)}{whose} comparisons (Holm): {_counted([claim.jointly for claim in family])}"
     ties = [claim.claim for claim in family if claim.jointly is not claim.holds]
