@@ -13,6 +13,7 @@ from test_prior_cost import fewest_splits
 
 import hsb
 from hsb import theory
+from hsb.experiments.paper.rates import best_of_depth
 
 ln = math.log
 PAGE = (Path(__file__).parent.parent / "docs" / "errata.md").read_text()
@@ -21,6 +22,67 @@ PAGE = (Path(__file__).parent.parent / "docs" / "errata.md").read_text()
 def test_the_page_names_what_is_tested_here():
     named = set(re.findall(r"`(test_[a-z0-9_]+)`", PAGE))
     assert named == {name for name in globals() if name.startswith("test_")} - {"test_the_page_names_what_is_tested_here"}
+
+
+def test_exp4_over_regions_has_the_smaller_bound():
+    """Section I-A: EXP4 over the mappings of R regions against Examples 4 and 2, all with the right constants; then with the exact prior."""
+    N, M, R, T = 1024, 3, 3, 10**5
+    mappings = sum(
+        math.comb(N - 1, r - 1) * M * (M - 1) ** (r - 1) for r in range(1, R + 1)
+    )  # cuts, an arm, then another one each time
+    exp4 = theory.exp4_bound(arms=M, horizon=T, experts=mappings)
+    tree = hsb.BinaryTree(depth=10)
+    lexicographic = math.sqrt(2 * 2 * R * ln(N * M) * M * T)
+    assert (mappings, round(exp4), round(lexicographic)) == (6_279_177, 3065, 5377)
+    assert round(theory.regret_bound(tree, arms=M, horizon=T, regions=R)) == 6720
+    small = hsb.Lexicographic(leaves=64)
+    assert math.isclose(
+        theory.prior_bound(small, arms=M, regions=R), 2 * R * ln(64 * M)
+    )  # the formula used above is the library's
+    exact = {}
+    for name, cuts in {"early": (256, 512), "thirds": (341, 683)}.items():
+        cost = theory.prior_cost(tree, np.searchsorted(cuts, np.arange(N), side="right"), arms=M)
+        exact[name] = round(math.sqrt(2 * cost * M * T))
+    assert exact == {"early": 1971, "thirds": 5150}
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        cuts = np.sort(rng.choice(np.arange(1, N), 2, replace=False))
+        assert theory.prior_cost(tree, np.searchsorted(cuts, np.arange(N), side="right"), arms=M) > ln(mappings)
+    for depth in range(1, 13):
+        for arms in range(2, 2**depth + 1):  # N >= M >= 2
+            assert 2 * depth * ln(2 * arms) >= 2 * ln(2**depth * arms) * (1 - 1e-12)
+            for r in (2, 3, 10):
+                assert 2 * ((r - 1) * depth + 1) * ln(2 * arms) > r * ln(2**depth * arms)
+    assert 2 * 1 * ln(2 * 64) < 2 * ln(2 * 64) + 1e-9  # control: on two leaves with 64 arms it is no more than twice
+
+
+def test_depth_is_not_free_in_the_papers_own_bound():
+    bounds = [theory.regret_bound(hsb.BinaryTree(depth=depth), arms=3, horizon=10**5) / 10**5 for depth in (2, 5, 10)]
+    assert bounds == sorted(bounds)
+    assert round(bounds[2] - bounds[1], 4) == 0.0186
+    assert round(best_of_depth(5) - best_of_depth(10), 5) == 0.00041
+
+
+def test_a_single_run_can_exceed_the_bound():
+    """One leaf, losses (0, 1): a run may play the second arm in every round, and then loses more than the bound; the mean does not."""
+    T = 3
+    rate = theory.exp3_rate(arms=2, horizon=T)
+    bound = theory.exp3_bound(arms=2, horizon=T)
+
+    def outcomes(t, policy, chance, lost):
+        if t == T:
+            yield chance, lost
+            return
+        p = policy.probabilities(0.5)
+        for arm in (0, 1):
+            then = policy.copy()
+            then.learn(hsb.Decision(context=0.5, arm=arm, propensity=float(p[arm])), loss=float(arm))
+            yield from outcomes(t + 1, then, chance * float(p[arm]), lost + arm)
+
+    every = list(outcomes(0, hsb.HSB(hsb.BinaryTree(depth=0), arms=2, learning_rate=rate), 1.0, 0))
+    assert math.isclose(sum(chance for chance, _ in every), 1.0) and round(bound, 2) == 2.88
+    assert round(sum(chance for chance, lost in every if lost > bound), 4) == 0.0087
+    assert sum(chance * lost for chance, lost in every) <= bound
 
 
 def test_corollary_1_is_twice_what_is_printed():
@@ -81,6 +143,13 @@ def test_the_worst_case_is_only_twice_s_exp3():
     tree = hsb.BinaryTree(depth=10)
     uniform = tree.leaves * ln(2)
     assert theory.prior_bound(tree, arms=2, regions=tree.leaves) > 35 * uniform
+    for depth in range(1, 13):
+        for arms in (2, 3, 10, 128, 1000, 10**6):
+            first, last, _ = hsb.BinaryTree(depth=depth).example(arms, 2**depth)
+            assert last > 2 * depth * 2**depth * ln(arms)
+            assert first > (2 * depth - 0.5) * 2**depth * ln(arms)
+    first, _, _ = hsb.BinaryTree(depth=2).example(1000, 4)
+    assert first < 2 * 2 * 4 * ln(1000)  # so that the first line is not always 2 log2 N times as large: 106.4 and 110.5
     assert theory.prior_cost(tree, np.arange(tree.leaves) % 2, arms=2) < 2 * uniform
 
 
@@ -132,6 +201,23 @@ def test_example_1_is_worse_than_equal_weights():
         for N in range(1, 40):
             assert 2 * M * ((N - 1) * ln(2) + ln(M)) > N * ln(M)
     assert theory.prior_cost(hsb.ArbitrarySplits(leaves=12), [0, 1, 1] * 4, arms=3) < 12 * ln(3)
+
+
+def test_the_summary_of_the_examples_leaves_factors_out():
+    """Costs over R ln N ln M, which the summary takes for bounded: they grow with K in Examples 3 and 5, with d in Example 6, and with
+    neither in Examples 2 and 4."""
+
+    def over(structure, arms, regions):
+        return structure.example(arms, regions)[0] / (regions * ln(structure.leaves) * ln(arms))
+
+    wide = [over(hsb.KaryTree(k=k, depth=1), 3, 2) for k in (4, 16, 64, 256)]
+    groups = [over(hsb.GroupedLexicographic(leaves=40, groups=k), 3, 2) for k in (2, 4, 8, 16)]
+    features = [over(hsb.PositionSplits(bits=[8 // d] * d), 2, 2) for d in (2, 4, 8)]  # 256 leaves each
+    assert all(later > 1.1 * earlier for growing in (wide, groups, features) for earlier, later in pairwise(growing))
+    assert wide[-1] > 10 * wide[0] and groups[-1] > 10 * groups[0]
+    bounded = [over(hsb.BinaryTree(depth=depth), 3, 2) for depth in range(1, 20)]
+    bounded += [over(hsb.Lexicographic(leaves=n), 3, 2) for n in (2, 8, 32, 128)]
+    assert max(bounded) < 10
 
 
 def test_theorem_3_fails_for_losses_that_change():

@@ -22,6 +22,7 @@ def results() -> dict:
 def test_every_claim_holds(results):
     analysis = Illustrations().analyse(QUICK, results)
     assert [claim.holds for claim in analysis.claims] == [True] * 4
+    assert {claim.origin for claim in analysis.claims} == {"identity"}
     for claim in analysis.claims:
         json.dumps(claim.numbers)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hsb
-from hsb.evaluate.intervals import SUMMED, _expanded, mean_interval, paired_interval, student_quantile
+from hsb.evaluate.intervals import SUMMED, _expanded, mean_interval, paired_interval, student_quantile, zero_p
 from hsb.experiments.base import claim
 
 KNOWN = [  # p, degrees of freedom, quantile: printed tables
@@ -53,7 +53,26 @@ def test_an_interval_covers_the_truth_as_often_as_it_says():
     assert np.mean(narrow) == pytest.approx(0.8, abs=0.026)
 
 
+@pytest.mark.parametrize(("p", "freedom", "quantile"), [row for row in KNOWN if row[1] > 1])
+def test_a_p_value_is_what_lies_beyond(p, freedom, quantile):
+    """Repetitions whose t is the table's quantile."""
+    values = np.arange(freedom + 1.0)
+    values = (values - values.mean()) / values.std(ddof=1) + quantile / math.sqrt(freedom + 1)
+    assert zero_p(values) == pytest.approx(2 * (1 - p), rel=1e-6)
+    assert zero_p(-values) == zero_p(values)
+
+
+def test_p_is_below_5_percent_where_the_interval_leaves_0_out():
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        values = rng.normal(0.5, 1.0, int(rng.integers(2, 40)))
+        _, low, high = mean_interval(values)
+        assert (zero_p(values) < 0.05) == (low > 0.0 or high < 0.0)
+    assert zero_p(rng.normal(0.5, 1.0, SUMMED + 50)) < 1e-9
+
+
 def test_one_repetition_proves_nothing():
+    assert zero_p([0.3]) == 1.0 and zero_p([0.0, 0.0]) == 1.0 and zero_p([0.1, 0.1]) == 0.0
     assert paired_interval([0.3]) == (0.3, -math.inf, math.inf)
     assert claim("toy", "a beats b", [0.3]).holds is None
 
@@ -66,11 +85,11 @@ def test_equal_repetitions_have_no_width():
     ("differences", "holds"), [([0.1, 0.11, 0.12], True), ([-0.1, -0.11, -0.12], False), ([0.1, -0.1, 0.02], None)]
 )
 def test_a_claim_holds_fails_or_ties(differences, holds):
-    found = claim("toy", "a beats b", differences, numbers={"a": 1.0}, source="hsb", explanation="So.", tie="Tie.", fails="No.")
+    found = claim("toy", "a beats b", differences, numbers={"a": 1.0}, origin="own", explanation="So.", tie="Tie.", fails="No.")
     assert found.holds is holds
     assert found.low <= found.difference <= found.high
     assert found.explanation == {True: "So.", False: "So. No.", None: "So. Tie."}[holds]
-    assert (found.experiment, found.source, found.numbers) == ("toy", "hsb", {"a": 1.0})
+    assert (found.experiment, found.origin, found.numbers) == ("toy", "own", {"a": 1.0})
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,10 @@ def test_full_size_is_the_paper_s():
 
 def test_claims_before_and_after(analysis):
     before = [claim for claim in analysis.claims if claim.claim.startswith("Before")]
-    after = [claim for claim in analysis.claims if "after the change" in claim.claim and claim.source == "paper"]
+    after = [claim for claim in analysis.claims if "after the change" in claim.claim and claim.origin == "paper"]
     assert len(before) == len(after) == 6
     assert sum(claim.holds is True for claim in before) >= 4  # ten thousand rounds: at depth 2 it may be a tie
-    ours = [claim for claim in analysis.claims if claim.source == "hsb"]
+    ours = [claim for claim in analysis.claims if claim.origin == "own"]
     assert len(ours) == 4 and all(claim.holds for claim in ours if "default" in claim.claim)
 
 
@@ -48,6 +48,7 @@ def test_a_policy_that_is_told_the_contrary_fails(monkeypatch):
 
 def test_the_figure(analysis):
     [figure] = analysis.figures
+    assert figure.name == "figure-6-nonstationary" and "Figure 6" in figure.caption
     ax = drawn(figure)
     assert figure.synthetic and "synthetic" in ax.get_title()
     labels = [text.get_text() for text in ax.get_legend().get_texts()]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from peers import problems
+from peers import page, problems
 from peers.base import Algorithm, BatchPlayer, Library, Play, Player
 from peers.features import ENCODINGS, encode
 from peers.jobs.losses import losses, said
@@ -304,6 +304,18 @@ def test_a_rival_is_better_only_beyond_chance_on_the_same_seeds(theirs, against)
     assert [row.name for row, *_ in summary.better("p", 10)] == (["other"] if against == -1 else [])
     assert summary.least("p", 10)[0].name == "other"
     assert summary.ours("p", 10).interval.mean == pytest.approx(1.0 / 3)
+
+
+def test_in_a_world_that_reacts_regret_is_compared():
+    """The rival loses less and regrets more: its world punished it less. Without regrets it is the better one (control)."""
+    summary = rows_of([0.7, 0.72, 0.74], [0.6, 0.63, 0.64])
+    assert summary.loss(summary.rows[1], "p", BEST, 10).against == -1
+    for row, regrets in zip(summary.rows, ([0.05, 0.06, 0.07], [0.2, 0.22, 0.23]), strict=True):
+        for run in row.losses["p"]["runs"]:
+            run["regret"] = regrets[run["seed"]]
+    loss = summary.loss(summary.rows[1], "p", BEST, 10)
+    assert loss.against == 1 and loss.compared.mean == pytest.approx(0.65 / 3) and not summary.better("p", 10)
+    assert "regret is compared" in page.short(summary)[0] and "has 0.0600 over 10 rounds" in page.short(summary)[0]
 
 
 def test_an_error_or_no_time_is_said():

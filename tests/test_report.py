@@ -83,7 +83,8 @@ def test_the_page_says_what_was_found_and_what_was_run(page):
         "✗ does not hold",
         "≈ tie",
         "they &lt;grow&gt;",
-        "1 of 3 claims holds, 1 does not, 1 is a tie.",
+        "The paper&#x27;s: 1 of 2 claims holds, 0 do not, 1 is a tie. Our own: 0 of 1 claims hold, 1 does not, 0 are ties.",
+        "With a correction for 2 of the paper&#x27;s comparisons (Holm): 1 of 2 claims holds, 0 do not, 1 is a tie. It changes no verdict.",
         "mean: 0.5 (0.25 to 0.75)",
         "unbounded",
         "Synthetic data.",
@@ -103,7 +104,9 @@ def test_claims_and_results_are_json(done):
     claims = json.loads((out / "claims.json").read_text(), parse_constant=pytest.fail)
     assert [claim["holds"] for claim in claims] == [True, False, None]
     assert claims[0] == as_dict(done.studies[0].analysis.claims[0])
-    assert {"claim", "holds", "difference", "low", "high", "numbers"} <= set(claims[0])
+    assert {"claim", "holds", "difference", "low", "high", "numbers", "p"} <= set(claims[0])
+    assert [claim["origin"] for claim in claims] == ["paper", "own", "paper"]
+    assert [claim["verdict corrected"] for claim in claims] == ["holds", "does not hold", "tie"]
     assert claims[0]["numbers"]["last"] == 4 and claims[2]["low"] is None
     assert [verdict(claim) for claim in done.studies[0].analysis.claims] == ["holds", "does not hold", "tie"]
     rows = [json.loads(line, parse_constant=pytest.fail) for line in (out / "results.jsonl").read_text().splitlines()]

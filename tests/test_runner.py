@@ -72,6 +72,19 @@ def test_an_error_names_its_part_and_keeps_the_others(tmp_path, jobs):
     assert sum(each is not None for each in kept) >= (3 if jobs == 1 else 2)
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_long_part_tells_how_far_it_is(tmp_path, jobs):
+    """Each of two parts of 100 rounds says 40 and goes on; the bar is told of that, never of less than before, and of 200 in the end."""
+    told = []
+    parts = [Part(f"slow {x}", f"{toy.MODULE}:slow", {"x": x}, rounds=100) for x in range(2)]
+    run(parts, tmp_path, jobs=jobs, progress=lambda done, total: told.append((done, total)))
+    assert told[0] == (0, 200) and told[-1] == (200, 200) and told == sorted(told)
+    assert {done % 100 for done, _ in told} >= {0, 40}
+    quiet = []
+    run(toy.parts(2), tmp_path, jobs=jobs, progress=lambda done, total: quiet.append(done))
+    assert (quiet[0], quiet[-1], len(quiet)) == (0, 30, 3)  # control: parts that say nothing count when they are finished
+
+
 def test_ctrl_c_keeps_what_is_finished(tmp_path):
     def interrupt(done, total):
         if done >= 30:

@@ -35,11 +35,33 @@ def test_parts_repeat_and_the_analysis_says_synthetic(small):
     assert all(
         "synthetic" in text for text in [*(claim.claim for claim in found.claims), *(table.title for table in found.tables)]
     )
-    assert found.figures[0].synthetic
+    assert found.figures[0].synthetic and found.figures[0].name == "figure-7-today"
     assert any("SYNTHETIC" in note for note in found.notes)
     assert all(len(row) == len(table.head) for table in found.tables for row in table.rows)
     json.dumps([claim.__dict__ for claim in found.claims])
     assert today.Today().settings(small)["log"] == "synthetic"
+
+
+def test_a_log_on_disk_gives_the_same(tmp_path, small):
+    """A synthetic log that is made as it is read, and the same log written in Yahoo!'s format and read back by its reader."""
+    part = today.Today().parts(small._replace(visits=20_000))[0]
+    assert part.arguments["visits"] == 20_000
+    streamed = today.play(**part.arguments)
+    names = ("seed", "number", "visits", "articles")
+    path = tmp_path / "ydata-fp-td-clicks-v2_0.20111002"
+    hsb.logs.write(path, today.synthetic(*(part.arguments[name] for name in names)), "yahoo-r6b")
+    [read, *_] = today.Today().parts(small._replace(data=tmp_path))
+    assert today.play(**read.arguments) == streamed
+    other = today.play(**(read.arguments | {"seed": 2}))
+    assert other["policies"] != streamed["policies"]  # control: other policies, the same log
+    assert (other["visits"], other["clicks"]) == (streamed["visits"], streamed["clicks"])
+
+
+def test_visits_are_for_synthetic_logs(tmp_path, small):
+    settings = today.Today().settings(Options(visits=5000))
+    assert settings["visits"] == 5000 and settings["logs"] == today.Today.SETTINGS["logs"]
+    with pytest.raises(hsb.InputError, match="--data names a real one; given both, 5000 visits"):
+        today.Today().settings(small._replace(data=tmp_path, visits=5000))
 
 
 def test_the_figure_is_drawn(small):
@@ -101,7 +123,7 @@ def test_a_broken_policy_fails_its_claims():
 
     def weighed(rates):
         claims = today.Today().analyse(Options(), made_up(rates)).claims
-        return {(claim.holds, "tie" in claim.explanation) for claim in claims if claim.source == "paper"}
+        return {(claim.holds, "tie" in claim.explanation) for claim in claims if claim.origin == "paper"}
 
     assert weighed({"HSB-BT": 0.06, "HSB-LG": 0.06}) == {(True, False)}
     assert weighed({"HSB-BT": 0.02, "HSB-LG": 0.02}) == {(False, False)}

@@ -4,6 +4,7 @@ import os
 import time
 from pathlib import Path
 
+from hsb.experiments import telling
 from hsb.experiments.base import Analysis, Claim, Experiment, Figure, Part, Table
 
 MODULE = __name__
@@ -16,6 +17,13 @@ def square(x, log=None, wait=0.0):
         with Path(log).open("a") as file:
             file.write(f"{x} {os.getpid()}\n")
     return {"x": x, "square": x * x, "pair": (x, x)}
+
+
+def slow(x):
+    """Says that 40 rounds are played, and waits for somebody to hear it."""
+    telling.tell(40)
+    time.sleep(3 * telling.PAUSE)
+    return x
 
 
 def fail(x):
@@ -51,8 +59,8 @@ class Toy(Experiment):
                     2.0,
                     {"last": squares[-1], "mean": {"mean": 0.5, "low": 0.25, "high": 0.75}},
                 ),
-                Claim("toy", "squares shrink", False, -1.5, -2.0, -1.0, source="hsb", explanation="they <grow>"),
-                Claim("toy", "squares are nice", None, 0.0, float("-inf"), float("inf")),
+                Claim("toy", "squares shrink", False, -1.5, -2.0, -1.0, origin="own", explanation="they <grow>"),
+                Claim("toy", "squares are nice", None, 0.0, float("-inf"), float("inf"), p=1.0),
             ],
             figures=[
                 Figure("growth", "Squares, growing.", lambda pyplot: _draw(pyplot, squares)),

@@ -16,12 +16,20 @@ OUR_ROW = "default, raw"
 
 
 class Loss(NamedTuple):
-    """An average loss over seeds; how it compares with HSB's default on the same seeds: -1 lower, 0 no difference seen, 1 higher."""
+    """An average loss over seeds; how it compares with HSB's default on the same seeds: -1 lower, 0 no difference seen, 1 higher.
+
+    In a world that reacts to its player everybody plays in a world of their own: there the regret is compared, not the loss.
+    """
 
     interval: Interval
     seeds: int
     against: int | None
-    regret: float | None = None
+    regret: Interval | None = None
+
+    @property
+    def compared(self) -> Interval:
+        """What rivals are compared by."""
+        return self.interval if self.regret is None else self.regret
 
     def __str__(self) -> str:
         half = (self.interval.high - self.interval.low) / 2
@@ -99,13 +107,13 @@ class Summary:
             return str(error)
         if not good:
             return None
-        regrets = [run["regret"] for run in good.values() if run.get("regret") is not None]
+        regrets = [run["regret"] for run in good.values() if run.get("regret") is not None]  # all of them, or none
         against = None if (row.key, which) == (OURS, OUR_ROW) else self._against(good, problem, rounds)
         return Loss(
             mean_interval([run["loss"] for run in good.values()]),
             len(good),
             against,
-            sum(regrets) / len(regrets) if regrets else None,
+            mean_interval(regrets) if regrets else None,
         )
 
     def ours(self, problem: str, rounds: int) -> Loss | None:
@@ -115,18 +123,18 @@ class Summary:
         return loss if isinstance(loss, Loss) else None
 
     def better(self, problem: str, rounds: int) -> list[tuple[Row, str, Loss]]:
-        """Rows of others that lost less than HSB's default, by more than chance explains; the least first."""
+        """Rows of others that lost less (or regret less) than HSB's default, by more than chance explains; the least first."""
         found = []
         for row in self.rows:
             lower = [one for one in self._all(row, problem, rounds) if one[2].against == -1]
             if lower and row.key != OURS:
-                found.append(min(lower, key=lambda one: one[2].interval.mean))
-        return sorted(found, key=lambda one: one[2].interval.mean)
+                found.append(min(lower, key=lambda one: one[2].compared.mean))
+        return sorted(found, key=lambda one: one[2].compared.mean)
 
     def least(self, problem: str, rounds: int) -> tuple[Row, str, Loss] | None:
-        """The rival, not of ours, with the least loss, at a default or at the best of its grid."""
+        """The rival, not of ours, with the least loss or regret, at a default or at the best of its grid."""
         found = [one for row in self.rows if row.name != "hsb" for one in self._all(row, problem, rounds)]
-        return min(found, key=lambda one: one[2].interval.mean) if found else None
+        return min(found, key=lambda one: one[2].compared.mean) if found else None
 
     def _all(self, row: Row, problem: str, rounds: int) -> list[tuple[Row, str, Loss]]:
         whiches = (BEST, *(f"default, {encoding}" for encoding in row.algorithm.encodings))
@@ -137,9 +145,14 @@ class Summary:
         ours = next((row for row in self.rows if row.key == OURS), None)
         if ours is None:
             return None
-        theirs = {run["seed"]: run["loss"] for run in ours.runs(problem, OUR_ROW, rounds) if "loss" in run}
-        differences = [run["loss"] - theirs[seed] for seed, run in good.items() if seed in theirs]
+        theirs = {run["seed"]: _compared(run) for run in ours.runs(problem, OUR_ROW, rounds) if "loss" in run}
+        differences = [_compared(run) - theirs[seed] for seed, run in good.items() if seed in theirs]
         if len(differences) < 2:
             return None
         interval = paired_interval(differences)
         return -1 if interval.high < 0 else 1 if interval.low > 0 else 0
+
+
+def _compared(run: dict[str, Any]) -> float:
+    """The regret of a game in a world that reacts to its player, the loss of any other."""
+    return float(run["loss"] if run.get("regret") is None else run["regret"])

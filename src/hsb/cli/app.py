@@ -40,7 +40,9 @@ class Running:
 
     jobs: Annotated[int | None, Option(min=1, help="Parts to run at a time; by default one a core.")] = None
     engine: Annotated[str, Option(help="Where parts run: local, dask or ray.")] = "local"
-    strict: Annotated[bool, Option("--strict", help="Exit with 1 unless every claim holds; a tie does not hold.")] = False
+    strict: Annotated[
+        bool, Option("--strict", help="Exit with 1 unless every claim holds, other readings apart; a tie does not hold.")
+    ] = False
 
 
 Out = Annotated[Path, Option(help="Folder for the report, the figures and finished parts.")]
@@ -68,6 +70,9 @@ def reproduce(
     seed: Annotated[int, Option(min=0, help="What every random number follows from.")] = 0,
     quick: Annotated[bool, Option("--quick", help="A much smaller size, to see that it works.")] = False,
     data: Annotated[Path | None, Option(help="Directory with Yahoo's R6A or R6B files, for today.")] = None,
+    visits: Annotated[
+        int | None, Option(min=1000, help="Visits of each synthetic log, for today; the paper's log has 28041015.")
+    ] = None,
 ) -> None:
     """Run the paper's Section VI again.
 
@@ -77,7 +82,7 @@ def reproduce(
 
     Example: hsb reproduce stationary --out out/stationary --jobs 2
     """
-    carry_out(named(experiment), Options(seed, quick, data), out, running, title="Section VI, run again")
+    carry_out(named(experiment), Options(seed, quick, data, visits), out, running, title="Section VI, run again")
 
 
 @app.command()
@@ -103,7 +108,7 @@ def run(
 
 
 def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, running: Running, *, title: str) -> None:
-    """Run, with a bar; print claims and the report's path; exit with 1 where `strict` and a claim does not hold."""
+    """Run, with a bar; print claims and the report's path; exit with 1 where `strict` and a claim, other readings apart, does not hold."""
     check_engine(running.engine)
     with show.bar(experiments[0].name if len(experiments) == 1 else "all") as progress:
         done = conduct(experiments, options, out, jobs=running.jobs, engine=running.engine, progress=progress, title=title)
@@ -111,7 +116,7 @@ def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, ru
     claims = [claim for study in done.studies for claim in study.analysis.claims]
     show.claims(claims, console)
     show.where(done.report, done.seconds, console)
-    if running.strict and not all(claim.holds for claim in claims):
+    if running.strict and not all(claim.holds for claim in claims if claim.origin != "reading"):
         raise typer.Exit(1)
 
 

@@ -12,9 +12,10 @@ from rich.text import Text
 
 from ..evaluate.parallel import Progress as Told
 from ..experiments.base import Claim
-from ..experiments.page import count, number
+from ..experiments.page import number
+from ..experiments.verdicts import ORIGINS, WORDS, changed, count
 
-STYLES = {True: ("holds", "green"), False: ("does not hold", "red"), None: ("tie", "yellow")}
+STYLES = {True: "green", False: "red", None: "yellow"}
 
 
 def _progress(*columns: ProgressColumn) -> Progress:
@@ -80,13 +81,17 @@ def claims(weighed: Sequence[Claim], console: Console) -> None:
         table.add_column("claim, and the numbers behind it", ratio=1, overflow="fold")
         table.add_column("difference, 95% interval", overflow="fold", width=20)
         for claim in (claim for claim in weighed if claim.experiment == experiment):
-            words, style = STYLES[claim.holds]
-            numbers = "; ".join(f"{name}: {number(value)}" for name, value in claim.numbers.items())
-            said = Text(claim.claim) + Text(f"\n{numbers}" if numbers else "", style="dim")
+            verdict = Text(WORDS[claim.holds], style=STYLES[claim.holds])
+            if claim.jointly is not claim.holds:
+                verdict += Text(f"\ncorrected: {WORDS[claim.jointly]}", style="dim")
+            shown = claim.numbers if claim.origin != "reading" else {}  # the report has theirs
+            numbers = "; ".join(f"{name}: {number(value)}" for name, value in shown.items())
+            said = Text(claim.claim) + Text(f" ({ORIGINS[claim.origin]})" + (f"\n{numbers}" if numbers else ""), style="dim")
             interval = f"{number(claim.difference)}\n{number(claim.low)} to {number(claim.high)}"
-            table.add_row(Text(words, style=style), said, interval)
+            table.add_row(verdict, said, interval)
         console.print(table)
     console.print(count(weighed))
+    console.print(changed(weighed), style="dim")
 
 
 def where(report: Path, seconds: float, console: Console) -> None:

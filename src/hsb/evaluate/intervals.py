@@ -53,6 +53,26 @@ def paired_interval(differences: ArrayLike, *, confidence: float = 0.95) -> Inte
     return mean_interval(differences, confidence=confidence)
 
 
+def zero_p(differences: ArrayLike) -> float:
+    """How probable a mean at least that far from 0 is where it is 0 in truth: Student's t test, two-sided.
+
+    Below 0.05 exactly where the 95% interval leaves 0 out. One repetition alone says nothing: 1. Repetitions that are all alike: 0, unless
+    they are 0.
+
+    >>> round(zero_p([1.0, 2.0, 3.0, 4.0]), 6), zero_p([0.5]), zero_p([0.2, 0.2])
+    (0.030466, 1.0, 0.0)
+    """
+    mean, low, _ = mean_interval(differences, confidence=0.5)
+    values = numbers("differences", differences)
+    if len(values) == 1 or mean == 0.0:
+        return 1.0
+    if mean == low:
+        return 0.0
+    freedom = len(values) - 1
+    spread = float(values.std(ddof=1)) / math.sqrt(len(values))
+    return max(0.0, 2.0 * (1.0 - _below(math.atan(abs(mean) / spread / math.sqrt(freedom)), freedom)))
+
+
 @lru_cache(maxsize=256)
 def student_quantile(p: float, freedom: int) -> float:
     """The number below which a Student t variable with `freedom` degrees of freedom lies with probability p.

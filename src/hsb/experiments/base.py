@@ -7,11 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from ..evaluate.intervals import paired_interval
+from ..evaluate.intervals import paired_interval, zero_p
+
+Origin = Literal["paper", "reading", "identity", "own"]
 
 
 class Options(NamedTuple):
@@ -20,6 +22,7 @@ class Options(NamedTuple):
     seed: int = 0
     quick: bool = False
     data: Path | None = None  # a directory with Yahoo's files, for `today`
+    visits: int | None = None  # of each synthetic log of `today`
 
 
 class Part(NamedTuple):
@@ -36,10 +39,15 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that the paper, or we, say of an experiment, and whether the numbers bear it out.
+    """Something that is said of an experiment, and whether the numbers bear it out.
 
     `holds` is True only where the 95% interval of `difference` excludes the contrary; False where it excludes the claim; None where
-    the interval covers both, that is, a tie at this size.
+    the interval covers both, that is, a tie at this size. `p` is the probability of so large a difference where there is none; 0 where
+    nothing is left to chance.
+
+    `origin` is who says it. "paper": the paper, of a comparison. "reading": the paper too, but run again with another choice of what it leaves
+    open. "identity": it follows from the definitions, and is computed, not measured. "own": we do. Each is counted by itself, and `jointly` is
+    the verdict after a correction for all claims of the same origin in a report (`verdicts.corrected`).
     """
 
     experiment: str
@@ -49,8 +57,10 @@ class Claim:
     low: float
     high: float
     numbers: dict[str, Any] = field(default_factory=dict)
-    source: str = "paper"  # or "hsb"
+    origin: Origin = "paper"
     explanation: str = ""
+    p: float = 0.0
+    jointly: bool | None = None
 
 
 def claim(
@@ -59,7 +69,7 @@ def claim(
     differences: ArrayLike,
     *,
     numbers: dict[str, Any] | None = None,
-    source: str = "paper",
+    origin: Origin = "paper",
     explanation: str = "",
     tie: str = "",
     fails: str = "",
@@ -76,7 +86,8 @@ def claim(
     holds = True if low > 0 else False if high < 0 else None
     more = {True: "", None: tie, False: fails}[holds]
     why = " ".join(part for part in (explanation, more) if part)
-    return Claim(experiment, text, holds, mean, low, high, numbers=dict(numbers or {}), source=source, explanation=why)
+    said: dict[str, Any] = {"numbers": dict(numbers or {}), "origin": origin, "explanation": why, "p": zero_p(differences)}
+    return Claim(experiment, text, holds, mean, low, high, **said)
 
 
 class Figure(NamedTuple):

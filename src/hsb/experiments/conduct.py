@@ -13,6 +13,7 @@ from .base import Experiment, Options
 from .page import Study
 from .report import write
 from .runner import compile_first, run
+from .verdicts import corrected
 
 
 class Conducted(NamedTuple):
@@ -51,8 +52,19 @@ def conduct(
         own, finished = finished[: len(parts)], finished[len(parts) :]
         results = {part.name: ready.result for part, ready in zip(parts, own, strict=True)}
         studies.append(Study(experiment, options, parts, own, experiment.analyse(options, results)))
+    studies = _together(studies)
     report = write(studies, out, title=title, seconds=time.perf_counter() - begin)
     return Conducted(studies, time.perf_counter() - begin, report)
+
+
+def _together(studies: list[Study]) -> list[Study]:
+    """The same studies, their claims corrected for the number of all of them."""
+    claims = corrected([claim for study in studies for claim in study.analysis.claims])
+    together = []
+    for study in studies:
+        own, claims = claims[: len(study.analysis.claims)], claims[len(study.analysis.claims) :]
+        together.append(study._replace(analysis=study.analysis._replace(claims=own)))
+    return together
 
 
 def usable(out: Path) -> Path:

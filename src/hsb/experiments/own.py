@@ -36,7 +36,7 @@ class Own(Race):
             note = f"The problem {self.spec['problem']['name']!r}, synthetic: every run draws its own data, the same for all policies."
         caption = f"Average loss, {data}, 95% bands."
         return Analysis(
-            claims=[self.beats(compared, first, rival, f"{first} loses less than {rival}", source="hsb") for rival in others],
+            claims=[self.beats(compared, first, rival, f"{first} loses less than {rival}", origin="own") for rival in others],
             figures=[Figure("losses", caption, lambda _: compared.plot().figure, compared.synthetic)],
             tables=[losses_table(compared, f"Average loss over {data}{' (synthetic)' if compared.synthetic else ''}")],
             notes=[note],

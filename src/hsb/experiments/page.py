@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from .base import Analysis, Claim, Experiment, Options, Part, Table
 from .cache import Finished
 from .drawing import Drawn
+from .verdicts import ORIGINS, WORDS, changed, count
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fdfdfb; --line: #d5d5cf; --soft: #5d5d58;
@@ -29,7 +30,9 @@ pre { overflow-x: auto; font-size: 0.85em } a { color: inherit }
 VERDICTS = {True: ("holds", "✓ holds"), False: ("fails", "✗ does not hold"), None: ("tie", "≈ tie")}
 EXPLAINED = (
     "A claim holds where the 95% interval of its difference lies above 0, does not hold where it lies below, and is a tie where it covers 0. "
-    "Differences are positive where the claim is true."
+    "Differences are positive where the claim is true. The paper's claims, the same claims under another reading of what it leaves "
+    "open, identities and claims of our own are counted apart, and corrected apart. Of many claims a few hold by chance: a verdict in small "
+    "print is what is left after Holm's correction for all claims of the same origin, where it is another one."
 )
 
 
@@ -62,19 +65,6 @@ def page(title: str, studies: Sequence[tuple[Study, Sequence[Drawn]]], about: di
     )
 
 
-def count(claims: Sequence[Claim]) -> str:
-    """How many hold.
-
-    >>> count([Claim("toy", "a beats b", True, 0.2, 0.1, 0.3), Claim("toy", "b beats c", None, 0.1, -0.1, 0.3)])
-    '1 of 2 claims holds, 0 do not, 1 is a tie.'
-    """
-    holding, failing, ties = (sum(claim.holds is holds for claim in claims) for holds in (True, False, None))
-    hold = "holds" if holding == 1 else "hold"
-    fail = "does not" if failing == 1 else "do not"
-    tie = "is a tie" if ties == 1 else "are ties"
-    return f"{holding} of {len(claims)} claims {hold}, {failing} {fail}, {ties} {tie}."
-
-
 def number(value: Any) -> str:
     """A number for a reader; other values as they are; a dict as its items.
 
@@ -99,14 +89,16 @@ def _claims(claims: Sequence[Claim]) -> str:
     rows = []
     for claim in claims:
         kind, words = VERDICTS[claim.holds]
+        if claim.jointly is not claim.holds:
+            words += f"<br><small>corrected: {WORDS[claim.jointly]}</small>"
         interval = f"{number(claim.difference)}<br><small>{number(claim.low)} to {number(claim.high)}</small>"
         numbers = "<br>".join(f"{escape(str(name))}: {escape(number(value))}" for name, value in claim.numbers.items())
         why = f"<br><small>{escape(claim.explanation)}</small>" if claim.explanation else ""
-        source = f"<br><small>{escape(claim.experiment)}, {'the paper' if claim.source == 'paper' else 'ours'}</small>"
+        source = f"<br><small>{escape(claim.experiment)}, {ORIGINS[claim.origin]}</small>"
         said = f'<td class="verdict {kind}">{words}</td><td>{escape(claim.claim)}{source}{why}</td>'
         rows.append(f"<tr>{said}<td>{interval}</td><td>{numbers}</td></tr>")
     head = "<tr><th>verdict</th><th>claim</th><th>difference<br><small>95% interval</small></th><th>numbers</th></tr>"
-    heading = f"<h2 id='claims'>Claims</h2><p>{escape(count(claims))} {EXPLAINED}</p>"
+    heading = f"<h2 id='claims'>Claims</h2><p>{escape(count(claims))}</p><p>{escape(changed(claims))}</p><p><small>{EXPLAINED}</small></p>"
     return f'{heading}\n<div class="wide"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 

@@ -18,6 +18,7 @@ from .base import Claim, Figure
 from .cache import plain
 from .drawing import Drawn, draw
 from .page import Study, page
+from .verdicts import WORDS
 
 PACKAGES = ("hsb", "numpy", "numba", "joblib", "matplotlib")
 
@@ -41,14 +42,14 @@ def as_dict(claim: Claim) -> dict[str, Any]:
     >>> as_dict(Claim("toy", "a beats b", True, 0.2, 0.1, 0.3, {"a": 0.5, "b": 0.7}))["holds"]
     True
     """
-    data = asdict(claim) | {"verdict": verdict(claim), "confidence": 0.95}
+    data = asdict(claim) | {"verdict": verdict(claim), "verdict corrected": WORDS[claim.jointly], "confidence": 0.95}
     clean: dict[str, Any] = _finite(json.loads(json.dumps(data, default=plain)))
     return clean
 
 
 def verdict(claim: Claim) -> str:
     """What `holds` says, in words."""
-    return {True: "holds", False: "does not hold", None: "tie"}[claim.holds]
+    return WORDS[claim.holds]
 
 
 def about(studies: Sequence[Study], seconds: float) -> dict[str, str]:

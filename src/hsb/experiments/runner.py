@@ -13,10 +13,11 @@ from typing import Any
 
 from ..arguments import whole
 from ..errors import InputError
-from ..evaluate.parallel import Progress, Teller
+from ..evaluate.parallel import Progress
 from .base import Part
 from .cache import Cache, Finished, plain
 from .engines import check_engine, cores, spread
+from .telling import Board, tell_at
 
 FEW = 2  # workers that had better compile different kernels at the same time than wait for one process to compile all
 
@@ -52,20 +53,20 @@ def run(
     cache = Cache(folder)
     ready = [cache.get(part) for part in parts]
     missing = in_turn(parts, [i for i, finished in enumerate(ready) if finished is None])
-    tell = Teller(progress, sum(part.rounds for part in parts))
-    tell(tell.total - sum(parts[i].rounds for i in missing))
-    if missing:
+    total = sum(part.rounds for part in parts)
+    with Board(progress, total=total, done=total - sum(parts[i].rounds for i in missing)) as board:
         if prepare is not None and engine == "local" and min(jobs, len(missing)) > FEW:
             prepare()
-        tasks = [(i, parts[i].function, parts[i].arguments, os.getcwd()) for i in missing]
-        with closing(spread(engine, jobs, perform, tasks)) as outcomes:
-            for number, text, seconds, failed in outcomes:
-                part = parts[number]
-                if failed:
-                    raise PartFailed(f"Part {part.name!r} failed: {text}")
-                ready[number] = finished = Finished(json.loads(text), seconds)
-                cache.put(part, finished)
-                tell(part.rounds)
+        tasks = [(i, parts[i].function, parts[i].arguments, os.getcwd(), board.place(i)) for i in missing]
+        if tasks:
+            with closing(spread(engine, jobs, perform, tasks)) as outcomes:
+                for number, text, seconds, failed in outcomes:
+                    part = parts[number]
+                    if failed:
+                        raise PartFailed(f"Part {part.name!r} failed: {text}")
+                    ready[number] = finished = Finished(json.loads(text), seconds)
+                    cache.put(part, finished)
+                    board.finished(number, part.rounds)
     return [finished for finished in ready if finished is not None]
 
 
@@ -87,12 +88,13 @@ def in_turn(parts: Sequence[Part], which: Sequence[int]) -> list[int]:
     return [i for *_, i in sorted(keys)]
 
 
-def perform(number: int, function: str, arguments: dict[str, Any], here: str) -> tuple[int, str, float, bool]:
+def perform(number: int, function: str, arguments: dict[str, Any], here: str, place: str = "") -> tuple[int, str, float, bool]:
     """Run one part, wherever this is: its number, its result as JSON or what it raised, the seconds, and whether it failed.
 
     An error comes back as text, so that other parts are not lost with it. `here` is the folder that files and classes of the user's own are
-    named from: a worker may have been started in another one.
+    named from: a worker may have been started in another one. `place` is where a part may tell how far it is (`telling.py`).
     """
+    tell_at(place)
     if os.path.isdir(here):
         os.chdir(here)
     begin = time.perf_counter()

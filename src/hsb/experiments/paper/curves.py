@@ -1,4 +1,4 @@
-"""Figures 6 and 8: average losses so far. One colour a family, dashes by depth, and markers on what is not the paper's."""
+"""Figures 5 and 6: average losses so far. One colour a family, dashes by depth, and markers on what is not the paper's."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Figs. 1 to 5: what mappings, their quantised approximations, experts and trees are, drawn from the library's own objects."""
+"""Figures 1 to 4: what mappings, their quantised approximations, experts and trees are, drawn from the library's own objects."""
 
 import math
 from itertools import pairwise
@@ -25,7 +25,7 @@ class Illustrations(Paper):
     """Small pictures of the paper's notions."""
 
     name = "illustrations"
-    title = "Mappings, experts and trees (Figs. 1-5)"
+    title = "Mappings, experts and trees (Figures 1-4)"
     SETTINGS: ClassVar[dict[str, Any]] = {
         "depths": [4, 6],  # of the trees drawn: 16 and 64 cells
         "more depths": [2, 8, 10],
@@ -182,4 +182,4 @@ def claims(disagreement: dict[str, float], priors: list[float], apart: float) ->
 
 def _certain(text: str, difference: float, **numbers: float) -> Claim:
     why = "Computed, not averaged: the interval is a point."
-    return claim("illustrations", text, [difference, difference], numbers=numbers, explanation=why)
+    return claim("illustrations", text, [difference, difference], numbers=numbers, origin="identity", explanation=why)

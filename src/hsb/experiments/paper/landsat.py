@@ -1,40 +1,45 @@
-"""Section VI-D, Fig. 9: LandSat's six classes by error-correcting output codes, decoded by bandits."""
+"""Section VI-D, Figure 8: LandSat's six classes by error-correcting output codes, decoded by bandits."""
 
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ... import ecoc
-from ...data import LABELS, landsat
+from ...data import landsat
 from ...evaluate.intervals import mean_interval
 from ...play import simulate
 from ...policies import HSB, Exp3, Policy, SExp3
 from ...spaces import Box
 from ...structures import BinaryTree, PositionSplits
-from ...types import Floats, Ints
-from ..base import Analysis, Claim, Figure, Options, Part, Table, claim
+from ...types import Floats
+from ..base import Analysis, Figure, Options, Part, Table
+from ..verdicts import WORDS
 from . import Paper
-from .landsat_figures import bars, gaps
+from .landsat_claims import APS, BT, BT_SHUFFLED, EPOCHS, EXP3, HAMMING, LEARNERS, OURS, S_EXP3, claims, notes, paper
+from .landsat_figures import bars, gaps, side_by_side
 
-EPOCHS = 9
-HAMMING = "Hamming decoding"
-APS, BT, S_EXP3, EXP3, OURS = "HSB-APS", "HSB-BT", "S-EXP3", "EXP3", "HSB without knobs"
-BT_SHUFFLED = "HSB-BT, bits in a random order"
-LEARNERS = (APS, BT, S_EXP3, EXP3)  # the paper's
+VARIANTS: dict[str, dict[str, Any]] = {  # how codewords are made; the first is Figure 8's
+    "standardised online": {"scaling": "online", "averaged": False},
+    "standardised with all rows": {"scaling": "whole", "averaged": False},
+    "raw features": {"scaling": "none", "averaged": False},
+    "averaged perceptrons": {"scaling": "online", "averaged": True},
+}
+MAIN, *OTHERS = VARIANTS
+SEEDS = dict(zip(VARIANTS, (0, 1, 4, 5), strict=True))  # 2 and 3 are those of shuffled orders
 
 
 class LandSat(Paper):
     """Six online perceptrons give each row a codeword of six bits; policies that see only the codeword learn which class it means."""
 
     name = "landsat"
-    title = "LandSat: online classification with output codes (Section VI-D, Fig. 9)"
+    title = "LandSat: online classification with output codes (Section VI-D, Figure 8)"
     SETTINGS: ClassVar[dict[str, Any]] = {
         "code": "one-versus-all",
-        "perceptrons": "online, features standardised with the rows seen so far",
+        "perceptrons": VARIANTS,
         "epochs": EPOCHS,
         "policies": [HAMMING, *LEARNERS, OURS, BT_SHUFFLED],
         "rates": "Corollary 1's for HSB with as many regions as classes, sqrt(2 N ln M / (T M)) for S-EXP3 and EXP3; T is the number of rows",
-        "repetitions": 80,  # of the original order, in blocks
+        "repetitions": 80,  # of the original order with each kind of perceptrons, in blocks
         "blocks": 4,
         "orders": 12,  # shuffled, each one part
         "presentations": 3,  # of each shuffled order
@@ -47,52 +52,66 @@ class LandSat(Paper):
         each, every = settings["repetitions"] // settings["blocks"], settings["every"]
         rounds = len(range(0, 6435, every)) // EPOCHS * EPOCHS * len(settings["policies"])
 
-        def part(name: str, seeds: list[list[int]], scaling: str = "online", order: list[int] | None = None) -> Part:
-            arguments = {"policies": settings["policies"], "every": every, "order": order, "scaling": scaling, "seeds": seeds}
+        def part(name: str, seeds: list[list[int]], variant: str = MAIN, order: list[int] | None = None) -> Part:
+            arguments = {"policies": settings["policies"], "every": every, "order": order, "seeds": seeds} | VARIANTS[variant]
             return Part(name, f"{__name__}:classify", arguments, rounds * len(seeds))
 
         blocks, orders, presentations = (range(settings[name]) for name in ("blocks", "orders", "presentations"))
         return [
-            *(part(f"original {b}", [[seed, 0, b * each + k] for k in range(each)]) for b in blocks),
-            part("standardised with all rows", [[seed, 1, k] for k in range(each)], "whole"),
+            *(
+                part(f"{variant} {b}", [[seed, SEEDS[variant], b * each + k] for k in range(each)], variant)
+                for variant in VARIANTS
+                for b in blocks
+            ),
             *(part(f"shuffled {n}", [[seed, 2, n, k] for k in presentations], order=[seed, 3, n]) for n in orders),
         ]
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
         settings = self.settings(options)
-        names = settings["policies"]
-        blocks = [results[f"original {block}"] for block in range(settings["blocks"])]
-        errors = {name: np.array([row for block in blocks for row in block["errors"][name]]) for name in names}
-        whole = {name: np.array(rows) for name, rows in results["standardised with all rows"]["errors"].items()}
+        names, blocks = settings["policies"], range(settings["blocks"])
+        by_variant = {
+            variant: {
+                name: np.array([row for b in blocks for row in results[f"{variant} {b}"]["errors"][name]]) for name in names
+            }
+            for variant in VARIANTS
+        }
+        errors, first = by_variant[MAIN], results[f"{MAIN} 0"]
         orders = [results[f"shuffled {order}"]["errors"] for order in range(settings["orders"])]
         shuffled = {name: np.array([np.mean(order[name], axis=0) for order in orders]) for name in names}
-        length = blocks[0]["rows"] // EPOCHS
-        rates = [[name, f"{rate:.4f}" if rate else "none to set"] for name, rate in blocks[0]["rates"].items()]
+        length = first["rows"] // EPOCHS
+        rates = [[name, f"{rate:.4f}" if rate else "none to set"] for name, rate in first["rates"].items()]
         repeated = f"{len(errors[APS])} repetitions"
-        fig9 = (
-            f"Fig. 9. Misclassification over {EPOCHS} consecutive epochs of {length} rows in their original order; "
+        figure8 = (
+            f"Figure 8. Misclassification over {EPOCHS} consecutive epochs of {length} rows in their original order, features {MAIN}; "
             f"mean of {repeated}, 95% intervals."
         )
         same = f"The same as a difference from Hamming decoding; {repeated}, 95% intervals of the paired difference."
+        beside = f"The last three epochs for each way to make codewords, of which the paper does not say which; {repeated}, 95% intervals."
         shown = {name: errors[name] for name in (HAMMING, *LEARNERS, OURS)}
         gap = {name: errors[name] - errors[HAMMING] for name in (APS, BT, S_EXP3, OURS)}
+        late = {
+            variant: {name: each[name][:, -3:].mean(axis=1) for name in (HAMMING, APS, BT, S_EXP3, OURS)}
+            for variant, each in by_variant.items()
+        }
         return Analysis(
-            claims=claims(errors),
+            claims=[*claims(errors), *(each for variant in OTHERS for each in paper(by_variant[variant], variant))],
             figures=[
-                Figure("landsat", fig9, lambda pyplot: bars(pyplot, shown, length)),
+                Figure("figure-8-landsat", figure8, lambda pyplot: bars(pyplot, shown, length)),
                 Figure("landsat-gap", same, lambda pyplot: gaps(pyplot, gap, 3)),
+                Figure("landsat-variants", beside, lambda pyplot: side_by_side(pyplot, late)),
             ],
             tables=[
-                _by_epoch(f"Misclassification (%) by epoch, original order, {repeated}", errors),
-                _around({"original order": errors, "standardised with all rows": whole, "shuffled orders": shuffled}),
+                _by_epoch(f"Misclassification (%) by epoch, original order, {MAIN}, {repeated}", errors),
+                _around(by_variant | {f"{MAIN}, shuffled orders": shuffled}),
+                _verdicts(by_variant),
                 Table("Learning rates", ["policy", "rate"], rates),
             ],
-            notes=notes(errors, shuffled, np.array(blocks[0]["counts"])),
+            notes=notes(errors, shuffled, np.array(first["counts"])),
         )
 
 
 def classify(
-    *, policies: list[str], every: int, order: list[int] | None, scaling: str, seeds: list[list[int]]
+    *, policies: list[str], every: int, order: list[int] | None, scaling: str, averaged: bool, seeds: list[list[int]]
 ) -> dict[str, Any]:
     """Play every `every`-th row, in its original order or a shuffled one, with each policy and seed; errors by epoch."""
     X, y = landsat()
@@ -102,8 +121,8 @@ def classify(
     X, y = X[taken], y[taken]
     labels, index = np.unique(y, return_inverse=True)
     matrix = ecoc.one_versus_all(len(labels))
-    given = (X.mean(axis=0), X.std(axis=0))
-    machines = ecoc.Perceptrons(X.shape[1], columns=matrix.shape[1], scaling="online" if scaling == "online" else given)
+    given: Any = (X.mean(axis=0), X.std(axis=0)) if scaling == "whole" else scaling
+    machines = ecoc.Perceptrons(X.shape[1], columns=matrix.shape[1], scaling=given, averaged=averaged)
     codes = machines.learn(X, matrix[index])
     points, losses = ecoc.contexts(codes), 1.0 - np.eye(len(labels))[index]
     errors: dict[str, list[list[float]]] = {name: [] for name in policies}
@@ -138,74 +157,6 @@ MAKERS: dict[str, Any] = {  # of (classes, rows, generator)
 }
 
 
-def claims(errors: dict[str, Floats]) -> list[Claim]:
-    """The paper's claims, and ours: `errors` has a row for each repetition and a column for each epoch."""
-    late = {name: rows[:, -3:].mean(axis=1) for name, rows in errors.items()}
-    weighed = []
-    for name in (APS, BT, S_EXP3):
-        gap = errors[name] - errors[HAMMING]
-        first, last = gap[:, 0], gap[:, -3:].mean(axis=1)
-        numbers: dict[str, Any] = {
-            "first epoch": mean_interval(first)._asdict(),
-            "last three epochs": mean_interval(last)._asdict(),
-        }
-        numbers["unit"] = "error of the learner less that of Hamming decoding"
-        text = f"{name} catches up with Hamming decoding: it is further behind in the first epoch than in the last three"
-        weighed.append(claim("landsat", text, first - last, numbers=numbers))
-    for name in (BT, S_EXP3, EXP3):
-        why = WHY_NOT_BEST if name == BT else ""
-        weighed.append(_less(late, APS, name, f"{APS} errs less than {name} in the last three epochs", why))
-    for epoch in range(EPOCHS - 3, EPOCHS):
-        column = {name: rows[:, epoch] for name, rows in errors.items()}
-        weighed.append(_less(column, APS, HAMMING, f"{APS} errs less than {HAMMING} in epoch {epoch + 1}", WHY_TIE))
-    text = f"{APS} errs less than {BT} with the bits in a random order, in the last three epochs"
-    weighed.append(_less(late, APS, BT_SHUFFLED, text, source="hsb"))
-    for name in (APS, BT, OURS):
-        text = f"{name} errs less than {HAMMING} over the last three epochs together"
-        weighed.append(_less(late, name, HAMMING, text, source="hsb"))
-    return weighed
-
-
-def _less(errors: dict[str, Floats], ours: str, rival: str, text: str, why: str = "", source: str = "paper") -> Claim:
-    numbers = {name: mean_interval(errors[name])._asdict() for name in (ours, rival)}
-    return claim("landsat", text, errors[rival] - errors[ours], numbers=numbers, tie=why, fails=why, source=source)
-
-
-WHY_NOT_BEST = (
-    "The tree asks for the bits in one fixed order, here that of the labels, and may be lucky in it; splitting at any position needs no "
-    "order. The claim below draws the tree's order at random in each repetition."
-)
-WHY_TIE = (
-    "The codewords of this epoch leave little to gain over the nearest class. The perceptrons are the same for all; how the features are "
-    "standardised, of which the paper says nothing, moves such small differences (see the table)."
-)
-
-
-def notes(errors: dict[str, Floats], shuffled: dict[str, Floats], counts: Ints) -> list[str]:
-    """What to keep in mind; `counts` are the rows of each class in each epoch."""
-    late = {name: rows[:, -3:].mean() for name, rows in shuffled.items()}
-    best = min(LEARNERS, key=lambda name: float(errors[name].mean()))
-    behind = (errors[OURS] - errors[best]).mean(axis=0)
-    worst = int(behind.argmax())
-    remarks = [
-        "One data set in one order: intervals are over what is drawn at random (arms, ties, the order of the bits), not over other data.",
-        "Rows are neighbours in a picture, so the mix of classes changes from epoch to epoch and so does everybody's error. In shuffled "
-        f"orders, without neighbours, {HAMMING} errs {late[HAMMING]:.1%} in the last three epochs, {APS} {late[APS]:.1%}, "
-        f"{BT} {late[BT]:.1%}, {OURS} {late[OURS]:.1%}.",
-        f"{OURS} has no rate to set: it errs {errors[OURS][:, 0].mean():.1%} in the first epoch and {errors[OURS].mean():.1%} over all; "
-        f"the best of the paper's learners over all epochs is {best} with {errors[best].mean():.1%}.",
-    ]
-    if behind[worst] > 0.05:
-        before = counts[:worst].sum(axis=0)
-        new = int((counts[worst] - before).argmax())
-        label, ground = list(LABELS.items())[new]
-        remarks.append(
-            f"{OURS} is furthest behind {best} in epoch {worst + 1}, by {behind[worst]:.1%}. Class {label} ({ground}) has {before[new]} rows "
-            f"before that epoch and {counts[worst, new]} in it; its codewords are new, and their class has to be found by trial."
-        )
-    return remarks
-
-
 def _cell(values: Floats) -> str:
     mean, low, high = mean_interval(values)
     return f"{100 * mean:.1f} ± {50 * (high - low):.1f}"
@@ -220,3 +171,13 @@ def _around(sets: dict[str, dict[str, Floats]]) -> Table:
     names = list(next(iter(sets.values())))
     rows = [[name, *(_cell(errors[name][:, -3:].mean(axis=1)) for errors in sets.values())] for name in names]
     return Table("Misclassification (%) in the last three epochs", ["policy", *sets], rows)
+
+
+def _verdicts(by_variant: dict[str, dict[str, Floats]]) -> Table:
+    """The paper's claims, a row each, and the difference that each rests on for each way to make codewords."""
+    weighed = {variant: paper(errors) for variant, errors in by_variant.items()}
+    rows = []
+    for row in zip(*weighed.values(), strict=True):
+        cells = [f"{WORDS[each.holds]}, {each.difference:+.4f} ± {(each.high - each.low) / 2:.4f}" for each in row]
+        rows.append([row[0].claim, *cells])
+    return Table("The paper's claims for each way to make codewords", ["claim", *weighed], rows)

@@ -1,4 +1,4 @@
-"""The bar chart of Fig. 9, and the learners' distance from Hamming decoding, in which one percent can be seen."""
+"""The bar chart of Figure 8, and the learners' distance from Hamming decoding, in which one percent can be seen."""
 
 from typing import Any
 
@@ -48,6 +48,27 @@ def gaps(pyplot: Any, gap: dict[str, Floats], last: int) -> Any:
     axes[0].set(ylabel="behind Hamming decoding (% points)", title="all epochs; below 0: fewer errors than Hamming decoding")
     axes[1].set_title(f"the last {last} epochs")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(gap), frameon=False)
+    return figure
+
+
+def side_by_side(pyplot: Any, late: dict[str, dict[str, Floats]]) -> Any:
+    """A group of bars for each way to make codewords, a bar for each policy, over the last epochs together; 95% intervals."""
+    figure, ax = pyplot.subplots(figsize=(10.0, 4.4), layout="constrained")
+    names = list(next(iter(late.values())))
+    width = 0.86 / len(names)
+    for k, name in enumerate(names):
+        face, hatch = STYLES[k if k < 4 else -1]  # EXP3 is left out
+        means, spreads = _percent(np.column_stack([each[name] for each in late.values()]))
+        at = np.arange(len(means)) + (k - (len(names) - 1) / 2) * width
+        style = {"color": face, "hatch": hatch, "edgecolor": "black", "linewidth": 0.6}
+        ax.bar(at, means, width, yerr=spreads, label=name, error_kw={"elinewidth": 0.9, "capsize": 1.5}, **style)
+        for x, mean, spread in zip(at, means, spreads, strict=True):
+            ax.annotate(f"{mean:.1f}", (x, mean + spread), xytext=(0, 2), textcoords="offset points", ha="center", fontsize=7)
+    ax.set(xticks=range(len(late)), xticklabels=list(late), ylabel="misclassified rows (%)")
+    ax.set_title("LandSat, the last three epochs, for each way to make codewords")
+    ax.grid(axis="y", linewidth=0.4, alpha=0.6)
+    ax.set_axisbelow(True)
+    figure.legend(loc="outside lower center", ncols=len(names), frameon=False)
     return figure
 
 

@@ -1,6 +1,5 @@
-"""Section VI-C, Figure 7: clicks in the Today Module, by Algorithm 2, on Yahoo!'s files or on a synthetic log in their format."""
+"""Section VI-C, Figure 7: clicks in the Today Module, by Algorithm 2, on Yahoo!'s files or on a synthetic log of their kind."""
 
-import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,8 @@ from ...play import replay_all
 from ...policies import HSB, Exp3, Policy, SExp3
 from ...structures import BinaryTree, Lexicographic
 from ...types import Floats
-from ..base import Analysis, Claim, Figure, Options, Part, Table, claim
+from ..base import Analysis, Claim, Figure, Options, Origin, Part, Table, claim
+from ..telling import tell
 from . import Paper
 from .today_figures import bars
 
@@ -35,7 +35,7 @@ class Today(Paper):
     title = "Section VI-C: Yahoo! Today Module"
     SETTINGS: ClassVar[dict[str, Any]] = {
         "logs": 10,  # synthetic, independent; of real files there is one, read as often by independent policies
-        "visits": 400_000,  # of a synthetic log
+        "visits": 400_000,  # of a synthetic log; --visits says otherwise
         "articles": 50,  # in all; 20 to 50 at a time
         "presentations": 2,  # of a log to each policy
         "head": 0.05,  # the part of a log that the principal component and its range are fitted on
@@ -47,7 +47,11 @@ class Today(Paper):
     def settings(self, options: Options) -> dict[str, Any]:
         settings = super().settings(options)
         if options.data is None:
-            return settings | {"log": "synthetic"}
+            return settings | {"log": "synthetic"} | ({"visits": options.visits} if options.visits else {})
+        if options.visits is not None:
+            raise InputError(
+                f"--visits is the size of a synthetic log, and --data names a real one; given both, {options.visits} visits."
+            )
         del settings["visits"], settings["articles"]
         return settings | {"log": "real", "data": str(options.data)}
 
@@ -73,8 +77,8 @@ class Today(Paper):
         about = "independent synthetic logs" if synthetic else "readings of the one log with independent policies"
         caption = (
             f"Percentage of clicks over the visits in which the policy chose the article that was shown (Figure 7), {word}: "
-            f"mean of {len(parts)} {about}, with 95% intervals. The line is uniform play. At a depth, S-EXP3, HSB-BT and HSB-LG have "
-            "the same cells and the same rate."
+            f"mean of {len(parts)} {about}, {parts[0]['visits']:,} visits each, with 95% intervals. The line is "
+            "uniform play. At a depth, S-EXP3, HSB-BT and HSB-LG have the same cells and the same rate."
         )
         title = f"Today Module, {'SYNTHETIC log' if synthetic else 'real log'}: percentage of clicks"
         depths = settings["depths"]
@@ -98,25 +102,21 @@ def play(
     articles: int = 0,
     files: list[list[Any]] | None = None,
 ) -> dict[str, Any]:
-    """One log: written (where it is made up), read, and played by every policy."""
-    with tempfile.TemporaryDirectory() as folder:
-        if files is not None:
-            log = logs.open([path for path, _ in files])
-            visits = log.count()
-        else:
-            path = Path(folder) / "synthetic-r6b.txt"
-            own = int(np.random.SeedSequence([seed, 0x70, number]).generate_state(1)[0])
-            logs.write(path, logs.SyntheticToday(visits, seed=own, articles=articles), "yahoo-r6b")
-            log = logs.open(path, "yahoo-r6b")
-        start = log.head(max(2, int(head * visits)))
-        encoder = Chain(PCA(1), MinMax()).fit(start)
-        pool = float(np.mean([(1.0 / batch.propensity).mean() for batch in start]))
-        policies: dict[str, Policy] = {}
-        for k in range(presentations):
-            made = entrants(list(log.arms), depths, pool, visits / pool, default=k == 0)
-            for i, (name, make) in enumerate(made.items()):
-                policies[f"{name} #{k}"] = make(seed=np.random.default_rng([seed, 0x71, number, k, i]))
-        replays = replay_all(policies, log, context=encoder)
+    """One log, played by every policy. A synthetic one is made batch by batch as it is read: memory does not grow with its length."""
+    if files is not None:
+        paths = [path for path, _ in files]
+        visits, log = logs.open(paths).count(), logs.open(paths)  # two readings: the second is not to know the articles to come
+    else:
+        log = synthetic(seed, number, visits, articles)
+    start = log.head(max(2, int(head * visits)))
+    encoder = Chain(PCA(1), MinMax()).fit(start)
+    pool = float(np.mean([(1.0 / batch.propensity).mean() for batch in start]))
+    policies: dict[str, Policy] = {}
+    for k in range(presentations):
+        made = entrants(list(log.arms), depths, pool, visits / pool, default=k == 0)
+        for i, (name, make) in enumerate(made.items()):
+            policies[f"{name} #{k}"] = make(seed=np.random.default_rng([seed, 0x71, number, k, i]))
+    replays = replay_all(policies, log, context=encoder, progress=lambda done, _: tell(done))
     clicks: dict[str, list[list[float]]] = {}
     for name, result in replays.items():
         clicks.setdefault(name.rsplit(" #", 1)[0], []).append([result.clicks, result.matched])
@@ -124,6 +124,16 @@ def play(
     read = {"visits": some.rounds, "skipped": some.skipped, "clicks": some.logged, "articles": len(log.arms), "pool": pool}
     explained = float(encoder.steps[0].explained[0])  # type: ignore[attr-defined]
     return read | {"clipped": encoder.clipped, "explained": explained, "policies": clicks}
+
+
+def synthetic(seed: int, number: int, visits: int, articles: int) -> logs.SyntheticToday:
+    """Log number `number` of a seed; what it has does not depend on its being written to a file and read back.
+
+    >>> synthetic(0, 1, 1000, 50)
+    SyntheticToday(1000, seed=689123469, articles=50)
+    """
+    own = int(np.random.SeedSequence([seed, 0x70, number]).generate_state(1)[0])
+    return logs.SyntheticToday(visits, seed=own, articles=articles)
 
 
 def entrants(arms: list[Any], depths: dict[str, list[int]], pool: float, rounds: float, *, default: bool) -> Makers:
@@ -166,11 +176,11 @@ def claims(experiment: str, rates: Rates, depths: dict[str, list[int]], word: st
         for rival, said in ((f"S-EXP3, depth {depth}", "S-EXP3 of the same depth and rate"), ("EXP3", "EXP3"))
     ]
     text = f"HSB without knobs gets more clicks than uniform play ({word})"
-    default = _beats(experiment, rates, DEFAULT, UNIFORM, text, source="hsb")
+    default = _beats(experiment, rates, DEFAULT, UNIFORM, text, origin="own")
     return [*(_beats(experiment, rates, *pair) for pair in pairs), default]
 
 
-def _beats(experiment: str, rates: Rates, ours: str, rival: str, text: str, source: str = "paper") -> Claim:
+def _beats(experiment: str, rates: Rates, ours: str, rival: str, text: str, origin: Origin = "paper") -> Claim:
     gained = (rates[ours].mean() - rates[rival].mean()) / rates[UNIFORM].mean()
     numbers = {name: mean_interval(rates[name])._asdict() for name in (ours, rival, UNIFORM)}
     tie = (
@@ -178,7 +188,7 @@ def _beats(experiment: str, rates: Rates, ours: str, rival: str, text: str, sour
         f"the difference, {100 * gained:+.1f}% of the clicks of uniform play."
     )
     fails = f"It got fewer, by {-100 * gained:.1f}% of the clicks of uniform play."
-    return claim(experiment, text, rates[ours] - rates[rival], numbers=numbers, source=source, tie=tie, fails=fails)
+    return claim(experiment, text, rates[ours] - rates[rival], numbers=numbers, origin=origin, tie=tie, fails=fails)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -213,8 +223,8 @@ def _logs_table(parts: list[dict[str, Any]], word: str) -> Table:
 
 def _notes(parts: list[dict[str, Any]], synthetic: bool) -> list[str]:
     source = (
-        "The log is SYNTHETIC: Yahoo!'s may not be passed on. It has the format and the rough statistics of R6B and is written to a file "
-        "and read back through the reader for the real one; --data DIR reads the real files. The intervals are over independent logs."
+        "The log is SYNTHETIC: Yahoo!'s may not be passed on. It has the rough statistics of R6B and is made as it is read; --data DIR "
+        "reads the real files, --visits N makes longer ones. The intervals are over independent logs."
         if synthetic
         else "There is one real log: the intervals are over independent policies that read it. They do not speak of other logs that might "
         "have been."

@@ -1,4 +1,4 @@
-"""The bar chart of Fig. 7: the percentage of clicks, a group of policies for each depth."""
+"""The bar chart of Figure 7: the percentage of clicks, a group of policies for each depth."""
 
 from typing import Any
 

@@ -1,0 +1,76 @@
+"""Claims taken together: a correction for their number, and how many of each origin hold."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .base import Claim, Origin
+
+LEVEL = 0.05
+WORDS: dict[bool | None, str] = {True: "holds", False: "does not hold", None: "tie"}
+ORIGINS: dict[Origin, str] = {
+    "paper": "the paper's",
+    "reading": "the paper's, read otherwise",
+    "identity": "an identity",
+    "own": "our own",
+}
+
+
+def corrected(claims: Sequence[Claim]) -> list[Claim]:
+    """The same claims with `jointly` filled in: Holm's step-down correction, over all claims of the same origin.
+
+    Of m claims the one with the smallest p needs p <= 0.05/m, the next p <= 0.05/(m-1), and so on; from the first that has not got it,
+    all are ties. The probability that any verdict of an origin is wrong is then at most 5%, however the claims depend on each other
+    (Holm 1979). Identities are computed: theirs stay.
+
+    >>> some = [Claim("toy", f"claim {p}", True, 0.2, 0.1, 0.3, p=p) for p in (0.04, 0.01, 0.03)]
+    >>> [claim.jointly for claim in corrected(some)]
+    [None, True, None]
+    """
+    found = list(claims)
+    for origin in ORIGINS:
+        family = sorted((i for i, claim in enumerate(claims) if claim.origin == origin), key=lambda i: claims[i].p)
+        stands = True
+        for rank, i in enumerate(family):
+            stands = stands and (origin == "identity" or claims[i].p <= LEVEL / (len(family) - rank))
+            found[i] = replace(claims[i], jointly=claims[i].holds if stands else None)
+    return found
+
+
+def count(claims: Sequence[Claim]) -> str:
+    """How many hold, of each origin by itself.
+
+    >>> count([Claim("toy", "a beats b", True, 0.2, 0.1, 0.3), Claim("toy", "b beats c", None, 0.1, -0.1, 0.3)])
+    "The paper's: 1 of 2 claims holds, 0 do not, 1 is a tie."
+    """
+    said = []
+    for origin, name in ORIGINS.items():
+        if family := [claim for claim in claims if claim.origin == origin]:
+            only = len(family) == len(claims) and origin == "own"  # the user's comparison: nobody else's to tell it from
+            whose = {"identity": "identities"}.get(origin, name)
+            said.append(("" if only else f"{whose[0].upper()}{whose[1:]}: ") + _counted([claim.holds for claim in family]))
+    return " ".join(said)
+
+
+def changed(claims: Sequence[Claim]) -> str:
+    """What the correction does to the paper's claims, or to the user's where there are none of the paper's; "" of a single one.
+
+    >>> some = [Claim("toy", f"claim {p}", True, 0.2, 0.1, 0.3, p=p) for p in (0.04, 0.01, 0.03)]
+    >>> changed(corrected(some))
+    'With a correction for 3 comparisons (Holm): 1 of 3 claims holds, 0 do not, 2 are ties. It makes ties of: claim 0.04; claim 0.03.'
+    """
+    families = [[claim for claim in claims if claim.origin == origin] for origin in ("paper", "own")]
+    family = next((each for each in families if each), [])
+    if len(family) < 2:
+        return ""  # nothing to correct for
+    whose = " of the paper's" if len(family) < len(claims) else ""
+    start = f"With a correction for {len(family)}{whose} comparisons (Holm): {_counted([claim.jointly for claim in family])}"
+    ties = [claim.claim for claim in family if claim.jointly is not claim.holds]
+    return f"{start} It makes ties of: {'; '.join(ties)}." if ties else f"{start} It changes no verdict."
+
+
+def _counted(verdicts: Sequence[bool | None]) -> str:
+    holding, failing, ties = (sum(each is verdict for each in verdicts) for verdict in (True, False, None))
+    hold = "holds" if holding == 1 else "hold"
+    fail = "does not" if failing == 1 else "do not"
+    tie = "is a tie" if ties == 1 else "are ties"
+    return f"{holding} of {len(verdicts)} claims {hold}, {failing} {fail}, {ties} {tie}."
