@@ -1,4 +1,4 @@
-"""HSB without knobs: exact against its slow twin, in epochs, quick to see a change, within the bars of VI-A and VI-B."""
+"""HSB without knobs: exact against its slow twin, quick to see a change, within the bars of VI-A and VI-B."""
 
 import math
 
@@ -48,7 +48,7 @@ def test_equals_its_slow_twin(case: Case) -> None:
     assert told_alike(case, 60, masking=0.4) < 1e-10
 
 
-def test_equals_its_slow_twin_through_changes_and_epochs() -> None:
+def test_equals_its_slow_twin_through_changes_and_falls() -> None:
     assert told_alike(EXAMPLES["binary"], 2600, sharp=True) < 1e-9
 
 
@@ -60,7 +60,7 @@ def test_a_lie_is_noticed() -> None:
 @pytest.mark.parametrize("arms", [3, 20])
 def test_a_table_gives_what_its_rounds_give(arms: int, masks: bool) -> None:
     rng = np.random.default_rng(0)
-    rounds = 4500  # through two epochs
+    rounds = 4500  # through two falls of the rate
     contexts, losses = rng.random(rounds), (rng.random((rounds, arms)) < 0.4).astype(float)
     offered = rng.random((rounds, arms)) < 0.7
     offered[:, 0] = True
@@ -129,7 +129,7 @@ def test_nothing_is_lost_in_long_certain_runs() -> None:
 def test_the_guarantee_is_stated_and_grows_as_the_root_of_the_rounds() -> None:
     policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=3)
     assert policy.regret_bound(4.0**12) / policy.regret_bound(4.0**10) == pytest.approx(4.0, rel=0.1)
-    assert math.isinf(hsb.HSB(hsb.BinaryTree(depth=10), arms=3, drift=None).regret_bound(1000))
+    assert hsb.HSB(hsb.BinaryTree(depth=10), arms=3, drift=None).regret_bound(1e6) < 1e5
     with pytest.raises(hsb.InputError, match="how many rounds"):
         policy.regret_bound()
     assert theory.anytime_bound(policy.structure, arms=3, horizon=1e6) == policy.regret_bound(1e6)

@@ -83,4 +83,4 @@ def test_a_state_that_cannot_be_is_refused(tmp_path):
 def test_it_says_what_it_is():
     assert repr(made("functions")) == "Exp4(experts=6, learning_rate=0.4, arms=['a', 'b', 'c'], rounds=0)"
     assert "Mappings(BinaryTree(depth=2), 57 mappings)" in repr(made("mappings"))
-    assert made("arms").nbytes == 2 * 5 * 8
+    assert made("arms").nbytes == 2 * 5 * 8 + 8

@@ -116,8 +116,10 @@ def test_compressed_and_dense_trees_fall_alike() -> None:
     for compressed in (False, True):
         policy = binary(6, compressed=compressed).policy(3, drift=1e-3, seed=1)
         rng = np.random.default_rng(0)
-        run = hsb.simulate(policy, rng.random(3000), (rng.random((3000, 3)) < 0.4).astype(float))
-        results.append(run.propensities)
+        for t in range(1500):  # through ten falls, told the same rounds
+            decision = hsb.Decision(context=float(rng.random()), arm=t % 3, propensity=0.4)
+            policy.learn(decision, loss=float(rng.random()))
+        results.append([policy.probabilities(x) for x in np.linspace(0.0, 1.0, 200)])
     np.testing.assert_allclose(*results, rtol=1e-9)
 
 

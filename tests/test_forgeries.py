@@ -155,7 +155,7 @@ def test_the_first_format_is_still_read(tmp_path):
 
 def test_a_newer_file_says_what_to_do(tmp_path):
     assert forged(small(), tmp_path, lambda header, F, I: header.update(version=5)) is None
-    with pytest.raises(hsb.FileError, match=r"format 4.*reads up to 3.*newer hsb"):
+    with pytest.raises(hsb.FileError, match=r"format 5.*reads up to 4.*newer hsb"):
         hsb.load(tmp_path / "damaged.hsb")
 
 

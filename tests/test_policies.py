@@ -77,6 +77,11 @@ def test_no_policy_is_forgotten() -> None:
     }
 
 
+def certified(policy: hsb.Policy) -> list[float]:
+    """What a certificate is made of, where there is one."""
+    return policy.state.sums.tolist() if hasattr(policy, "state") else []
+
+
 @each_policy
 @pytest.mark.parametrize("masks", [False, True])
 def test_a_table_gives_what_its_rounds_give(name: str, masks: bool) -> None:
@@ -89,7 +94,7 @@ def test_a_table_gives_what_its_rounds_give(name: str, masks: bool) -> None:
     assert state(one)["random"] == state(other)["random"]
     for x in np.linspace(0, 1, 17):  # the arrays themselves may differ in scratch
         assert np.array_equal(one.probabilities(x), other.probabilities(x))
-    assert np.array_equal(getattr(one, "_sums", 0), getattr(other, "_sums", 0))
+    assert np.array_equal(certified(one), certified(other))
 
 
 @each_policy

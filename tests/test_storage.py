@@ -171,9 +171,9 @@ def test_arms_that_cannot_be_stored(arm, tmp_path):
 def test_nothing_in_a_file_is_code(tmp_path):
     small().save(tmp_path / "policy.hsb")
     with zipfile.ZipFile(tmp_path / "policy.hsb") as archive:
-        assert archive.namelist() == ["header.json", "ledger", "sums", "0.floats", "0.ints"]
+        assert archive.namelist() == ["header.json", "ledger", "rate", "counted", "0.floats", "0.ints"]
         header = json.loads(archive.read("header.json"))
-        assert (header["format"], header["version"]) == ("hsb-policy", 3)
+        assert (header["format"], header["version"]) == ("hsb-policy", 4)
 
 
 FORMAT_2 = {  # the probability of the first arm at three contexts, and the arms of thirty more rounds, as 0.1.0 computed them

@@ -71,7 +71,9 @@ class State:
         floor: float = 0.0,
     ) -> None:
         """How rounds are learned from now on (`kernels/header.py`). It does not change what was learned: `flatten` does."""
-        self.F[: h.LOST] = rate, gamma, drift, head_drift, price, floor
+        pace = (rate, gamma, drift, head_drift, price, floor)
+        if self.F[: h.LOST].tolist() != list(pace):  # a copy of a copy may share memory that cannot be written
+            self.F[: h.LOST] = pace
 
     @property
     def rate(self) -> float:
