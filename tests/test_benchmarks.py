@@ -49,7 +49,9 @@ def test_tuning_compares():
 def test_adversaries_of_tuning_see_the_advice():
     """Against spite the advice loses every round."""
     [fight] = default.fight("spite", default.ADVERSARIES["spite"], default.Effort(rounds=200, seeds=1, adversary_seeds=1))
-    assert fight.advice > 0.99 and fight.hindsight < fight.alone < fight.default < 1.0  # before the first loss the advice is spread
+    assert (
+        fight.advice > 0.99 and fight.hindsight < fight.alone < fight.default < 1.0
+    )  # before the first loss the advice is spread
 
 
 def test_what_is_timed_runs():

@@ -236,7 +236,9 @@ def true_margin(policy: hsb.HSB, world: str, seed: int, delta: float) -> float:
     shown = tuple(policy.explain().arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
     costs = dict(prices(policy, 2))
     return min(
-        found.total + 2.0 * (cost - costs[shown]) / policy.rate - (lost - sum(of_mapping[leaf, m] for leaf, m in enumerate(mapping)))
+        found.total
+        + 2.0 * (cost - costs[shown]) / policy.rate
+        - (lost - sum(of_mapping[leaf, m] for leaf, m in enumerate(mapping)))
         for mapping, cost in costs.items()
     )
 
@@ -297,7 +299,10 @@ def test_it_says_no_more_than_is_proved() -> None:
 def test_one_by_one_and_in_tables_it_is_the_same() -> None:
     rng = np.random.default_rng(2)
     contexts, losses = rng.random(3000), rng.random((3000, 3)).round(1)
-    for make in (lambda: hsb.HSB(hsb.BinaryTree(depth=5), arms=3, seed=1), lambda: hsb.HSB(hsb.BinaryTree(depth=5), arms=3, learning_rate=0.1, seed=1)):
+    for make in (
+        lambda: hsb.HSB(hsb.BinaryTree(depth=5), arms=3, seed=1),
+        lambda: hsb.HSB(hsb.BinaryTree(depth=5), arms=3, learning_rate=0.1, seed=1),
+    ):
         one, other = make(), make()
         hsb.simulate(one, contexts, losses)
         for context, row in zip(contexts, losses, strict=True):

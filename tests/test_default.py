@@ -1,7 +1,5 @@
 """HSB without knobs: exact against its slow twin, quick to see a change, within the bars of VI-A and VI-B."""
 
-import math
-
 import naive
 import naive_advisor
 import numpy as np

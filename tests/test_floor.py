@@ -40,7 +40,9 @@ each = pytest.mark.parametrize("name", POLICIES)
 def sample(rounds: int = 400):
     rng = np.random.default_rng(0)
     contexts = rng.random(rounds)
-    return contexts, (rng.random((rounds, 3)) < np.where(np.arange(3) == (contexts * 3).astype(int)[:, None], 0.2, 0.8)).astype(float)
+    return contexts, (rng.random((rounds, 3)) < np.where(np.arange(3) == (contexts * 3).astype(int)[:, None], 0.2, 0.8)).astype(
+        float
+    )
 
 
 @each
@@ -70,7 +72,9 @@ def test_a_decision_is_drawn_with_its_probability(name: str) -> None:
     arms = np.array([policy.decide(0.4, u=(k + 0.5) / n).arm for k in range(n)])
     p = policy.probabilities(0.4)
     if name != "CsbFtpl":
-        np.testing.assert_allclose(np.bincount(arms, minlength=3) / n, p, atol=0.01 if name == "TreeThompson" else 3 / n)  # sampled
+        np.testing.assert_allclose(
+            np.bincount(arms, minlength=3) / n, p, atol=0.01 if name == "TreeThompson" else 3 / n
+        )  # sampled
     assert np.bincount(arms, minlength=3).min() >= n * 0.25 / 3 - 3
 
 

@@ -79,7 +79,7 @@ def test_no_policy_is_forgotten() -> None:
 
 def certified(policy: hsb.Policy) -> list[float]:
     """What a certificate is made of, where there is one."""
-    return policy.state.sums.tolist() if hasattr(policy, "state") else []
+    return policy.state.sums.tolist() if hasattr(policy, "certificate") else []
 
 
 @each_policy

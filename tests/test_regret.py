@@ -365,7 +365,7 @@ def test_the_advisor_must_be_paid_for(kind):
 
 
 def test_without_flattening_a_falling_rate_breaks_its_bound():
-    """Negative control: one leaf, two arms that change places; weights that keep what was learned at the higher rates come back too late."""
+    """Negative control: one leaf, an arm that is bad for a while and good ever after; what was learned at the higher rates is undone too late."""
 
     class Kept(hsb.HSB, listed=False):
         def _flatten(self, r: float) -> None:
@@ -373,7 +373,7 @@ def test_without_flattening_a_falling_rate_breaks_its_bound():
 
     rounds = 20_000
     losses = np.zeros((rounds, 2))
-    losses[: rounds // 2, 1] = losses[rounds // 2 :, 0] = 1.0
+    losses[: rounds // 8, 0] = losses[rounds // 8 :, 1] = 1.0
     left = {}
     for kind in (hsb.HSB, Kept):
         policy = kind(hsb.BinaryTree(depth=0), arms=2, drift=None, seed=0)
@@ -386,10 +386,10 @@ def test_without_flattening_a_falling_rate_breaks_its_bound():
 # -- late feedback ---------------------------------------------------------------------------------------------------
 
 
-def late_regret(make: Callable[[int], hsb.HSB], delay: int, rounds: int, seed: int) -> float:
-    """Of a policy that learns every round `delay` rounds late, against the best arm, on a leaf where arms change places now and then."""
+def late_regret(make: Callable[[int], hsb.HSB], delay: int, rounds: int, seed: int, *, swap: int = 0) -> float:
+    """Of a policy that learns every round `delay` rounds late, against the best arm: on one leaf, losses .2 and .8, which may change places."""
     rng = np.random.default_rng([seed, delay])
-    good = (np.arange(rounds) // 1500 % 2 + (rng.random(rounds) < 0.2)) % 2
+    good = (np.arange(rounds) // (swap or rounds) % 2 + (rng.random(rounds) < 0.2)) % 2
     policy, waiting, lost = make(seed), [], 0
     for t in range(rounds):
         decision = policy.decide(0.5)
@@ -401,19 +401,23 @@ def late_regret(make: Callable[[int], hsb.HSB], delay: int, rounds: int, seed: i
     return lost - min(int((good != m).sum()) for m in range(2))
 
 
+def falling(seed: int) -> hsb.HSB:
+    return hsb.HSB(hsb.BinaryTree(depth=0), arms=2, drift=None, seed=seed)
+
+
 @pytest.mark.parametrize("delay", [0, 20, 200])
-def test_late_feedback_costs_no_more_than_is_said(delay):
-    """The theorem of late feedback, for the default and for a falling rate, whatever the arms do meanwhile."""
-    leaf, rounds = hsb.BinaryTree(depth=0), 6000
-    for make in (lambda seed: hsb.HSB(leaf, arms=2, seed=seed), lambda seed: hsb.HSB(leaf, arms=2, drift=None, seed=seed)):
-        regrets = np.array([late_regret(make, delay, rounds, seed) for seed in range(3)])
-        assert above(regrets) < make(0).schedule.bound(math.log(2), arms=2, horizon=rounds, delay=delay)
+@pytest.mark.parametrize("swap", [0, 1500])
+def test_late_feedback_costs_no_more_than_is_said(delay, swap):
+    """The theorem of late feedback, for the default and for a falling rate."""
+    for make in (falling, lambda seed: hsb.HSB(hsb.BinaryTree(depth=0), arms=2, seed=seed)):
+        regrets = np.array([late_regret(make, delay, 6000, seed, swap=swap) for seed in range(3)])
+        bound = make(0).schedule.bound(math.log(2), arms=2, horizon=6000, delay=delay)
+        assert above(regrets) < bound
+        assert bound < 6000 or delay == 200
 
 
-def test_a_rate_that_does_not_mind_the_delay_breaks_that_bound():
-    """Negative control: at a large constant rate, feedback that is late makes the policy swing from arm to arm."""
-    leaf, rounds, delay = hsb.BinaryTree(depth=0), 6000, 200
-    regret = late_regret(lambda seed: hsb.HSB(leaf, arms=2, learning_rate=1.0, seed=seed), delay, rounds, 0)
-    falling = hsb.HSB(leaf, arms=2, drift=None).schedule
-    assert regret > 0.5 * late_regret(lambda seed: hsb.HSB(leaf, arms=2, drift=None, seed=seed), delay, rounds, 0) > 0
-    assert falling.bound(math.log(2), arms=2, horizon=rounds, delay=delay) < rounds
+def test_the_delay_must_be_paid_for():
+    """Negative control: the bound of feedback that comes at once is untrue where it comes 1,000 rounds late."""
+    bounds = [falling(0).schedule.bound(math.log(2), arms=2, horizon=6000, delay=delay) for delay in (0, 1000)]
+    regrets = np.array([late_regret(falling, 1000, 6000, seed) for seed in range(3)])
+    assert bounds[0] < regrets.min() <= regrets.max() < bounds[1]

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import medium, members, rounds, small
 from .arms import is_offered
-from .header import ALL_ARMS, BLOCK, DONE, FLOOR, HARD, P, STATE_WORDS
+from .header import ALL_ARMS, BLOCK, DONE, FLOOR, HARD, STATE_WORDS, P
 from .jit import inner, kernel
 
 

@@ -42,7 +42,9 @@ class BestFixed(Leader):
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        super().__init__(1 if structure is None else structure, arms=arms, regions=None, loss_range=loss_range, floor=floor, seed=seed)
+        super().__init__(
+            1 if structure is None else structure, arms=arms, regions=None, loss_range=loss_range, floor=floor, seed=seed
+        )
         self.average_loss = float("nan")
         """Its mean loss a round on the table that it was fitted to; NaN if it was given its mapping."""
         self._blind = structure is None

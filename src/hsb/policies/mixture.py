@@ -71,7 +71,7 @@ class Mixture(Rated, Located, listed=False):
         self.state.fill(self.locator.key, None if self._visited else offered, p)
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        all_offered = offered is EVERYTHING
+        all_offered = offered is EVERYTHING or bool(offered.all())
         visited, self._visited = self._visited and all_offered, False
         advised, self._advised = self._advised, -1.0
         self.state.update(self.locator.key, None if all_offered else offered, index, loss, propensity, visited, advised)
@@ -201,12 +201,18 @@ class Mixture(Rated, Located, listed=False):
         return {**self._rate_settings(), **({"implicit": True} if self.implicit else {})}
 
     def to_arrays(self) -> Arrays:
-        return {**super().to_arrays(), "counted": np.array([*self.state.sums, self._born, self._rates, self._late]), **self.state.to_arrays()}
+        return {
+            **super().to_arrays(),
+            "counted": np.array([*self.state.sums, self._born, self._rates, self._late]),
+            **self.state.to_arrays(),
+        }
 
     def take_arrays(self, arrays: Arrays) -> None:
         arrays = dict(arrays)
         arrays.pop("sums", None)
-        counted = arrays.pop("counted", np.array([0.0, np.inf, 0.0, len(self.arms), 1.0, 0.0]))  # formats up to 3: nothing is certified
+        counted = arrays.pop(
+            "counted", np.array([0.0, np.inf, 0.0, len(self.arms), 1.0, 0.0])
+        )  # formats up to 3: nothing is certified
         if counted.shape != (6,) or not (0.0 <= counted[0] < np.inf and counted[1] > -np.inf and counted[2] >= 0.0):
             raise ValueError("its counts must be sums of losses")
         if counted[3] not in range(1, len(self.arms) + 1) or not 1.0 <= counted[4] < 1e6 or not 0.0 <= counted[5] < 1e18:

@@ -10,7 +10,9 @@ from .schedule import Falling
 
 FIRST = 2048  # rounds of the first stretch; each later one is as long as all before it
 BUDGET = 9.0  # the rate in round t is about sqrt(BUDGET / (M t))
-MIXTURE = 0.01  # prior weight of the mixture beside its advisor: kernels are given it, the guarantee pays ln 100 / rate for it, once
+MIXTURE = (
+    0.01  # prior weight of the mixture beside its advisor: kernels are given it, the guarantee pays ln 100 / rate for it, once
+)
 SHARED = 1.0  # in a stretch of n rounds, nodes give SHARED / n of their weights back to the prior in each round with a loss
 HEAD_SHARED = 3.0  # and the head this much
 

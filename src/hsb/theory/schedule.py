@@ -48,14 +48,14 @@ class Schedule(ABC):
 
         The sum over stretches of M n rate/2 (twice that with implicit exploration) and of n sharing/rate, and (cost + head)/rate with the
         last rate. Where every round is learned `delay` rounds late, a round costs `delay` * (rate + shares) more, and a fall of the rate
-        `delay`; rounds then count 1 + 2 delay/M in the schedule. That is for losses set beforehand.
+        `delay` at most; rounds then count 1 + 2 delay/M in the schedule. That is for losses set beforehand.
         """
         total, done, rate, scale = 0.0, 0.0, math.inf, 1.0 + 2.0 * delay / arms
         while done < horizon * scale:
             stretch = self.stretch(int(done))
             n, rate = (min(float(stretch.until), horizon * scale) - done) / scale, stretch.rate
             total += arms * n * rate / (1.0 if implicit else 2.0) + n * stretch.sharing(arms) / rate
-            total += delay * (n * (rate + stretch.drift + stretch.head_drift) + (done > 0.0))
+            total += delay * n * (rate + stretch.drift + stretch.head_drift) + min(delay, done / scale)
             done = float(stretch.until)
         return min(float(horizon), total + (cost + self.head_cost) / rate)
 
