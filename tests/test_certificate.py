@@ -1,7 +1,7 @@
 """Certificates are true in every run that the library can make, for every mapping there is; and some runs use up all that they allow.
 
-A small tree, all mappings of its leaves, and for each the sum of (loss - estimate) against its own price: ln(1/beta) and the head's at the present
-rate, and the run's excess. No expectation and no tolerance but rounding.
+A small tree, all mappings of its leaves, and for each the sum of (loss - estimate) against its own price: ln(1/beta) and the head's at the
+present rate, and the run's excess. No expectation and no tolerance but rounding.
 """
 
 import math
@@ -299,11 +299,8 @@ def test_it_says_no_more_than_is_proved() -> None:
 def test_one_by_one_and_in_tables_it_is_the_same() -> None:
     rng = np.random.default_rng(2)
     contexts, losses = rng.random(3000), rng.random((3000, 3)).round(1)
-    for make in (
-        lambda: hsb.HSB(hsb.BinaryTree(depth=5), arms=3, seed=1),
-        lambda: hsb.HSB(hsb.BinaryTree(depth=5), arms=3, learning_rate=0.1, seed=1),
-    ):
-        one, other = make(), make()
+    for settings in ({}, {"learning_rate": 0.1}):
+        one, other = (hsb.HSB(hsb.BinaryTree(depth=5), arms=3, seed=1, **settings) for _ in range(2))
         hsb.simulate(one, contexts, losses)
         for context, row in zip(contexts, losses, strict=True):
             decision = other.decide(context)

@@ -164,9 +164,8 @@ def test_rates_and_bounds():
     assert weighed.learning_rate == pytest.approx(hsb.theory.mixture_rate(math.log(8), arms=4, horizon=1000))
     assert weighed.regret_bound() == pytest.approx(math.sqrt(2 * math.log(8) * 4 * 1000))
     assert Exp4(3, arms=4, learning_rate=0.1).regret_bound(100) == pytest.approx(math.log(3) / 0.1 + 4 * 100 * 0.1 / 2)
-    assert Exp4(3, arms=4).regret_bound(100) == pytest.approx(
-        hsb.theory.schedule.Falling(math.log(3), arms=4).bound(math.log(3), arms=4, horizon=100)
-    )
+    falling = hsb.theory.schedule.Falling(math.log(3), arms=4)
+    assert Exp4(3, arms=4).regret_bound(100) == falling.bound(math.log(3), arms=4, horizon=100)
     assert Exp4(1, arms=4, horizon=100).learning_rate > 0  # one expert: nothing to learn, and no harm
     refused(lambda: Exp4(3, arms=4, learning_rate=0.1).regret_bound(), ["how many rounds", "regret_bound(horizon)"])
 

@@ -365,7 +365,7 @@ def test_the_advisor_must_be_paid_for(kind):
 
 
 def test_without_flattening_a_falling_rate_breaks_its_bound():
-    """Negative control: one leaf, an arm that is bad for a while and good ever after; what was learned at the higher rates is undone too late."""
+    """Negative control: one leaf, an arm that is bad at first and good ever after; what was learned at the higher rates is undone too late."""
 
     class Kept(hsb.HSB, listed=False):
         def _flatten(self, r: float) -> None:

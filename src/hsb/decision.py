@@ -108,9 +108,7 @@ class Decision:
         return self._probabilities
 
     def __getstate__(self) -> dict[str, Any]:
-        keep = ("arm", "available", "context", "id", "propensity", "_stream", "_taught", "offered", "rounds", "advised")
-        keep += ("_probabilities",)
-        return {name: getattr(self, name) for name in keep}
+        return {name: getattr(self, name) for name in self.__slots__ if name not in ("_policy", "_version")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.rounds, self.advised = -1, -1.0

@@ -16,8 +16,9 @@ MOST_INTERVALS = 200  # the exact recursion takes O(N^3)
 
 
 def price(explanation: Explanation, *, stop: float | None, arm_costs: Floats | None = None) -> float:
-    """ln(1/beta) of the mapping, where naming an arm costs ln M, or `arm_costs`: exact where its leaves can be written out in reasonable time, otherwise an upper bound on it.
+    """ln(1/beta) of the mapping: exact where its leaves can be written out in reasonable time, otherwise an upper bound on it.
 
+    Naming an arm costs ln M, or what `arm_costs` says.
     Long lexicographic structures, and trees split very deep, are charged Theorem 2's bound for as many regions; under `OneOf` the
     chosen structure pays ln(K+1) for being chosen.
 

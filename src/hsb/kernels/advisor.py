@@ -29,8 +29,8 @@ SURE = 1e4  # evidence that a change needs at least
 
 # Words of F before the rows.
 CLOCK = 2  # rounds learned from
-# Then scratch, by arm: lost, kept and expected in the level above, mean (then the index), width; by level, of the played arm: mean, 1 - mean, expected,
-# 1 - expected.
+# Then scratch, by arm: lost, kept and expected in the level above, mean (then the index), width; by level, of the played arm: mean,
+# 1 - mean, expected, 1 - expected.
 HEAD = 8
 
 # Words of a row; an arm has four: the sum of its losses, of 1 - loss, and the same with a short memory.

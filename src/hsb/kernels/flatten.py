@@ -1,7 +1,7 @@
 """When the rate falls by the factor r, every mapping's weight P becomes prior^(1-r) P^r, renormalised (`docs/proofs.md`).
 
-That is as if all losses so far had been learned at the new rate: weights are prior * exp(-rate * loss) again. In a tree it is one pass, children
-first. With H the sum over the ways below a node of prior^(1-r) P^r, and A the same over its arms,
+That is as if all losses so far had been learned at the new rate: weights are prior * exp(-rate * loss) again. In a tree it is one pass,
+children first. With H the sum over the ways below a node of prior^(1-r) P^r, and A the same over its arms,
 
     H = stop_prior^(1-r) stop^r A + go_prior^(1-r) go^r (product of H over the children),
 

@@ -18,7 +18,10 @@ U0, U1, U2, U3, U4, U5 = (np.uint64(i) for i in range(6))
 
 @inner
 def play(F, I, words, table, out, start, end):
-    """Play rounds start .. end - 1, `words` being the state's; return the first that needs the general way: a loss in a new leaf, or a huge step."""
+    """Play rounds start .. end - 1; return the first that needs the general way: a loss in a new leaf, or a huge step.
+
+    `words` are the state's.
+    """
     keys, losses, us = table.keys, table.losses, table.us
     rate, gamma, drift = words[RATE], words[GAMMA], words[DRIFT]
     masked = start > end  # never

@@ -53,8 +53,8 @@ class HSB(Mixture):
     """
 
     guarantee: ClassVar[str] = (
-        "Against every mapping of the structure, whatever the contexts and losses: ln(1/beta)/rate + M T rate/2 (Theorem 1), and where the rate "
-        "falls, ln(1/beta) over the last rate and M/2 times the sum of the rates."
+        "Against every mapping of the structure, whatever the contexts and losses: ln(1/beta)/rate + M T rate/2 (Theorem 1), and where the "
+        "rate falls, ln(1/beta) over the last rate and M/2 times the sum of the rates."
     )
 
     def __init__(

@@ -27,6 +27,7 @@ class Mixture(Rated, Located, listed=False):
     """
 
     state: State
+    _advised: float
     floors_tables = True
     _own = ("locator", "state")
     _against: ClassVar[str] = "the mapping that explain() shows"

@@ -41,10 +41,10 @@ class Fight(Run):
 class Adversary(Problem):
     """Looks at the policy's probabilities in each round and sets the losses against its most probable arm.
 
-    `kind` says how. "spite": that arm loses 1, the others nothing. "contrary": it loses with probability 0.9, the others with 0.1. "contradict":
-    it loses with probability 0.9, the others as in VI-A. "contradict-but-one": the same, but arm 0 is always as in VI-A. "lure": arm 0 loses with
-    probability 0.45, another with 0.9 when it is the most probable, else 0.1. "probabilities": each arm loses with the probability with which it is
-    played. No policy comes below 1/M against "spite" on average, and none that is certain of its arm below 1.
+    `kind` says how. "spite": that arm loses 1, the others nothing. "contrary": it loses with probability 0.9, the others with 0.1.
+    "contradict": it loses with probability 0.9, the others as in VI-A. "contradict-but-one": the same, but arm 0 is always as in VI-A. "lure":
+    arm 0 loses with probability 0.45, another with 0.9 when it is the most probable, else 0.1. "probabilities": each arm loses with the
+    probability with which it is played. No policy comes below 1/M against "spite" on average, and none that is certain of its arm below 1.
 
     >>> import hsb
     >>> run = Adversary(arms=2).play(hsb.Uniform(arms=2, seed=0), 100, seed=0)

@@ -23,9 +23,9 @@ MANY = 1 << 62
 class State:
     """Members one after the other in two arrays, F and I (`kernels/header.py`), and the verbs of a round.
 
-    `members` come parents first, `words` says how many words of a key each takes, `walks` how a graph hangs together. A key is one row of all their words. `offered` is None where
-    every arm is offered, else one byte per arm. Kernels check nothing and stop where a tree is short of rows, or where a round needs
-    logarithms that they were compiled without; `_mend` puts that right, and the verb goes on.
+    `members` come parents first, `words` says how many words of a key each takes, `walks` how a graph hangs together. A key is one row of all
+    their words. `offered` is None where every arm is offered, else one byte per arm. Kernels check nothing and stop where a tree is short of
+    rows, or where a round needs logarithms that they were compiled without; `_mend` puts that right, and the verb goes on.
 
     >>> from hsb import BinaryTree
     >>> tree = BinaryTree(depth=3)
@@ -255,8 +255,8 @@ class State:
         for (floats, ints), words in zip(sizes, self.words, strict=True):
             entries.append((f, f + floats, i, i + ints, k, k + words))
             f, i, k = f + 8 * -(-floats // 8), i + ints, k + words
-        words, self.F, self.I = self.F[: h.STATE_WORDS], aligned_zeros(f), np.zeros(i, dtype=np.int64)
-        self.F[: h.STATE_WORDS] = words
+        before, self.F, self.I = self.F[: h.STATE_WORDS], aligned_zeros(f), np.zeros(i, dtype=np.int64)
+        self.F[: h.STATE_WORDS] = before
         self.I[h.MEMBERS], self.I[h.ALL_ARMS], self.I[h.P] = len(members), arms, h.STATE_WORDS
         self._entries()[:, : h.COUNT] = entries
         for member, own in zip(members, self.members, strict=True):
