@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Hashable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -15,33 +14,32 @@ from numpy.typing import ArrayLike, NDArray
 from .arguments import floor_share, generator, is_number, loss_bounds, scaled_loss, shown
 from .decision import Decision
 from .errors import InputError
+from .floors import Floored
 from .ledger import Ledger
 from .offer import EVERYTHING, Offer
 from .rows import Rows, distribution_of, rows_of
 from .types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
 
-BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
-
-class Policy:
+class Policy(Floored):
     """The interface that all policies share, and what they need in common: arms, losses, a ledger of decisions, random numbers.
 
     A policy of your own fills in `distribution` and `update`, and works wherever policies do: simulate, compare, replay, `hsb run`. It is
-    copied with all its attributes. Where it says its `settings`, `save` writes them and its public NumPy arrays.
+    copied with all its attributes. Where it says its `settings`, `save` writes them and its public NumPy arrays. `floor=`, which every policy
+    takes, is the share of decisions played uniformly.
 
     >>> import hsb, numpy as np
     >>> class Greedy(hsb.Policy):
-    ...     def __init__(self, *, arms, explore=0.1, **common):
+    ...     def __init__(self, *, arms, **common):
     ...         super().__init__(arms=arms, **common)
-    ...         self.explore, self.lost, self.plays = explore, np.zeros(len(self.arms)), np.ones(len(self.arms))
+    ...         self.lost, self.plays = np.zeros(len(self.arms)), np.ones(len(self.arms))
     ...     def distribution(self, context):
-    ...         best = np.argmin(self.lost / self.plays)
-    ...         return self.explore / len(self.arms) + (1 - self.explore) * (np.arange(len(self.arms)) == best)
+    ...         return 1.0 * (np.arange(len(self.arms)) == np.argmin(self.lost / self.plays))
     ...     def update(self, context, index, loss, propensity):
     ...         self.lost[index] += loss
     ...         self.plays[index] += 1
     >>> losses = np.column_stack([np.ones(1000), np.zeros(1000)])
-    >>> hsb.simulate(Greedy(arms=2, seed=0), np.zeros(1000), losses).average_loss < 0.1
+    >>> hsb.simulate(Greedy(arms=2, floor=0.1, seed=0), np.zeros(1000), losses).average_loss < 0.1  # a tenth of its play is uniform
     True
     """
 
@@ -49,9 +47,6 @@ class Policy:
 
     guarantee: ClassVar[str] = "none"
     """What is proved of it, in one sentence."""
-
-    floors_tables: ClassVar[bool] = False
-    """Does its own `_play` look at `floor`? Else tables are played round by round where there is one."""
 
     asked_again: ClassVar[tuple[str, ...]] = ()
     """What a file cannot hold and `hsb.load` must be given."""
@@ -92,7 +87,9 @@ class Policy:
         if type(context) is not float and isinstance(context, list | np.ndarray):
             context = context.copy()  # the caller may use it again
         names = None if offered is EVERYTHING else self.offer.names(offered)
-        return self._note(Decision.made(self, context, self.arms[index], propensity, names, self.ledger), index)
+        decision = Decision.made(self, context, self.arms[index], propensity, names, self.ledger)
+        self._note(decision, index)
+        return decision
 
     def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the loss (or the reward) of a decision: this policy's, now or later, or one from a log.
@@ -306,34 +303,11 @@ class Policy:
             table[t] = context
         return table, 0
 
-    def _note(self, decision: Decision, index: int) -> Decision:
+    def _note(self, decision: Decision, index: int) -> None:
         """Write on a decision, for the arm with that number, what learning from it will need."""
-        return decision
 
     def _recall(self, decision: Decision) -> None:
         """The next `_update` is for this decision of its own, made now or long ago."""
-        return
-
-    def _floored(self, offered: Masks, u: float) -> tuple[int, float]:
-        """`_choose`, but the share `floor` of all decisions is uniform over the offered arms; the propensity says so."""
-        if self.floor == 0.0:
-            return self._choose(offered, u)
-        among = np.arange(len(self.arms)) if offered is EVERYTHING else np.flatnonzero(offered)
-        if u < self.floor:
-            p = np.empty(len(self.arms))
-            self._fill(offered, p)
-            index = int(among[min(int(u / self.floor * len(among)), len(among) - 1)])
-            chance = float(p[index])
-        else:
-            index, chance = self._choose(offered, min((u - self.floor) / (1.0 - self.floor), BELOW_ONE))
-        return index, min((1.0 - self.floor) * chance + self.floor / len(among), 1.0)
-
-    def _raised(self, p: Floats, offered: Masks) -> Floats:
-        """A distribution, with the floor."""
-        if self.floor == 0.0:
-            return p
-        among = np.ones(len(p)) if offered is EVERYTHING else (offered > 0).astype(np.float64)
-        return np.asarray((1.0 - self.floor) * p + self.floor * among / among.sum())
 
     def play(self, points: NDArray[Any], masks: Masks, losses: Floats, *, to_come: int) -> tuple[Ints, Floats]:
         """Decide and learn in each row of a checked table: the arms played, by number, and their propensities.
@@ -342,8 +316,8 @@ class Policy:
         """
         n, before = len(losses), self.rounds
         arms, chances = np.empty(n, dtype=np.int64), np.empty(n)
-        play = self._play if self.floor == 0.0 or self.floors_tables else partial(Policy._play, self)
-        play(points, masks, losses, self.rng.random(n), arms, chances, to_come)
+        play = type(self)._play if self.floor == 0.0 or self.floors_tables else Policy._play
+        play(self, points, masks, losses, self.rng.random(n), arms, chances, to_come)
         self.rounds = before + n
         self.version += 1
         return arms, chances

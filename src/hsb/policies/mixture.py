@@ -79,9 +79,8 @@ class Mixture(Rated, Located, listed=False):
         if self.rounds + 1 + self._late >= self._stretch.until:
             self._turn(self.rounds + 1)
 
-    def _note(self, decision: Decision, index: int) -> Decision:
+    def _note(self, decision: Decision, index: int) -> None:
         decision.advised = self.state.advised(index)
-        return decision
 
     def _recall(self, decision: Decision) -> None:
         """What was advised then; and where feedback is late, its rounds count as more, so that the rate falls faster (`docs/proofs.md`)."""
