@@ -114,6 +114,27 @@ def test_it_costs_no_more_than_its_share() -> None:
     assert 0.0 < difference.mean() < 0.05 * 0.35 + 2 * difference.std(ddof=1) / 2
 
 
+def test_it_is_part_of_every_bound() -> None:
+    """Against one that sees the probabilities, uniform play in a third of the rounds breaks the bound without a floor; with it, it holds."""
+    rounds, regrets = 3000, []
+    plain, floored = (hsb.HSB(TREE, arms=2, learning_rate=0.05, floor=floor) for floor in (0.0, 0.5))
+    assert floored.regret_bound(rounds) == pytest.approx(
+        plain.regret_bound(rounds) + 0.5 * rounds + 0.05 * rounds  # twice the second term
+    )
+    for seed in range(3):
+        policy = hsb.HSB(TREE, arms=2, learning_rate=0.05, floor=0.5, seed=seed)
+        contexts = np.random.default_rng(seed).random(rounds)
+        losses = np.column_stack([np.zeros(rounds), np.ones(rounds)])
+        regrets.append(hsb.simulate(policy, contexts, losses).losses.sum())
+    assert plain.regret_bound(rounds, regions=1) < min(regrets) <= max(regrets) < floored.regret_bound(rounds, regions=1)
+    assert hsb.HSB(TREE, arms=2, floor=1.0).regret_bound(1000) == 1000
+    for name in ("CsbFtpl", "EpochGreedy"):
+        assert (
+            POLICIES[name](arms=3).regret_bound(10**6) < 10**6
+            and POLICIES[name](arms=3, floor=0.1).regret_bound(10**6) == np.inf
+        )
+
+
 @pytest.mark.parametrize("floor", [-0.1, 1.1, "x", True, None, float("nan")])
 def test_a_floor_is_a_share(floor) -> None:
     with pytest.raises(hsb.InputError, match="floor must be in"):

@@ -322,6 +322,26 @@ def test_the_default_is_of_order_root_t():
         assert max(levels) < 2 * min(levels) or max(levels) == 1.0
 
 
+def test_the_numbers_of_readmes_table_of_guarantees():
+    tree, text = hsb.BinaryTree(depth=10), (Path(__file__).parent.parent / "README.md").read_text()
+    for arms in (3, 10, 50):
+        policy, cells = hsb.HSB(tree, arms=arms), []
+        for horizon in (10**5, 10**6, 10**7):
+            known = theory.regret_bound(tree, arms=arms, horizon=horizon, regions=3)
+            cells.append(f"{policy.regret_bound(horizon, regions=3):,.0f} ({known:,.0f})")
+        assert f"| {arms} | {' | '.join(cells)} |" in text
+
+
+def test_a_delay_and_implicit_exploration_cost_more():
+    tree = hsb.BinaryTree(depth=2)
+    plain, implicit = hsb.HSB(tree, arms=2), hsb.HSB(tree, arms=2, implicit=True)
+    assert plain.regret_bound(1e6) < implicit.regret_bound(1e6) < plain.regret_bound(1e6, delay=100)
+    known = hsb.HSB(tree, arms=2, learning_rate=0.01)
+    assert known.regret_bound(1e5, delay=30) == pytest.approx(known.regret_bound(1e5) + 30 * 1e5 * 0.01)
+    with pytest.raises(hsb.InputError, match="delay"):
+        plain.regret_bound(1000, delay=-1)
+
+
 def test_the_bound_is_never_more_than_the_rounds():
     policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=50)
     assert policy.regret_bound(100_000) == 100_000

@@ -91,6 +91,8 @@ class CsbFtpl(Leader):
         >>> round(CsbFtpl(hsb.BinaryTree(depth=5), arms=3, horizon=100_000).regret_bound())
         9497
         """
+        if self.floor > 0.0:
+            return math.inf  # nothing is proved with a floor
         found = self.horizon if horizon is None else horizon
         if found is None:
             raise InputError("Over how many rounds? Give regret_bound(horizon): this policy was made without one.")

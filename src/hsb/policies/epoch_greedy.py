@@ -67,6 +67,8 @@ class EpochGreedy(Leader):
         >>> round(EpochGreedy(hsb.BinaryTree(depth=5), arms=3, regions=3).regret_bound(100_000))
         21071
         """
+        if self.floor > 0.0:
+            return math.inf  # nothing is proved with a floor
         if horizon is None:
             raise InputError("Over how many rounds? Give regret_bound(horizon): this policy needs none otherwise.")
         return epoch_greedy_bound(self._log_count(), arms=len(self.arms), horizon=horizon)

@@ -116,10 +116,11 @@ class HSB(Mixture):
         self._depth = depth
         self.locator, self.state = self._locator(), self._fresh()
 
-    def regret_bound(self, horizon: float | None = None, *, regions: int | None = None) -> float:
+    def regret_bound(self, horizon: float | None = None, *, regions: int | None = None, delay: float = 0.0) -> float:
         """What Theorem 2 says of this policy over `horizon` rounds (by default the one it was made for), for so many regions.
 
         At Corollary 1's rate, that is sqrt(2 A M T); for the default, `theory.anytime_bound`. It is never more than `horizon`.
+        Where all feedback comes `delay` rounds late, and losses are set beforehand, about rate * delay a round is added.
 
         >>> import hsb
         >>> tree = hsb.BinaryTree(depth=10)
@@ -128,7 +129,8 @@ class HSB(Mixture):
         """
         arms = len(self.arms)
         regions = (self.regions or arms) if regions is None else regions
-        return self._bound(theory.prior_bound(self.structure, arms=arms, regions=regions, stop=self.stop), horizon)
+        cost = theory.prior_bound(self.structure, arms=arms, regions=regions, stop=self.stop)
+        return self._bound(cost, horizon, implicit=self.implicit, delay=delay)
 
     def explain(self) -> Explanation:
         """The most probable mapping: regions, their arms, how sure. Data that prints as rules and can be drawn (`.plot()`).

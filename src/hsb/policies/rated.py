@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import InputError
 from ..policy import Policy
 from ..theory import constant_rate
+from ..theory.checks import check_at_least_zero, check_horizon
 from ..theory.schedule import Constant, Falling, Schedule, Stretch
 from ..types import Arrays
 
@@ -75,12 +76,15 @@ class Rated(Policy, listed=False):
         self.schedule = self._scheduled()
         self._turn(self.rounds)
 
-    def _bound(self, cost: float, horizon: float | None) -> float:
+    def _bound(self, cost: float, horizon: float | None, *, implicit: bool = False, delay: float = 0.0) -> float:
         """What the schedule proves against mappings with ln(1/beta) = cost, over `horizon` rounds or those it was made for."""
         horizon = self.horizon if horizon is None else horizon
         if horizon is None:
             raise InputError("Over how many rounds? Give regret_bound(horizon): this policy was made without one.")
-        return self.schedule.bound(cost, arms=len(self.arms), horizon=horizon)
+        check_horizon(horizon)
+        check_at_least_zero("delay", delay)
+        arms = len(self.arms)
+        return self.schedule.bound(cost, arms=arms, horizon=horizon, implicit=implicit, floor=self.floor, delay=delay)
 
     def to_arrays(self) -> Arrays:
         return {"rate": np.array([self.rate])}

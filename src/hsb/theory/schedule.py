@@ -43,18 +43,23 @@ class Schedule(ABC):
         """What the advisors beside the mixture add to ln(1/beta), once."""
         return -math.log(self.head[0]) if self.head else 0.0
 
-    def bound(self, cost: float, *, arms: int, horizon: float, implicit: bool = False, delay: float = 0.0) -> float:
+    def bound(
+        self, cost: float, *, arms: int, horizon: float, implicit: bool = False, floor: float = 0.0, delay: float = 0.0
+    ) -> float:
         """The expected regret over `horizon` rounds against a mapping with ln(1/beta) = cost: at most `horizon`, as losses are in [0, 1].
 
         The sum over stretches of M n rate/2 (twice that with implicit exploration) and of n sharing/rate, and (cost + head)/rate with the
-        last rate. Where every round is learned `delay` rounds late, a round costs `delay` * (rate + shares) more, and a fall of the rate
+        last rate. A `floor` e divides the first by 1 - e and adds e a round. Where every round is learned `delay` rounds late, a round costs `delay` * (rate + shares) more, and a fall of the rate
         `delay` at most; rounds then count 1 + 2 delay/M in the schedule. That is for losses set beforehand.
         """
-        total, done, rate, scale = 0.0, 0.0, math.inf, 1.0 + 2.0 * delay / arms
+        if floor == 1.0:
+            return float(horizon)
+        second = arms / ((1.0 if implicit else 2.0) * (1.0 - floor))
+        total, done, rate, scale = floor * horizon, 0.0, math.inf, 1.0 + 2.0 * delay / arms
         while done < horizon * scale:
             stretch = self.stretch(int(done))
             n, rate = (min(float(stretch.until), horizon * scale) - done) / scale, stretch.rate
-            total += arms * n * rate / (1.0 if implicit else 2.0) + n * stretch.sharing(arms) / rate
+            total += second * n * rate + n * stretch.sharing(arms) / rate
             total += delay * n * (rate + stretch.drift + stretch.head_drift) + min(delay, done / scale)
             done = float(stretch.until)
         return min(float(horizon), total + (cost + self.head_cost) / rate)
