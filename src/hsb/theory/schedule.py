@@ -49,8 +49,9 @@ class Schedule(ABC):
         """The expected regret over `horizon` rounds against a mapping with ln(1/beta) = cost: at most `horizon`, as losses are in [0, 1].
 
         The sum over stretches of M n rate/2 (twice that with implicit exploration) and of n sharing/rate, and (cost + head)/rate with the
-        last rate. A `floor` e divides the first by 1 - e and adds e a round. Where every round is learned `delay` rounds late, a round costs `delay` * (rate + shares) more, and a fall of the rate
-        `delay` at most; rounds then count 1 + 2 delay/M in the schedule. That is for losses set beforehand.
+        last rate. A `floor` e divides the first by 1 - e and adds e a round. Where every round is learned `delay` rounds late, a round costs
+        `delay` * (rate + shares) more, and a fall of the rate `delay` at most; rounds then count 1 + 2 delay/M in the schedule. That is for
+        losses set beforehand.
         """
         if floor == 1.0:
             return float(horizon)
