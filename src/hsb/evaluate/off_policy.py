@@ -45,8 +45,8 @@ def off_policy(
 
     The policy must not have learned from this log: it would be judged by what it was fitted to. Keep a part of the log for it.
 
-    What the log can answer depends on who wrote it. HSB's default soon plays one arm with 0.998 and leaves 0.002 to the others: of what they
-    would earn such a log says next to nothing, and a few events of weight 500 decide. Log uniformly, or with `floor=`, by which a policy plays
+    What the log can answer depends on who wrote it. HSB's default soon plays one arm with 0.99 or more: of what the others would earn such a
+    log says next to nothing, and a few events of great weight decide. Log uniformly, or with `floor=`, by which a policy plays
     every arm with at least the probability that you choose. Where `warnings` say that a bootstrap cannot be trusted, the intervals are of
     another kind, which holds (`Estimate.kind`, docs/off_policy.md).
 
