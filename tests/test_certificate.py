@@ -216,6 +216,23 @@ def test_a_referees_counterexample_holds_now() -> None:
     assert lost - estimate <= policy.certificate().total + 1e-6
 
 
+def test_a_rate_from_a_horizon_never_rises_and_the_bound_is_of_the_rate_there_is(tmp_path) -> None:
+    """With ten arms more the best rate would be higher: what was learned at the lower one stays, and so does the rate, in files too."""
+    policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, horizon=10_000, seed=0)
+    before = policy.rate
+    policy.learn(policy.decide(0.3), loss=1.0)
+    for arm in range(2, 12):
+        policy.add_arm(arm)
+    best = hsb.HSB(hsb.BinaryTree(depth=3), arms=12, horizon=10_000)
+    assert best.rate > before == policy.rate == policy.learning_rate
+    assert policy.regret_bound() > best.regret_bound()
+    cost = theory.prior_bound(policy.structure, arms=12, regions=12)
+    assert policy.regret_bound() == pytest.approx(cost / before + 12 * 10_000 * before / 2)
+    policy.save(tmp_path / "policy.hsb")
+    for twin in (policy.copy(), hsb.load(tmp_path / "policy.hsb")):
+        assert (twin.rate, twin.learning_rate, twin.regret_bound()) == (before, before, policy.regret_bound())
+
+
 # -- with a probability ----------------------------------------------------------------------------------------------
 
 

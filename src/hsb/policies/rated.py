@@ -73,6 +73,8 @@ class Rated(Policy, listed=False):
         super()._refresh()
         if self.horizon is not None:
             self._set_rate(self.horizon, None)
+            if self.rounds > 0 and self.learning_rate is not None:
+                self.learning_rate = min(self.learning_rate, self.rate)
         self.schedule = self._scheduled()
         self._turn(self.rounds)
 
