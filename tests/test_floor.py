@@ -1,5 +1,8 @@
 """A floor under every offered arm, in every policy: propensities exact, in single rounds, tables and replays; and what it costs."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -94,6 +97,12 @@ def test_a_table_gives_what_its_rounds_give(name: str) -> None:
 def test_it_is_kept_in_files_and_copies(name: str, tmp_path) -> None:
     policy = POLICIES[name](arms=3, floor=0.2, seed=0)
     assert policy.copy().floor == 0.2
+    for twin in (policy.copy(), copy.deepcopy(policy)) + (
+        () if name in ("own", "Exp4") else (pickle.loads(pickle.dumps(policy)),)
+    ):
+        np.testing.assert_array_equal(twin.probabilities(0.3), policy.probabilities(0.3))
+        assert [twin.decide(0.3, u=u).arm for u in (0.1, 0.5, 0.9)] == [policy.decide(0.3, u=u).arm for u in (0.1, 0.5, 0.9)]
+        assert twin.decide(0.3).available is None
     if name == "own":
         return
     policy.save(tmp_path / "policy.hsb")

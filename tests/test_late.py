@@ -87,6 +87,21 @@ def test_what_was_advised_counts_and_not_what_would_be() -> None:
     assert one.state.head[1] < before
 
 
+def test_it_counts_even_where_the_same_context_was_just_decided() -> None:
+    """The very same object may have been located last: what was advised then counts all the same."""
+    heads = []
+    for same in (True, False):
+        policy = default(0)
+        late = policy.decide(0.5, u=0.99)
+        for _ in range(300):
+            policy.learn(hsb.Decision(context=0.5, arm=0, propensity=0.5), loss=0.0)
+            policy.learn(hsb.Decision(context=0.5, arm=late.arm, propensity=0.5), loss=1.0)
+        policy.decide(late.context if same else float(np.float64(0.5)))
+        policy.learn(late, loss=1.0)
+        heads.append(policy.state.head[1])
+    assert heads[0] == heads[1]
+
+
 def test_decisions_of_old_files_have_no_advice() -> None:
     decision = hsb.Decision(context=0.5, arm=0, propensity=0.5)
     assert decision.rounds == -1 and decision.advised == -1.0

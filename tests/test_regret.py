@@ -392,7 +392,9 @@ def late_regret(make: Callable[[int], hsb.HSB], delay: int, rounds: int, seed: i
     good = (np.arange(rounds) // (swap or rounds) % 2 + (rng.random(rounds) < 0.2)) % 2
     policy, waiting, lost = make(seed), [], 0
     for t in range(rounds):
-        decision = policy.decide(0.5)
+        decision = policy.decide(
+            float(rng.random())
+        )  # a new number each time: one that was just located would not be looked up again
         lost += int(decision.arm != good[t])
         waiting.append((decision, float(decision.arm != good[t])))
         if len(waiting) > delay:

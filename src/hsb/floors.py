@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from .offer import EVERYTHING
 from .types import Floats, Masks
 
 BELOW_ONE = float(np.nextafter(1.0, 0.0))
@@ -34,7 +33,7 @@ class Floored:
         """`_choose`, but the share `floor` of all decisions is uniform over the offered arms; the propensity says so."""
         if self.floor == 0.0:
             return self._choose(offered, u)
-        among = np.arange(len(self.arms)) if offered is EVERYTHING else np.flatnonzero(offered)
+        among = np.flatnonzero(offered) if len(offered) else np.arange(len(self.arms))
         if u < self.floor:
             p = np.empty(len(self.arms))
             self._fill(offered, p)
@@ -48,5 +47,5 @@ class Floored:
         """A distribution, with the floor."""
         if self.floor == 0.0:
             return p
-        among = np.ones(len(p)) if offered is EVERYTHING else (offered > 0).astype(np.float64)
+        among = (offered > 0).astype(np.float64) if len(offered) else np.ones(len(p))
         return np.asarray((1.0 - self.floor) * p + self.floor * among / among.sum())

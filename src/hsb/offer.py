@@ -1,6 +1,7 @@
 """Which arms there are, which are offered, and where each stands."""
 
 from collections.abc import Hashable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +26,10 @@ class Offer:
         self.now = EVERYTHING  # the mask of a round that says nothing of its arms
         if self.removed:
             self.now = np.array([arm not in self.removed for arm in self.arms], dtype=np.uint8)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._number()  # EVERYTHING is told by what it is, not by what is in it
 
     def copy(self) -> "Offer":
         """An independent one."""

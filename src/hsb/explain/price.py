@@ -33,19 +33,25 @@ def price(explanation: Explanation, *, stop: float | None, arm_costs: Floats | N
     ahead = _ahead(explanation.structure, chosen) or 0.0
     if chosen.structures:  # one arm everywhere
         return ahead + math.log(len(chosen.structures) + 1) + float(costs[explanation.arms.index(explanation.regions[0].arm)])
-    dearer = float(costs.max()) - math.log(arms)
     if isinstance(chosen, KaryTree):  # with too many leaves, only down to the smallest region: what lies below it has one arm
         depth = chosen.depth if chosen.leaves <= MOST_LEAVES else _depth(explanation, chosen)
         if chosen.k**depth > MOST_LEAVES:
-            regions = len(explanation.regions)
-            return ahead + theory.prior_bound(chosen, arms=arms, regions=regions) + regions * chosen.depth * dearer
+            return ahead + _bound(chosen, len(explanation.regions), costs, stop)
         mapping = _mapping(explanation, [chosen.boxes((depth, number))[0] for number in range(chosen.k**depth)])
         return ahead - chosen.log_beta(mapping, -costs, stop)
     mapping = _mapping(explanation, [tuple(chosen.region(leaf)) for leaf in range(chosen.leaves)])
     if isinstance(chosen, GroupedLexicographic) and chosen.leaves > MOST_INTERVALS:
         runs = 1 + int(np.count_nonzero(np.diff(mapping)))
-        return ahead + theory.prior_bound(chosen, arms=arms, regions=runs) + runs * dearer
+        return ahead + _bound(chosen, runs, costs, None)
     return ahead - chosen.log_prior(mapping, -costs, None)
+
+
+def _bound(structure: Structure, regions: int, costs: Floats, stop: float | None) -> float:
+    """Theorem 2's bound, each part paying for the dearest arm."""
+    arms = len(costs)
+    parts = structure.max_group * (structure.splits(regions, arms) + 1)
+    bound = theory.prior_bound(structure, arms=arms, regions=regions, stop=stop)
+    return bound + parts * (float(costs.max()) - math.log(arms))
 
 
 def _ahead(structure: Structure, chosen: Structure) -> float | None:

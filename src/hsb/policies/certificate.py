@@ -20,7 +20,7 @@ class Certificate:
     `explain()` shows, on the structure's leaves; chosen afterwards, it looks better than it is, and the left side errs towards too much regret.
 
     With `delta`, from a policy made with `implicit=True`, the bound is on the true regret instead of an estimated one, for all mappings at once
-    and at all times, and fails with probability delta at most, if the feedback that never comes does not depend on the arm.
+    and at all times, and fails with probability delta at most: if when feedback comes depends on neither arms nor losses.
 
     >>> found = Certificate(rounds=1000, lost=700.0, excess=100.0, prior_cost=5.0, rate=0.02)
     >>> found.total, found.average

@@ -31,7 +31,7 @@ class Exp3(Mixture):
         >>> round(hsb.Exp3(arms=3, horizon=100_000).regret_bound())
         812
         """
-        return self._bound(self._prior_bound(), horizon, implicit=self.implicit)
+        return self._bound(self._best_cost(), horizon, implicit=self.implicit)
 
     def _locator(self) -> Nowhere:
         return Nowhere()

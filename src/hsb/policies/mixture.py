@@ -48,7 +48,10 @@ class Mixture(Rated, Located, listed=False):
         self._set_rate(horizon, learning_rate)
         self.locator = self._locator()
         self.state = self._fresh()
-        self._born, self._rates = len(self.arms), 1  # arms that were there from the first round on; how many rates there were
+        self._born, self._phases = (
+            len(self.arms),
+            1,
+        )  # arms that were there from the first round on; how many rates and sets of arms there were
         self._refresh()
 
     def _locator(self) -> Keys | Nowhere:
@@ -73,8 +76,8 @@ class Mixture(Rated, Located, listed=False):
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         all_offered = offered is EVERYTHING or bool(offered.all())
-        visited, self._visited = self._visited and all_offered, False
         advised, self._advised = self._advised, -1.0
+        visited, self._visited = self._visited and all_offered and advised < 0.0, False
         self.state.update(self.locator.key, None if all_offered else offered, index, loss, propensity, visited, advised)
         if self.rounds + 1 + self._late >= self._stretch.until:
             self._turn(self.rounds + 1)
@@ -97,7 +100,7 @@ class Mixture(Rated, Located, listed=False):
 
     def _flatten(self, r: float) -> None:
         self.state.flatten(r)
-        self._rates += 1
+        self._phases += 1
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         self._visited = False
@@ -175,8 +178,8 @@ class Mixture(Rated, Located, listed=False):
                     "A certificate that holds with probability 1 - delta needs estimates without heavy tails, which change what is played: "
                     f"make the policy with {type(self).__name__}(..., implicit=True). certificate() without delta is always there."
                 )
-            # A union over mappings, by their prior weights, and over the rates that there were (`docs/proofs.md`).
-            cost += mapping + math.log(self._rates * (self._rates + 1) / delta)
+            # A union over mappings, by their prior weights, and over the rates and sets of arms that there were (`docs/proofs.md`).
+            cost += mapping + math.log(self._phases * (self._phases + 1) / delta)
         return Certificate(self.rounds, lost, excess, cost, self.rate, masked > 0.0, self._against, delta)
 
     def _arm_costs(self) -> Floats:
@@ -196,6 +199,13 @@ class Mixture(Rated, Located, listed=False):
 
     def _widen(self) -> None:
         self.state.widen()
+        self._born += self.rounds == 0
+        self._phases += self.rounds > 0
+
+    def resume(self, arrays: Arrays, *, rounds: int, **rest: Any) -> None:
+        super().resume(arrays, rounds=rounds, **rest)
+        if rounds == 0:
+            self.state.set_sums(np.zeros(3))
 
     def _settings(self) -> dict[str, Any]:
         return {**self._rate_settings(), **({"implicit": True} if self.implicit else {})}
@@ -203,7 +213,7 @@ class Mixture(Rated, Located, listed=False):
     def to_arrays(self) -> Arrays:
         return {
             **super().to_arrays(),
-            "counted": np.array([*self.state.sums, self._born, self._rates, self._late]),
+            "counted": np.array([*self.state.sums, self._born, self._phases, self._late]),
             **self.state.to_arrays(),
         }
 
@@ -219,4 +229,4 @@ class Mixture(Rated, Located, listed=False):
             raise ValueError("its counts of arms, rates and late rounds do not fit")
         self.state = self.state.from_arrays(arrays)
         self.state.set_sums(counted[:3])
-        self._born, self._rates, self._late = int(counted[3]), int(counted[4]), float(counted[5])
+        self._born, self._phases, self._late = int(counted[3]), int(counted[4]), float(counted[5])

@@ -85,6 +85,10 @@ class Rated(Policy, listed=False):
             raise InputError("Over how many rounds? Give regret_bound(horizon): this policy was made without one.")
         check_horizon(horizon)
         check_at_least_zero("delay", delay)
+        if delay == math.inf:
+            raise InputError(
+                "delay must be a number of rounds; given infinity. Feedback that never comes is never learned from."
+            )
         arms = len(self.arms)
         return self.schedule.bound(cost, arms=arms, horizon=horizon, implicit=implicit, floor=self.floor, delay=delay)
 

@@ -60,7 +60,7 @@ class SExp3(Mixture):
         >>> round(hsb.SExp3(1024, arms=3, horizon=100_000).regret_bound())
         25981
         """
-        return self._bound(self._prior_bound(), horizon, implicit=self.implicit)
+        return self._bound(self._best_cost(), horizon, implicit=self.implicit)
 
     def _locator(self) -> Keys:
         return Keys(self.structure)

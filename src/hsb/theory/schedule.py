@@ -59,9 +59,12 @@ class Schedule(ABC):
         total, done, rate, scale = floor * horizon, 0.0, math.inf, 1.0 + 2.0 * delay / arms
         while done < horizon * scale:
             stretch = self.stretch(int(done))
-            n, rate = (min(float(stretch.until), horizon * scale) - done) / scale, stretch.rate
+            end = horizon * scale if stretch.until >= FOREVER else min(float(stretch.until), horizon * scale)
+            n, rate = (end - done) / scale, stretch.rate
             total += second * n * rate + n * stretch.sharing(arms) / rate
             total += delay * n * (rate + stretch.drift + stretch.head_drift) + min(delay, done / scale)
+            if stretch.until >= FOREVER or total >= horizon:
+                break
             done = float(stretch.until)
         return min(float(horizon), total + (cost + self.head_cost) / rate)
 
