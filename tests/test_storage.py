@@ -1,6 +1,7 @@
 """Files: what is read back goes on bit for bit, and a crash leaves the old file whole."""
 
 import json
+import math
 import os
 import zipfile
 from pathlib import Path
@@ -195,6 +196,33 @@ def test_the_second_format_is_still_read(name, tmp_path):
     policy.save(tmp_path / "again.hsb")
     for twin in (policy, hsb.load(tmp_path / "again.hsb")):
         assert "".join(hsb.simulate(twin, contexts[:30], losses[:30]).arms) == arms
+
+
+FORMAT_3 = {  # the probability of the first arm at three contexts, as the version before computed it
+    "default": [0.9915060797602065, 0.9907117826927586, 0.007499462416966126],
+    "falling": [0.9999998899412188, 0.9454239791014789, 2.0689507610160767e-06],
+}
+
+
+@pytest.mark.parametrize("name", FORMAT_3)
+def test_the_third_format_is_still_read(name, tmp_path):
+    """What was learned goes on, flattened where the rate is lower now; of the rounds before nothing is certified."""
+    policy = hsb.load(Path(__file__).parent / "files" / f"format_3_{name}.hsb")
+    assert policy.rounds == 1500
+    for x, before in zip((0.1, 0.4, 0.8), FORMAT_3[name], strict=True):
+        p = policy.probabilities(x)[0]
+        assert p == pytest.approx(before, abs=0.02) and (p > 0.5) == (before > 0.5)
+    assert policy.certificate().total == math.inf and "did not count" in str(policy.certificate())
+    policy.learn(policy.decide(0.3), loss=1.0)
+    policy.save(tmp_path / "again.hsb")
+    twin = hsb.load(tmp_path / "again.hsb")
+    assert twin.rate == policy.rate and np.array_equal(twin.probabilities(0.3), policy.probabilities(0.3))
+    assert twin.certificate().total == math.inf
+
+
+def test_weights_of_the_third_format_are_still_read():
+    policy = hsb.load(Path(__file__).parent / "files" / "format_3_exp4.hsb")
+    assert policy.weights == pytest.approx([0.14560541384347628, 0.7972259247701989, 0.057168661386324704], abs=0.05)
 
 
 @pytest.mark.parametrize("place", [0, 7, -1])

@@ -164,7 +164,12 @@ class HSB(Mixture):
         return theory.prior_bound(self.structure, arms=arms, regions=arms if self.regions is None else self.regions)
 
     def take_arrays(self, arrays: Arrays) -> None:
-        arrays = self._upgraded(arrays) if "advisor" in arrays else arrays
+        arrays = self._upgraded(arrays) if "advisor" in arrays else dict(arrays)
+        if self.drift == "auto" and "counted" not in arrays and len(arrays["0.floats"]) == len(self.state.members[0].F):
+            fresh = self.state.members[0]  # formats up to 3 had another prior at the head
+            prior = slice(int(fresh.I[h.PRIOR]), int(fresh.I[h.PRIOR] + fresh.I[h.OPTIONS]))
+            arrays["0.floats"] = arrays["0.floats"].copy()
+            arrays["0.floats"][prior] = fresh.F[prior]
         if self.drift == "auto" and self._depth != (depth := int(arrays["1.ints"][h.DEPTH])):
             self._look(depth)  # as closely as it could when there were fewer arms
         super().take_arrays(arrays)
