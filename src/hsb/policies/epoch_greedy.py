@@ -22,6 +22,7 @@ class EpochGreedy(Leader):
 
     Rounds count when they are learned. A propensity below 1 means explored, however late it comes (and wherever it comes from: logged rounds
     count too); a round with propensity 1 teaches nothing. Feedback that comes late leads to more exploring at first, repaid afterwards.
+    With a `floor` every round is explored, and its loss counts by its propensity.
 
     >>> import hsb, numpy as np
     >>> policy = EpochGreedy(hsb.BinaryTree(depth=3), arms=2, regions=2, seed=0)
