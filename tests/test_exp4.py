@@ -12,6 +12,7 @@ from test_bad_input import refused
 
 import hsb
 from hsb.mappings import Mappings, mappings
+from hsb.offer import EVERYTHING
 from hsb.policies.exp4 import Exp4
 
 EXACT = 1e-11
@@ -346,3 +347,16 @@ def test_steps_of_any_size(propensity):
     assert policy.weights.tolist() == [0.0, 0.0, 1.0]
     assert policy.probabilities([0, 1, 0], available=[1]).tolist() == [0.0, 1.0]
     assert np.isfinite(policy._logs).all()
+
+
+def test_a_row_of_a_checked_table_is_advice_and_not_a_context():
+    """Functions are asked once, when the table is checked; round by round, as a floor or a log of one's own has it, gives the same."""
+    contexts = np.random.default_rng(0).random(50)
+    policy = Exp4([lambda x: 0, lambda x: int(np.ravel(x)[0] > 0.5)], arms=2, learning_rate=0.3, seed=0)
+    points, _ = policy.check(contexts)
+    for t, context in enumerate(contexts):
+        policy._locate_row(points[t])
+        p = np.empty(2)
+        policy._fill(EVERYTHING, p)
+        assert p.tolist() == policy.probabilities(float(context)).tolist()
+    assert len({tuple(row) for row in np.asarray(points).tolist()}) == 2  # else it would say nothing

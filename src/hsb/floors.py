@@ -44,8 +44,8 @@ class Floored:
         return index, min((1.0 - self.floor) * chance + self.floor / len(among), 1.0)
 
     def _raised(self, p: Floats, offered: Masks) -> Floats:
-        """A distribution, with the floor."""
+        """A distribution, or a table of them with a mask for each row, with the floor."""
         if self.floor == 0.0:
             return p
-        among = (offered > 0).astype(np.float64) if len(offered) else np.ones(len(p))
-        return np.asarray((1.0 - self.floor) * p + self.floor * among / among.sum())
+        among = (offered > 0).astype(np.float64) if len(offered) else np.ones(p.shape)
+        return np.asarray((1.0 - self.floor) * p + self.floor * among / among.sum(axis=-1, keepdims=True))

@@ -25,8 +25,8 @@ class Policy(Floored):
     """The interface that all policies share, and what they need in common: arms, losses, a ledger of decisions, random numbers.
 
     A policy of your own fills in `distribution` and `update`, and works wherever policies do: simulate, compare, replay, `hsb run`. It is
-    copied with all its attributes. Where it says its `settings`, `save` writes them and its public NumPy arrays. `floor=`, which every policy
-    takes, is the share of decisions played uniformly.
+    copied with all its attributes. Where it says its `settings`, `save` writes them and its public NumPy arrays. Here, with `floor=`, which
+    every policy takes, a tenth of its play is uniform.
 
     >>> import hsb, numpy as np
     >>> class Greedy(hsb.Policy):
@@ -38,8 +38,7 @@ class Policy(Floored):
     ...     def update(self, context, index, loss, propensity):
     ...         self.lost[index] += loss
     ...         self.plays[index] += 1
-    >>> losses = np.column_stack([np.ones(1000), np.zeros(1000)])
-    >>> hsb.simulate(Greedy(arms=2, floor=0.1, seed=0), np.zeros(1000), losses).average_loss < 0.1  # a tenth of its play is uniform
+    >>> hsb.simulate(Greedy(arms=2, floor=0.1, seed=0), np.zeros(1000), np.tile([1.0, 0.0], (1000, 1))).average_loss < 0.1
     True
     """
 
@@ -66,8 +65,6 @@ class Policy(Floored):
         self.version = 0  # changes whenever a decision could turn out otherwise
         self.rng = generator(seed)
         self.ledger = Ledger()
-
-    # -- one round ---------------------------------------------------------------------------------------------------
 
     def decide(self, context: Any, *, available: Iterable[Hashable] | None = None, u: float | None = None) -> Decision:
         """Choose an arm for a context, among those `available` if given. Nothing is learned yet.
@@ -271,6 +268,10 @@ class Policy(Floored):
         """Check a context and keep what the next call of `_choose`, `_fill` or `_update` needs; count it in `clipped` if clipped."""
         self._context = context
 
+    def _locate_row(self, row: Any) -> None:
+        """`_locate` for a row of a table that `check` gave."""
+        self._locate(row, count=False)
+
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         """The arm for the located context and its propensity; `offered` is empty where every arm is. Changes nothing."""
         p = np.empty(len(self.arms))
@@ -281,8 +282,7 @@ class Policy(Floored):
 
     def _fill(self, offered: Masks, p: Floats) -> None:
         """The distribution over arms for the located context, into p. Changes nothing."""
-        given = self.distribution(self._context)
-        p[:] = distribution_of(given, len(p), f"{type(self).__name__}.distribution")
+        p[:] = distribution_of(self.distribution(self._context), len(p), f"{type(self).__name__}.distribution")
         if len(offered):
             p *= offered
             if not p.any():
@@ -325,7 +325,7 @@ class Policy(Floored):
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         for t in range(len(us)):
             offered = masks[t] if not masks[t].all() else EVERYTHING
-            self._locate(points[t], count=False)
+            self._locate_row(points[t])
             arms[t], chances[t] = index, chance = self._floored(offered, float(us[t]))
             self._update(offered, index, float(losses[t, index]), chance)
             self.rounds += 1
@@ -335,7 +335,7 @@ class Policy(Floored):
         us, learned = self.rng.random(len(rows.arm)), []
         for t in range(len(us)):
             offered = rows.offered(t)
-            self._locate(rows.points[t], count=False)
+            self._locate_row(rows.points[t])
             index, propensity = self._floored(offered, float(us[t]))
             if index == rows.arm[t]:
                 self._update(offered, index, float(rows.losses[t]), propensity)
@@ -347,7 +347,7 @@ class Policy(Floored):
     def learn_rows(self, rows: Rows, chances: Floats) -> None:
         """Learn every row of a log, shown with these propensities."""
         for t in range(len(rows.arm)):
-            self._locate(rows.points[t], count=False)
+            self._locate_row(rows.points[t])
             self._update(rows.offered(t), int(rows.arm[t]), float(rows.losses[t]), float(chances[t]))
             self.rounds += 1
             self.version += 1
@@ -356,7 +356,7 @@ class Policy(Floored):
         """What it would play on every row of a log, a column an arm. Changes nothing."""
         table = np.empty((len(rows.pool), len(self.arms)))
         for t in range(len(table)):
-            self._locate(rows.points[t], count=False)
+            self._locate_row(rows.points[t])
             self._fill(rows.offered(t), table[t])
             table[t] = self._raised(table[t], rows.offered(t))
         return table

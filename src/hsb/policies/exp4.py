@@ -12,7 +12,7 @@ from ..errors import FileError, InputError
 from ..locators import Keys, Nowhere
 from ..mappings import Mappings
 from ..rows import rows_of
-from ..types import Arms, Bounds, Floats, Ints, Masks, Seed, Table
+from ..types import Arms, Bounds, Floats, Ints, Seed, Table
 from .advice import Advice, Expert, Reader
 from .weighted import Weighted
 
@@ -117,9 +117,12 @@ class Exp4(Weighted):
     def _rows(self, points: Table) -> tuple[Advice, Ints]:
         return super()._rows(points) if isinstance(self.experts, Mappings) else (points, np.arange(len(points)))
 
-    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
-        super()._play(points, masks, losses, us, arms, chances, to_come)
-        self._located = _NOTHING
+    def _locate_row(self, row: Any) -> None:
+        """A row of the table is the experts' advice itself, unless they are mappings."""
+        if isinstance(self.experts, Mappings):
+            super()._locate_row(row)
+        else:
+            self._advice, self._row, self._located = row[None], 0, _NOTHING
 
     def _widen(self) -> None:
         if isinstance(self.experts, Mappings):

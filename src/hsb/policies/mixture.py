@@ -48,10 +48,8 @@ class Mixture(Rated, Located, listed=False):
         self._set_rate(horizon, learning_rate)
         self.locator = self._locator()
         self.state = self._fresh()
-        self._born, self._phases = (
-            len(self.arms),
-            1,
-        )  # arms that were there from the first round on; how many rates and sets of arms there were
+        self._born = len(self.arms)  # arms that were there from the first round on
+        self._phases = 1  # how many rates and sets of arms there were
         self._refresh()
 
     def _locator(self) -> Keys | Nowhere:
@@ -124,10 +122,7 @@ class Mixture(Rated, Located, listed=False):
         """What it would play on every row of a log, a column an arm. O(rows * nodes * arms), compiled."""
         self._visited, table = False, np.empty((len(rows.pool), len(self.arms)))
         self.state.distributions(self.state.tables.Rounds(self.locator.keys(rows.points), rows.masks, rows.pool), table)
-        if self.floor > 0.0:
-            offered = rows.masks[rows.pool] > 0
-            table = (1.0 - self.floor) * table + self.floor * offered / offered.sum(axis=1, keepdims=True)
-        return table
+        return self._raised(table, rows.masks[rows.pool]) if self.floor > 0.0 else table
 
     def replay_rows(self, rows: Rows) -> Ints:
         if self.floor > 0.0:

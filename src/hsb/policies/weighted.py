@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..offer import EVERYTHING
 from ..types import Arrays, Floats, Ints, Masks, Table
 from .located import Located
 from .rated import Rated
@@ -17,7 +16,6 @@ class Weighted(Rated, Located, listed=False):
     The advice of the located round is row `_row` of `_advice` (`kernels/experts.py` says what that is).
     """
 
-    floors_tables = True
     _kernels: ClassVar[Any]
     _own = ("locator", "_logs", "_weights")
     _advice: NDArray[Any]
@@ -58,14 +56,6 @@ class Weighted(Rated, Located, listed=False):
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         advice, which = self._rows(points)
-        if self.floor > 0.0:
-            for t in range(len(us)):
-                self._advice, self._row = advice, int(which[t])
-                offered = masks[t] if not masks[t].all() else EVERYTHING
-                arms[t], chances[t] = index, chance = self._floored(offered, float(us[t]))
-                self._update(offered, index, float(losses[t, index]), chance)
-                self.rounds += 1
-            return
         table = self._kernels.Table(advice, which, masks, losses, us)
         for part in self._stretches(len(us)):
             self._kernels.play(self._logs, self._weights, table, self.rate, self._p, arms, chances, part.start, part.stop)
