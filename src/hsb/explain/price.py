@@ -30,28 +30,22 @@ def price(explanation: Explanation, *, stop: float | None, arm_costs: Floats | N
     """
     arms, chosen = len(explanation.arms), explanation.chosen
     costs: Floats = np.full(arms, math.log(arms)) if arm_costs is None else arm_costs
+    dearer = float(costs.max()) - math.log(arms)
     ahead = _ahead(explanation.structure, chosen) or 0.0
     if chosen.structures:  # one arm everywhere
         return ahead + math.log(len(chosen.structures) + 1) + float(costs[explanation.arms.index(explanation.regions[0].arm)])
     if isinstance(chosen, KaryTree):  # with too many leaves, only down to the smallest region: what lies below it has one arm
         depth = chosen.depth if chosen.leaves <= MOST_LEAVES else _depth(explanation, chosen)
         if chosen.k**depth > MOST_LEAVES:
-            return ahead + _bound(chosen, len(explanation.regions), costs, stop)
+            regions = len(explanation.regions)
+            return ahead + theory.prior_bound(chosen, arms=arms, regions=regions, stop=stop, dearer=dearer)
         mapping = _mapping(explanation, [chosen.boxes((depth, number))[0] for number in range(chosen.k**depth)])
         return ahead - chosen.log_beta(mapping, -costs, stop)
     mapping = _mapping(explanation, [tuple(chosen.region(leaf)) for leaf in range(chosen.leaves)])
     if isinstance(chosen, GroupedLexicographic) and chosen.leaves > MOST_INTERVALS:
         runs = 1 + int(np.count_nonzero(np.diff(mapping)))
-        return ahead + _bound(chosen, runs, costs, None)
+        return ahead + theory.prior_bound(chosen, arms=arms, regions=runs, dearer=dearer)
     return ahead - chosen.log_prior(mapping, -costs, None)
-
-
-def _bound(structure: Structure, regions: int, costs: Floats, stop: float | None) -> float:
-    """Theorem 2's bound, each part paying for the dearest arm."""
-    arms = len(costs)
-    parts = structure.max_group * (structure.splits(regions, arms) + 1)
-    bound = theory.prior_bound(structure, arms=arms, regions=regions, stop=stop)
-    return bound + parts * (float(costs.max()) - math.log(arms))
 
 
 def _ahead(structure: Structure, chosen: Structure) -> float | None:

@@ -129,10 +129,8 @@ class HSB(Mixture):
         """
         arms = len(self.arms)
         regions = (self.regions or arms) if regions is None else regions
-        cost = theory.prior_bound(self.structure, arms=arms, regions=regions, stop=self.stop)
-        if self._born < arms:  # every part may have an arm that was added
-            parts = self.structure.max_group * (self.structure.splits(regions, arms) + 1)
-            cost += parts * (float(self._arm_costs().max()) - math.log(arms))
+        dearer = float(self._arm_costs().max()) - math.log(arms)  # every part may have an arm that was added
+        cost = theory.prior_bound(self.structure, arms=arms, regions=regions, stop=self.stop, dearer=dearer)
         return self._bound(cost, horizon, implicit=self.implicit, delay=delay)
 
     def explain(self) -> Explanation:

@@ -1,7 +1,5 @@
 """The default of HSB: no horizon, no rate. A rate that falls, and an advisor beside the mixture (`docs/proofs.md`, `docs/tuning.md`)."""
 
-import math
-
 from ..arguments import whole
 from ..structures import Structure
 from .bounds import prior_bound
@@ -52,12 +50,3 @@ def anytime_mixture_bound(prior_cost: float, *, arms: int, horizon: float) -> fl
     check_at_least_zero("prior_cost", prior_cost)
     check_horizon(horizon)
     return anytime_schedule(arms=arms).bound(prior_cost, arms=arms, horizon=horizon)
-
-
-def advisor_cost() -> float:
-    """What the advisor beside the mixture adds to ln(1/beta), once: ln(1 / the mixture's prior weight).
-
-    >>> round(advisor_cost(), 2)
-    4.61
-    """
-    return -math.log(MIXTURE)

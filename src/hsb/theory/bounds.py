@@ -53,7 +53,7 @@ def constant_rate(prior_cost: float, *, arms: int, horizon: float | None, learni
     return float(learning_rate)
 
 
-def prior_bound(structure: Structure, *, arms: int, regions: int, stop: float | None = None) -> float:
+def prior_bound(structure: Structure, *, arms: int, regions: int, stop: float | None = None, dearer: float = 0.0) -> float:
     """Theorem 2's upper bound on ln(1/beta): Psi (A_R + 1) ln((H_S + 1) M).
 
     Regions are counted along the numbered leaves: one more than the places where the arm changes from one leaf to the next. In
@@ -61,7 +61,8 @@ def prior_bound(structure: Structure, *, arms: int, regions: int, stop: float | 
     finest structures count: a coarser one cannot represent every mapping of their leaves.
 
     Theorem 2 is for the uniform prior. With a tree's `stop` prior q, A splits into K parts cost A ln(1/(1-q)) + (A(K-1)+1) ln(M/q), and
-    splitting everywhere costs N ln M + (N-1)/(K-1) ln(1/(1-q)); the smaller of the two.
+    splitting everywhere costs N ln M + (N-1)/(K-1) ln(1/(1-q)); the smaller of the two. Where naming an arm costs more than ln M, by at
+    most `dearer`, each of at most Psi (A_R + 1) parts pays that too.
 
     >>> from hsb import BinaryTree
     >>> round(prior_bound(BinaryTree(depth=10), arms=3, regions=3), 3)
@@ -71,7 +72,8 @@ def prior_bound(structure: Structure, *, arms: int, regions: int, stop: float | 
     """
     check_structure(structure)
     arms, regions, stop = whole("arms", arms, 1), whole("regions", regions, 1), stop_prior(stop)
-    return structure.prior_bound(regions, arms, stop)
+    bound = structure.prior_bound(regions, arms, stop)
+    return bound + dearer * structure.max_group * (structure.splits(regions, arms) + 1) if dearer else bound
 
 
 def hierarchy_bound(
