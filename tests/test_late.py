@@ -1,9 +1,12 @@
 """Feedback that comes late, or in batches: the default goes on exploring before it knows anything, and its rate minds the delay."""
 
+import math
 from collections import deque
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+from test_regret import above
 
 import hsb
 
@@ -109,3 +112,45 @@ def test_decisions_of_old_files_have_no_advice() -> None:
     old = hsb.Decision.__new__(hsb.Decision)
     old.__setstate__(state)
     assert (old.rounds, old.advised, old.arm) == (-1, -1.0, 0)
+
+
+# -- what is proved of it ---------------------------------------------------------------------------------------------
+
+
+def late_regret(make: Callable[[int], hsb.HSB], delay: int, rounds: int, seed: int, *, swap: int = 0) -> float:
+    """Of a policy that learns every round `delay` rounds late, against the best arm: on one leaf, losses .2 and .8, which may change places."""
+    rng = np.random.default_rng([seed, delay])
+    good = (np.arange(rounds) // (swap or rounds) % 2 + (rng.random(rounds) < 0.2)) % 2
+    policy, waiting, lost = make(seed), [], 0
+    for t in range(rounds):
+        decision = policy.decide(
+            float(rng.random())
+        )  # a new number each time: one that was just located would not be looked up again
+        lost += int(decision.arm != good[t])
+        waiting.append((decision, float(decision.arm != good[t])))
+        if len(waiting) > delay:
+            decision, loss = waiting.pop(0)
+            policy.learn(decision, loss=loss)
+    return lost - min(int((good != m).sum()) for m in range(2))
+
+
+def falling(seed: int) -> hsb.HSB:
+    return hsb.HSB(hsb.BinaryTree(depth=0), arms=2, drift=None, seed=seed)
+
+
+@pytest.mark.parametrize("delay", [0, 20, 200])
+@pytest.mark.parametrize("swap", [0, 1500])
+def test_late_feedback_costs_no_more_than_is_said(delay, swap):
+    """The theorem of late feedback, for the default and for a falling rate."""
+    for make in (falling, lambda seed: hsb.HSB(hsb.BinaryTree(depth=0), arms=2, seed=seed)):
+        regrets = np.array([late_regret(make, delay, 6000, seed, swap=swap) for seed in range(3)])
+        bound = make(0).schedule.bound(math.log(2), arms=2, horizon=6000, delay=delay)
+        assert above(regrets) < bound
+        assert bound < 6000 or delay == 200
+
+
+def test_the_delay_must_be_paid_for():
+    """Negative control: the bound of feedback that comes at once is untrue where it comes 1,000 rounds late."""
+    bounds = [falling(0).schedule.bound(math.log(2), arms=2, horizon=6000, delay=delay) for delay in (0, 1000)]
+    regrets = np.array([late_regret(falling, 1000, 6000, seed) for seed in range(3)])
+    assert bounds[0] < regrets.min() <= regrets.max() < bounds[1]

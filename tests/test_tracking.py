@@ -281,10 +281,16 @@ PAGE = " ".join((Path(__file__).parent.parent / "docs" / "proofs.md").read_text(
 
 @pytest.mark.nojit
 def test_the_page_names_tests_that_there_are():
-    files = {"R": "test_regret.py", "K": "test_tracking.py", "F": "test_flatten.py", "C": "test_certificate.py"}
-    for name, file in re.findall(r"`(test_[a-z0-9_]+)` \(([RKFC])\)", PAGE):
+    files = {
+        "R": "test_regret.py",
+        "K": "test_tracking.py",
+        "F": "test_flatten.py",
+        "C": "test_certificate.py",
+        "L": "test_late.py",
+    }
+    for name, file in re.findall(r"`(test_[a-z0-9_]+)` \(([RKFCL])\)", PAGE):
         assert f"def {name}(" in (Path(__file__).parent / files[file]).read_text(), name
-    assert len(re.findall(r"`test_", PAGE)) == len(re.findall(r"`test_[a-z0-9_]+` \([RKFC]\)", PAGE)) >= 20
+    assert len(re.findall(r"`test_", PAGE)) == len(re.findall(r"`test_[a-z0-9_]+` \([RKFCL]\)", PAGE)) >= 20
 
 
 @pytest.mark.nojit
