@@ -14,6 +14,7 @@ import hsb
 from hsb.mappings import Mappings, mappings
 from hsb.offer import EVERYTHING
 from hsb.policies.exp4 import Exp4
+from hsb.rows import Rows
 
 EXACT = 1e-11
 ARMS = ["a", "b", "c"]
@@ -360,3 +361,10 @@ def test_a_row_of_a_checked_table_is_advice_and_not_a_context():
         policy._fill(EVERYTHING, p)
         assert p.tolist() == policy.probabilities(float(context)).tolist()
     assert len({tuple(row) for row in np.asarray(points).tolist()}) == 2  # else it would say nothing
+    arms, losses = np.random.default_rng(1).integers(2, size=50), np.random.default_rng(2).random(50)
+    rows = Rows(points, np.ones((1, 2), dtype=np.uint8), np.zeros(50, dtype=np.int64), arms, losses)
+    logged, told = policy.copy(), policy.copy()
+    logged.learn_rows(rows, np.full(50, 0.5))
+    for context, arm, loss in zip(contexts, arms, losses, strict=True):
+        told.learn(hsb.Decision(context=float(context), arm=int(arm), propensity=0.5), loss=float(loss))
+    assert logged.weights.tolist() == told.weights.tolist() != policy.weights.tolist()
