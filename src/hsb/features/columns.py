@@ -1,0 +1,101 @@
+"""One feature as an encoder knows it: its kind, once that is known, and its slots; and how a value is taken for it."""
+
+import math
+from hashlib import blake2b
+from typing import Any
+
+from ..errors import InputError
+from .declared import declaration
+from .kinds import LIMIT, Category, Kind
+from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, WORDS, Unfit, category_text, found
+
+FLAGS = {True: 1.0, False: 0.0}
+
+
+class Column:
+    """A feature. `codes` has its categories by number, its tags and the parts of a time by slot."""
+
+    __slots__ = ("codes", "declared", "kind", "limit", "missing", "name", "period", "slots")
+
+    def __init__(self, name: str, declared: Kind | None = None) -> None:
+        self.name = name
+        self.kind: str | None = None if declared is None else declared.name  # None: only missing values so far
+        self.declared = declared is not None
+        self.limit: int = getattr(declared, "limit", LIMIT)
+        self.period: float = float(getattr(declared, "period", 0.0))
+        self.codes: dict[str, float] = {}
+        self.slots: list[int] = []
+        self.missing = False  # was a missing value admitted?
+
+    def share(self, text: str) -> int:
+        """Which of the limit's categories or tags one beyond them goes with."""
+        return stable(text) % self.limit
+
+    @property
+    def full(self) -> bool:
+        """Do further categories or tags share places?"""
+        return len(self.codes) >= self.limit
+
+    def entry(self) -> tuple[type, int, dict[Any, float] | None] | None:
+        """The commonest type of its values, its slot and what stands for them, for the shortest way of reading."""
+        if self.kind in (NUMBER, CYCLE):
+            return float, self.slots[0], None
+        if self.kind == CATEGORY:
+            return str, self.slots[0], self.codes
+        return (bool, self.slots[0], FLAGS) if self.kind == FLAG else None
+
+
+def stable(text: str) -> int:
+    """64 bits of a hash that is the same in every process."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+
+
+def taken(column: Column, value: Any, text: int) -> tuple[str, Any]:
+    """The kind of a value and its plain form, as the column has it; (MISSING, None) where it is missing.
+
+    `text` is the most characters. Where the column's kind is not known yet, any kind does.
+    """
+    try:
+        kind, plain = found(value)
+        if kind == MISSING:
+            return kind, None
+        if column.kind == CATEGORY and column.declared and kind != CATEGORY:
+            written = category_text(value, text)
+            kind, plain = (kind, plain) if written is None else (CATEGORY, written)
+    except Unfit as error:
+        raise InputError(f"Feature {column.name!r} was given {error}.") from None
+    if column.kind == CYCLE and kind == NUMBER:
+        return CYCLE, turned(plain, column)
+    if column.kind is not None and kind != column.kind:
+        raise InputError(_mismatch(column, kind, value))
+    for word in [plain] if kind == CATEGORY else plain if kind == TAGS else ():
+        if len(word) > text:
+            raise InputError(
+                f"Feature {column.name!r} was given a text of {len(word)} characters, more than {text}: {word[:40]!r}... "
+                f"Shorten it, leave it out, or allow more: features.limit(text={len(word)})."
+            )
+    return kind, plain
+
+
+def turned(x: float, column: Column) -> float:
+    """A number within the period of its column; NaN stays."""
+    if x == math.inf or x == -math.inf:
+        raise InputError(f"Feature {column.name!r} is a Cycle({column.period:g}) and needs finite numbers; given {x}.")
+    x %= column.period
+    return x if x != column.period else 0.0  # -1e-20 % 24.0 is 24.0
+
+
+def _mismatch(column: Column, kind: str, value: Any) -> str:
+    """A value of another kind than the feature's."""
+    assert column.kind is not None
+    verb = "is declared" if column.declared else "has had"
+    start = f"Feature {column.name!r} {verb} {WORDS[column.kind]}; given {WORDS[kind]}, {value!r:.100}."
+    if column.kind == TAGS and kind == CATEGORY:
+        return f"{start} Give a list: [{value!r:.100}]."
+    if (column.kind in (NUMBER, CYCLE) and kind == FLAG) or (column.kind == FLAG and kind == NUMBER):
+        convert = "float(value)" if kind == FLAG else "bool(value)"
+        return f"{start} Give {convert}."
+    if TIME in (column.kind, kind) or TAGS in (column.kind, kind):
+        return f"{start} Give all its values in one kind, or use another name for the other."
+    declare = f"features=hsb.Features({declaration({column.name: Category()}, 'hsb.')})"
+    return f"{start} Give all its values in one kind, or declare it: {declare}, with the other features."

@@ -1,0 +1,65 @@
+"""What a user may give as a context: names with values, a row of values, or one number."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .values import MISSING, NUMBER, Unfit, found
+
+NAMED, ROW, ALONE = "named", "row", "number"  # forms
+FORMS = {NAMED: "names with values", ROW: "rows of values without names", ALONE: "single numbers"}
+NEEDED = "A context is a dict of features, a row of values or one number"
+
+
+def opened(context: Any) -> tuple[str, Any]:
+    """The form of a context, and its values: a dict, a list, or a value.
+
+    >>> opened({"age": 3}), opened((1, 2)), opened(0.5)
+    (('named', {'age': 3}), ('row', [1, 2]), ('number', 0.5))
+    """
+    if isinstance(context, np.ndarray):
+        return _array(context)
+    if isinstance(context, np.void) and context.dtype.names:
+        return NAMED, {name: context[name] for name in context.dtype.names}
+    if isinstance(context, Mapping):
+        return NAMED, dict(context)
+    if not isinstance(context, type):
+        for way in ("_asdict", "to_dict"):
+            if callable(getattr(context, way, None)):
+                if getattr(context, "ndim", 1) != 1 or hasattr(context, "columns"):
+                    raise InputError(f"{NEEDED}; given a table of type {type(context).__name__}. Give one of its rows.")
+                return _as_dict(context, way)
+    if isinstance(context, Sequence) and not isinstance(context, str | bytes | bytearray | memoryview):
+        return ROW, list(context)
+    return _alone(context)
+
+
+def _array(context: Any) -> tuple[str, Any]:
+    if context.ndim == 0:
+        return opened(context[()])
+    if context.ndim > 1 or context.dtype.names:
+        raise InputError(f"{NEEDED}; given an array of shape {context.shape}. Give one of its rows.")
+    return ROW, list(context) if context.dtype.kind in "Mm" else context.tolist()
+
+
+def _as_dict(context: Any, way: str) -> tuple[str, Any]:
+    try:
+        named = getattr(context, way)()
+    except TypeError:
+        named = None
+    if not isinstance(named, Mapping):
+        raise InputError(f"{NEEDED}; given {context!r:.200}, whose {way}() gives no dict.")
+    return NAMED, dict(named)
+
+
+def _alone(context: Any) -> tuple[str, Any]:
+    try:
+        kind, _ = found(context)
+    except Unfit as error:
+        raise InputError(f"{NEEDED}; given {error}.") from None
+    if kind == NUMBER or (kind == MISSING and context is not None):
+        return ALONE, context
+    hint = "Where there is nothing to say, give {}" if context is None else f"Name it: {{'x': {context!r:.200}}}"
+    raise InputError(f"{NEEDED}; given {context!r:.200}. {hint}.")

@@ -1,0 +1,281 @@
+"""From any context to numbers, and back to words: what a policy keeps to read what it is given."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..arguments import whole
+from ..errors import InputError
+from ..kernels import encode as kernels
+from ..types import Floats, Ints
+from .columns import Column, taken, turned
+from .contexts import NAMED, ROW
+from .declared import Features
+from .knowledge import Knowledge
+from .refit import refit
+from .values import CATEGORY, CYCLE, MISSING, NUMBER, TAGS, TIME, found
+
+Raw = Floats
+DEPTH = 5  # of the binary tree over the 32 cells of a number
+
+
+class Encoder:
+    """Reads contexts into raw rows, one float a slot, and raw rows into `z`, which models see, and `cells`, which trees see.
+
+    Reading changes nothing. `admit` takes in what is new: features, categories, a place for missing values. `observe` counts a raw row;
+    `refit`, when it is `due`, freezes new scales and edges from what was counted and says how z has moved.
+
+    >>> from hsb.features import Encoder, Features
+    >>> import numpy as np
+    >>> encoder = Encoder(Features())
+    >>> encoder.admit({"country": "FR", "age": 31}), encoder.admit({"country": "FR", "age": 33})
+    (True, False)
+    >>> encoder.read({"country": "DE", "age": None}), encoder.news
+    (array([-1., nan]), True)
+    >>> for age in (31, 33):
+    ...     encoder.observe(encoder.read({"country": "FR", "age": age}))
+    >>> a, c = encoder.refit()
+    >>> z, cells = encoder.encoded(encoder.read({"country": "FR", "age": 34}))
+    >>> dict(zip(encoder.place_names, z.tolist())), cells.tolist()
+    ({'constant': 1.0, 'country=FR': 1.0, 'age': 2.0}, [2, 31])
+    """
+
+    def __init__(self, features: Features, width: int | None = None) -> None:
+        if not isinstance(features, Features):
+            raise InputError(f"An encoder needs hsb.Features; given {features!r:.200}.")
+        self.features = features
+        self.width = whole("width", features.limits["width"] if width is None else width, 2)
+        self.knowledge = Knowledge(features, self.width)
+        self.layout = self.knowledge.layout
+        self.news = False
+        self._refresh()
+
+    def read(self, context: Any) -> Raw:
+        """The raw row of a context. Changes nothing but `news`: would `admit` add something?"""
+        if type(context) is not dict or not self._dicts:
+            return self._read_other(context)
+        row, quick, whole_ = self._blank[:], self._quick, len(context) >= self._columns
+        news = False
+        for name, value in context.items():
+            entry = quick.get(name)
+            if entry is not None:
+                kind, slot, codes = entry
+                given = type(value)
+                if codes is None:
+                    if (given is kind or given is int) and value == value:
+                        row[slot] = value
+                        continue
+                elif given is kind:
+                    code = codes.get(value)
+                    if code is not None:
+                        row[slot] = code
+                        continue
+            new, missing = self._read_value(name, value, row)
+            news |= new
+            whole_ &= not missing
+        return self._finish(context, row, news, whole_)
+
+    def admit(self, context: Any) -> bool:
+        """Take in what is new in a context, all of it or, where it is refused, nothing: was there anything?"""
+        events = self.knowledge.events(context)
+        for event in events:
+            self.knowledge.apply(event)
+        if events:
+            self._refresh()
+        return bool(events)
+
+    def observe(self, raw: Raw) -> None:
+        """Count a raw row: means and spreads of numbers, and a sample of rows."""
+        layout = self.layout
+        kernels.observe(raw, layout.head, layout.I, layout.F, layout.reservoir)
+
+    @property
+    def due(self) -> bool:
+        """Is it time to `refit`? After 2, 4, 8, 16 ... rows."""
+        rows = self.rows
+        return rows >= 2 and rows & (rows - 1) == 0
+
+    def refit(self) -> tuple[Floats, Floats]:
+        """Freeze new scales and edges: (a, c), a number for each place; what was z is now a * z + c, up to clipping.
+
+        Where a number is missing its z is 0 before and after: c then moves what its place for missing values (`missing_places`) adds.
+        """
+        return refit(self.layout)
+
+    @property
+    def missing_places(self) -> Ints:
+        """Of each place of a number, the place that is 1 where that number is missing; -1 where there is none."""
+        layout, found = self.layout, np.full(self.places, -1, dtype=np.int64)
+        for s in range(self.slots):
+            if layout.I[s, kernels.KIND] in (kernels.NUMBER, kernels.FLAG) and layout.alone(layout.I[s, kernels.PLACE]):
+                found[layout.I[s, kernels.PLACE]] = layout.I[s, kernels.MISSING]
+        return found
+
+    def encode(self, raw: Raw, z: Floats, cells: Ints) -> None:
+        """Fill z (at least `places` long) and cells (at least `slots` long), zeros behind."""
+        layout = self.layout
+        kernels.encode(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
+
+    def encoded(self, raw: Raw) -> tuple[Floats, Ints]:
+        """`encode` into fresh arrays, just long enough."""
+        z, cells = np.empty(self.places), np.empty(self.slots, dtype=np.int64)
+        self.encode(raw, z, cells)
+        return z, cells
+
+    @property
+    def slots(self) -> int:
+        """Floats of a raw row."""
+        return self.layout.slots
+
+    @property
+    def places(self) -> int:
+        """Numbers of z that mean something."""
+        return self.layout.places
+
+    @property
+    def rows(self) -> int:
+        """Raw rows observed."""
+        return int(self.layout.head[kernels.ROWS])
+
+    @property
+    def unseen(self) -> int:
+        """Values observed that were categories not admitted by then."""
+        return int(self.layout.head[kernels.UNSEEN])
+
+    @property
+    def shared(self) -> int:
+        """Values observed that share the place of another category or tag, because there were more than the limit."""
+        return int(self.layout.head[kernels.SHARED])
+
+    @property
+    def crowded(self) -> int:
+        """Categories, numbers and so on that share a place with something else, because `width` places were used up."""
+        return self.layout.crowded
+
+    @property
+    def shapes(self) -> list[tuple[str, int]]:
+        """Of each slot, how its cells are split: ("binary", depth) or ("kary", cells)."""
+        I = self.layout.I
+        return [
+            ("kary", int(I[s, kernels.LIMIT]) + 2) if I[s, kernels.KIND] == kernels.CATEGORY else ("binary", DEPTH)
+            for s in range(self.slots)
+        ]
+
+    @property
+    def slot_names(self) -> list[str]:
+        """Of each slot."""
+        return list(self.layout.slot_names)
+
+    @property
+    def place_names(self) -> list[str]:
+        """Of each place; where several things share one, all of them."""
+        return [" | ".join(names) for names in self.layout.names]
+
+    @property
+    def sample(self) -> Floats:
+        """The reservoir: raw rows, at most 512, a uniform choice of all that were observed. NaN where a slot was not known yet."""
+        return self.layout.reservoir[: self.slots, : min(self.rows, kernels.SAMPLE)].T
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        layout = self.layout
+        return sum(array.nbytes for array in (layout.head, layout.I, layout.F, layout.where, layout.reservoir))
+
+    def _refresh(self) -> None:
+        """What reading looks things up in."""
+        known = self.knowledge
+        self._blank = [math.nan] * self.slots
+        self._columns = len(known.listed)
+        self._dicts = not self.features.open or known.form == NAMED
+        entries = {name: column.entry() for name, column in known.columns.items()}
+        self._quick = {name: entry for name, entry in entries.items() if entry is not None}
+        self._cycles = [(column.slots[0], column) for column in known.listed if column.kind == CYCLE]
+        self._complete = [column for column in known.listed if not column.missing]  # that never missed a value
+        self._numbers = (not self.features.open or known.form == ROW) and all(
+            column.kind == NUMBER and column.slots[0] == j for j, column in enumerate(known.listed)
+        )  # a row of numbers is its own raw row
+
+    def _read_other(self, context: Any) -> Raw:
+        """`read` of what is no dict, or of the first context."""
+        known = self.knowledge
+        if (
+            self._numbers
+            and type(context) is np.ndarray
+            and context.shape == (self._columns,)
+            and context.dtype.char in "dflqiI"
+        ):
+            raw = np.array(context, dtype=np.float64)
+            self.news = any(math.isnan(raw[column.slots[0]]) for column in self._complete)
+            return raw
+        values = known.named(context)[1]
+        row, news, whole_ = self._blank[:], self.features.open and known.form is None, len(values) >= self._columns
+        for name, value in values.items():
+            new, missing = self._read_value(name, value, row)
+            news |= new
+            whole_ &= not missing
+        return self._finish(values, row, news, whole_)
+
+    def _read_value(self, name: str, value: Any, row: list[float]) -> tuple[bool, bool]:
+        """Write any value into its slots; is something about it new, and is it missing?"""
+        known = self.knowledge
+        name = str.__str__(name) if isinstance(name, str) else name
+        column = known.columns.get(name)
+        text = self.features.limits["text"]
+        if column is None:
+            known.check_names({name: value})
+            taken(Column(name), value, text)
+            return True, False
+        kind, plain = taken(column, value, text)
+        if kind == MISSING:
+            return False, True
+        if column.kind is None:
+            return True, False
+        if kind == CATEGORY:
+            code = column.codes.get(plain)
+            if code is None:
+                code = float(column.limit + column.share(plain)) if column.full else -1.0
+            row[column.slots[0]] = code
+            return code < 0.0, False
+        if kind == TIME:
+            for part in plain:
+                if part in column.codes:
+                    row[int(column.codes[part])] = plain[part]
+            return any(part not in column.codes for part in plain), False
+        if kind == TAGS:
+            return _read_tags(column, plain, row), False
+        row[column.slots[0]] = plain
+        return False, False
+
+    def _finish(self, values: dict[str, Any], row: list[float], news: bool, whole_: bool) -> Raw:
+        if news:
+            self.knowledge.check_names(values)
+        elif not whole_:
+            news = any(found(values.get(column.name))[0] == MISSING for column in self._complete)
+        try:
+            for slot, column in self._cycles:
+                row[slot] = turned(row[slot], column)
+            raw = np.array(row, dtype=np.float64)
+        except OverflowError:
+            for column in self.knowledge.listed:
+                taken(column, values.get(column.name), self.features.limits["text"])  # says which feature it is
+            raise
+        self.news = news
+        return raw
+
+
+def _read_tags(column: Column, tags: list[str], row: list[float]) -> bool:
+    for slot in column.slots:
+        row[slot] = 0.0
+    news = False
+    for tag in tags:
+        own = column.codes.get(tag)
+        if own is not None:
+            row[int(own)] = 1.0
+        elif column.full:
+            shared = column.slots[column.share(tag)]
+            row[shared] = row[shared] or 2.0
+        else:
+            news = True
+    return news

@@ -1,0 +1,145 @@
+"""The kinds of features that can be declared: small, frozen, plain data."""
+
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, ClassVar
+
+from ..arguments import is_number, whole
+from ..errors import InputError
+
+LIMIT = 64  # categories or tags that are kept one by one
+MOST = 1 << 16  # the largest limit
+
+
+class Kind:
+    """What all kinds of features share. Use one of Number, Category, Cycle, Flag, Tags and Time."""
+
+    name: ClassVar[str]
+    """How messages and files call it."""
+    kinds: ClassVar[dict[str, type["Kind"]]] = {}  # filled as classes are defined; `from_dict` looks here
+
+    def __init_subclass__(cls) -> None:
+        Kind.kinds[cls.__name__] = cls
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {"kind": type(self).__name__, **{name: getattr(self, name) for name in _names(self)}}
+
+    @staticmethod
+    def from_dict(data: Any) -> "Kind":
+        """The kind that `to_dict` wrote.
+
+        >>> Kind.from_dict(Cycle(24).to_dict())
+        Cycle(24)
+        """
+        cls = Kind.kinds.get(str(data.get("kind"))) if isinstance(data, dict) else None
+        if cls is None:
+            raise InputError(f"A kind of feature is one of {', '.join(Kind.kinds)}; given {data!r}.")
+        given = {name: value for name, value in data.items() if name != "kind"}
+        if set(given) != set(_names(cls)):
+            raise InputError(f"{cls.__name__} has {_names(cls) or 'no settings'}; given {given!r}.")
+        return cls(**given)
+
+    def __repr__(self) -> str:
+        shown = []
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if field.default is MISSING:
+                shown.append(repr(value))
+            elif value != field.default:
+                shown.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _names(kind: Any) -> list[str]:
+    return [field.name for field in fields(kind)]
+
+
+@dataclass(frozen=True, repr=False)
+class Number(Kind):
+    """A number of any range and scale: an age, a price, a count. Its mean, spread and quantiles are found out on the way.
+
+    >>> Number()
+    Number()
+    """
+
+    name: ClassVar[str] = "number"
+
+
+@dataclass(frozen=True, repr=False)
+class Category(Kind):
+    """One of several names: a country, a device, a postcode. Whole numbers and True, False are taken by their text.
+
+    The first `limit` categories have places of their own; later ones share these, each always the same, by a hash of its text.
+
+    >>> Category(), Category(limit=1000)
+    (Category(), Category(limit=1000))
+    """
+
+    limit: int = LIMIT
+    name: ClassVar[str] = "category"
+
+    def __post_init__(self) -> None:
+        _check_limit("Category", self.limit)
+
+
+@dataclass(frozen=True, repr=False)
+class Cycle(Kind):
+    """A number that goes round: `period` is next to 0. Hours of the day are a Cycle(24), degrees of a compass a Cycle(360).
+
+    >>> Cycle(24)
+    Cycle(24)
+    """
+
+    period: float
+    name: ClassVar[str] = "cycle"
+
+    def __post_init__(self) -> None:
+        if not is_number(self.period) or not 1e-100 < self.period < 1e100:
+            raise InputError(
+                f"Cycle needs a period above 0, after which it begins again, e.g. Cycle(24); given {self.period!r}."
+            )
+        object.__setattr__(self, "period", float(self.period) if self.period % 1 else int(self.period))
+
+
+@dataclass(frozen=True, repr=False)
+class Flag(Kind):
+    """True or False: is_member, weekend.
+
+    >>> Flag()
+    Flag()
+    """
+
+    name: ClassVar[str] = "flag"
+
+
+@dataclass(frozen=True, repr=False)
+class Tags(Kind):
+    """Any number of names at once: a list, tuple or set of text. The first `limit` tags have places of their own, as in Category.
+
+    >>> Tags()
+    Tags()
+    """
+
+    limit: int = LIMIT
+    name: ClassVar[str] = "tags"
+
+    def __post_init__(self) -> None:
+        _check_limit("Tags", self.limit)
+
+
+@dataclass(frozen=True, repr=False)
+class Time(Kind):
+    """A date, a time of day or both: datetime, date, time, numpy.datetime64, pandas.Timestamp, as the clock on the wall shows it.
+
+    A policy sees the days since 1970 as a number, the hour of the day and the day of the week as cycles.
+
+    >>> Time()
+    Time()
+    """
+
+    name: ClassVar[str] = "time"
+
+
+def _check_limit(who: str, limit: Any) -> None:
+    if whole(f"limit of {who}", limit, 1) > MOST:
+        raise InputError(f"limit of {who} must be at most {MOST}; given {limit}. Further ones share places, and are counted.")

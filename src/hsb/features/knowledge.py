@@ -1,0 +1,210 @@
+"""What an encoder has found out: the features and their values so far, as a journal of admissions, and the layout that follows from it.
+
+Everything but the statistics follows from the declaration and the journal, so a file holds these two and cannot contradict itself.
+"""
+
+from typing import Any
+
+from ..errors import InputError
+from ..kernels import encode as kernels
+from .columns import Column, taken
+from .contexts import ALONE, FORMS, NAMED, ROW, opened
+from .declared import Features, nearest
+from .kinds import Kind
+from .layout import Layout
+from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, PARTS, TAGS, TIME
+
+Event = list[Any]
+SLOT_KINDS = {NUMBER: kernels.NUMBER, CATEGORY: kernels.CATEGORY, CYCLE: kernels.CYCLE, FLAG: kernels.FLAG}
+
+
+class Knowledge:
+    """Columns by name, the layout, and the journal that made them. An event is a list of plain data:
+
+    ["form", form, length], ["name", text], ["kind", j, kind], ["value", j, text], ["missing", j]; j is the column's number.
+    """
+
+    def __init__(self, features: Features, width: int) -> None:
+        self.features, self.layout = features, Layout(width)
+        self.columns: dict[str, Column] = {}
+        self.listed: list[Column] = []  # by number
+        self.slot_columns: list[Column] = []
+        self.form: str | None = None  # of contexts, where nothing is declared
+        self.length = 0  # of rows
+        self.journal: list[Event] = []
+        for name, kind in features.kinds.items():
+            self._add(Column(name, kind))
+
+    def named(self, context: Any) -> tuple[str, dict[str, Any]]:
+        """The form of a context, and its values by name; refused where its form, its names or their number do not fit."""
+        form, values = opened(context)
+        if not self.features.open:
+            values = self._declared(form, values)
+        else:
+            if form != (self.form or form):
+                raise InputError(
+                    f"So far contexts were {FORMS[self.form or form]}; given {FORMS[form]}: {context!r:.200}. "
+                    "Give all in one form, or declare the features: both forms are then taken."
+                )
+            if form == ROW and self.form == ROW and len(values) != self.length:
+                raise InputError(
+                    f"Contexts had {self.length} values so far; given {len(values)}. Put None where a value is missing."
+                )
+            if form != NAMED:
+                values = {f"x{j}": value for j, value in enumerate(values)} if form == ROW else {"x": values}
+        self.check_names(values)
+        plain = {str.__str__(name): value for name, value in values.items()}
+        if len(plain) != len(values):
+            raise InputError(f"Two names of the context have the same text; given {list(values)!r:.200}.")
+        return form, plain
+
+    def events(self, context: Any) -> list[Event]:
+        """What is new in a context. Changes nothing; refused where anything in the context does not fit."""
+        form, values = self.named(context)
+        found: list[Event] = []
+        if self.features.open and self.form is None:
+            found.append(["form", form, len(values) if form == ROW else 0])
+        text = self.features.limits["text"]
+        for j, column in enumerate(self.listed):
+            found += _news(j, column, *taken(column, values.get(column.name), text))
+        j = len(self.listed)
+        for name, value in values.items():
+            if name not in self.columns:
+                column = Column(name)
+                found.append(["name", name])
+                found += _news(j, column, *taken(column, value, text))
+                j += 1
+        return found
+
+    def apply(self, event: Event) -> None:
+        """Write an event into the journal and do what it says."""
+        self.journal.append(event)
+        if event[0] == "form":
+            self.form, self.length = event[1], event[2]
+        elif event[0] == "name":
+            self._add(Column(event[1]))
+        elif event[0] == "kind":
+            self.listed[event[1]].kind = event[2]
+            self._make_slot(self.listed[event[1]])
+        elif event[0] == "missing":
+            column = self.listed[event[1]]
+            column.missing = True
+            if column.slots:
+                self.layout.miss(column.slots[0], column.name)
+        else:
+            self._value(self.listed[event[1]], event[2])
+
+    def found(self) -> Features:
+        """The features as they would be declared; those that were always missing are left out.
+
+        A category that was found out becomes `Category()`, and so on.
+        """
+        if not self.features.open:
+            return self.features
+        by_name = {cls.name: cls for cls in Kind.kinds.values()}
+        kinds = {column.name: by_name[column.kind]() for column in self.listed if column.kind is not None}
+        return Features(kinds).limit(**self.features.limits)
+
+    def _add(self, column: Column) -> None:
+        self.columns[column.name] = column
+        self.listed.append(column)
+        if column.kind is not None:
+            self._make_slot(column)
+
+    def _make_slot(self, column: Column) -> None:
+        """The slot of a kind that has one from the beginning; times and tags get theirs as parts and tags appear."""
+        if column.kind in SLOT_KINDS:
+            limit = column.limit if column.kind == CATEGORY else 0
+            self._slot(column, column.name, SLOT_KINDS[column.kind], limit=limit, period=column.period)
+
+    def _slot(self, column: Column, name: str, kind: int, *, limit: int = 0, period: float = 0.0) -> int:
+        s = self.layout.slot(name, kind, limit=limit, period=period)
+        column.slots.append(s)
+        self.slot_columns.append(column)
+        if column.missing and len(column.slots) == 1:
+            self.layout.miss(s, column.name)
+        return s
+
+    def _value(self, column: Column, text: str) -> None:
+        """A new category, tag, or part of a time."""
+        if column.kind == CATEGORY:
+            k = len(column.codes)
+            column.codes[text] = float(k)
+            self.layout.category(column.slots[0], k, text)
+        elif column.kind == TAGS:
+            column.codes[text] = self._slot(column, f"{column.name}: {text}", kernels.TAG)
+        else:
+            kind = kernels.CYCLE if PARTS[text] else kernels.NUMBER
+            column.codes[text] = self._slot(column, f"{column.name} {text}", kind, period=PARTS[text])
+
+    def _declared(self, form: str, values: Any) -> dict[str, Any]:
+        if form == NAMED:
+            return values  # type: ignore[no-any-return]
+        row = [values] if form == ALONE else values
+        names = self.features.names
+        if len(row) != len(names):
+            raise InputError(
+                f"{len(names)} features are declared ({', '.join(map(repr, names[:8]))}{', ...' if len(names) > 8 else ''}); "
+                f"given {len(row)} values. Put None where a value is missing, or give a dict."
+            )
+        return dict(zip(names, row, strict=True))
+
+    def check_names(self, values: dict[str, Any]) -> None:
+        limits, known = self.features.limits, self.columns
+        strange = [name for name in values if name not in known]
+        for name in strange:
+            if not isinstance(name, str):
+                raise InputError(f"Names of features are text; given {name!r:.100}. For values without names give a list.")
+            if not self.features.open:
+                raise InputError(
+                    f"Feature {name!r:.100} is not declared; declared are {', '.join(map(repr, list(known)[:20]))}.{nearest(name, known)}"
+                )
+            if len(name) > limits["text"]:
+                raise InputError(
+                    f"The name {name[:40]!r}... has {len(name)} characters, more than {limits['text']}. Shorten it."
+                )
+        if len(known) + len(strange) > limits["columns"]:
+            raise InputError(
+                f"With {strange[0]!r:.100} there are {len(known) + len(strange)} features, more than {limits['columns']}. "
+                "Names should not hold values: give {'user': 'u17'}, not {'user_u17': 1}. "
+                f"Or allow more: features.limit(columns={len(known) + len(strange)})."
+            )
+
+
+def _news(j: int, column: Column, kind: str, plain: Any) -> list[Event]:
+    """What is new in a value that was taken for a column."""
+    if kind == MISSING:
+        return [] if column.missing else [["missing", j]]
+    found: list[Event] = [] if column.kind is not None else [["kind", j, kind]]
+    words = [plain] if kind == CATEGORY else list(plain) if kind in (TAGS, TIME) else []
+    room = len(PARTS) if kind == TIME else column.limit - len(column.codes)
+    new = [word for word in words if word not in column.codes][: max(room, 0)]
+    return found + [["value", j, word] for word in new]
+
+
+def fits(knowledge: Knowledge, event: Any) -> bool:
+    """May an event from a file be applied now?"""
+    columns, open_ = knowledge.listed, knowledge.features.open
+    text = knowledge.features.limits["text"]
+    match event:
+        case ["form", str() as form, int() as length]:
+            return open_ and knowledge.form is None and form in FORMS and (length >= 0 if form == ROW else length == 0)
+        case ["name", str() as name]:
+            return (
+                open_
+                and name not in knowledge.columns
+                and len(name) <= text
+                and len(columns) < knowledge.features.limits["columns"]
+            )
+        case ["kind", int() as j, str() as kind]:
+            return open_ and 0 <= j < len(columns) and columns[j].kind is None and kind in (NUMBER, CATEGORY, FLAG, TIME, TAGS)
+        case ["missing", int() as j]:
+            return 0 <= j < len(columns) and not columns[j].missing
+        case ["value", int() as j, str() as word] if 0 <= j < len(columns):
+            column = columns[j]
+            if word in column.codes:
+                return False
+            if column.kind == TIME:
+                return word in PARTS
+            return column.kind in (CATEGORY, TAGS) and len(word) <= text and not column.full
+    return False

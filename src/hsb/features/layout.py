@@ -1,0 +1,96 @@
+"""The arrays of an encoder: what each slot means and has seen, and which place each thing has."""
+
+import numpy as np
+
+from ..kernels import encode as kernels
+from ..types import Floats, Ints
+from .columns import stable
+
+
+class Layout:
+    """Slots and places. Arrays have room for more slots than there are; the kernels are told how many (`head`)."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.head: Ints = np.zeros(kernels.HEAD, dtype=np.int64)
+        self.head[kernels.PLACES] = 1
+        self.I: Ints = np.zeros((0, kernels.INTS), dtype=np.int64)
+        self.F: Floats = np.zeros((0, kernels.FLOATS))
+        self.where: Ints = np.zeros(0, dtype=np.int64)
+        self.reservoir: Floats = np.zeros((0, kernels.SAMPLE))
+        self.names: list[list[str]] = [["constant"]]  # of what is at each place
+        self.slot_names: list[str] = []
+        self.listed = 0  # entries of `where` in use
+        self.crowded = 0  # things that share a place, because `width` places were used up
+
+    @property
+    def slots(self) -> int:
+        """How many slots there are."""
+        return len(self.slot_names)
+
+    @property
+    def places(self) -> int:
+        """How many places are used; never more than `width`."""
+        return len(self.names)
+
+    def place(self, name: str) -> int:
+        """A place for what has this name: a new one, or, when all are used up, one by a hash of the name."""
+        if self.places < self.width:
+            self.names.append([name])
+            self.head[kernels.PLACES] = self.places
+            return self.places - 1
+        p = 1 + stable(name) % (self.width - 1)
+        self.names[p].append(name)
+        self.crowded += 1
+        return p
+
+    def slot(self, name: str, kind: int, *, limit: int = 0, period: float = 0.0) -> int:
+        """A new slot, with its places; a category's come as it does."""
+        s = self.slots
+        if s == len(self.I):
+            self._grow()
+        self.slot_names.append(name)
+        self.head[kernels.SLOTS] = s + 1
+        self.I[s] = 0
+        self.I[s, kernels.KIND] = kind
+        self.I[s, kernels.MISSING] = -1
+        self.F[s] = 0.0
+        self.F[s, kernels.PERIOD] = period
+        if kind == kernels.CATEGORY:
+            self.I[s, kernels.LIMIT] = limit
+            self.I[s, kernels.START] = self._list(limit)
+        elif kind == kernels.CYCLE:
+            self.I[s, kernels.PLACE] = self.place(f"{name} sin")
+            self.I[s, kernels.START] = self.place(f"{name} cos")
+        else:
+            self.I[s, kernels.PLACE] = self.place(name)
+        return s
+
+    def category(self, s: int, k: int, text: str) -> None:
+        """A place for category k of a slot."""
+        self.where[self.I[s, kernels.START] + k] = self.place(f"{self.slot_names[s]}={text}")
+
+    def miss(self, s: int, name: str) -> None:
+        """A place for a slot's being missing."""
+        self.I[s, kernels.MISSING] = self.place(f"{name} is missing")
+
+    def alone(self, p: int) -> bool:
+        """Has a place one meaning only?"""
+        return len(self.names[p]) == 1
+
+    def _list(self, limit: int) -> int:
+        start = self.listed
+        self.listed += limit
+        if self.listed > len(self.where):
+            more = np.full(max(2 * len(self.where), self.listed), -1, dtype=np.int64)
+            more[:start] = self.where[:start]
+            self.where = more
+        return start
+
+    def _grow(self) -> None:
+        used, room = self.slots, max(8, 3 * self.slots // 2)
+        for name, empty in (("I", 0), ("F", 0.0), ("reservoir", np.nan)):
+            old = getattr(self, name)
+            new = np.full((room, old.shape[1]), empty, dtype=old.dtype)
+            new[:used] = old[:used]
+            setattr(self, name, new)

@@ -1,0 +1,73 @@
+"""What an encoder freezes now and then: shift and scale of numbers, and the edges of their cells."""
+
+import math
+
+import numpy as np
+
+from ..kernels import encode as kernels
+from ..kernels.encode import CELLS, COUNT, EDGE, EDGES, M2, MEAN, SCALE, SETTLED, SHIFT
+from ..types import Floats
+from .layout import Layout
+
+SETTLE = 64  # rows after which a number that shares its place is scaled, once and for all
+NOISE = 1e-14  # a spread below this part of the mean is rounding, and the number a constant
+
+
+def refit(layout: Layout) -> tuple[Floats, Floats]:
+    """Freeze new scales and edges. What was z is now a * z + c, place by place, up to clipping.
+
+    Places that several things share cannot be moved like that: numbers there are scaled once, after `SETTLE` rows, and then kept.
+    """
+    a, c = np.ones(layout.places), np.zeros(layout.places)
+    for s in range(layout.slots):
+        kind = layout.I[s, kernels.KIND]
+        if kind in (kernels.NUMBER, kernels.FLAG):
+            p = int(layout.I[s, kernels.PLACE])
+            if layout.alone(p):
+                a[p], c[p] = rescale(layout.F[s])
+            elif layout.F[s, SETTLED] < SETTLE <= layout.F[s, COUNT]:
+                rescale(layout.F[s])
+        if kind == kernels.NUMBER:
+            cut = edges(layout.reservoir[s])
+            layout.I[s, EDGES] = len(cut)
+            layout.F[s, EDGE : EDGE + len(cut)] = cut
+            layout.F[s, EDGE + len(cut) :] = 0.0
+    return a, c
+
+
+def rescale(row: Floats) -> tuple[float, float]:
+    """Shift and scale are now the mean and the standard deviation so far; how what was scaled before is moved."""
+    count, mean = float(row[COUNT]), float(row[MEAN])
+    scale = math.sqrt(row[M2] / count) if count >= 2 else 0.0
+    if not scale > NOISE * abs(mean):
+        return 1.0, 0.0
+    was, shift = float(row[SCALE]), float(row[SHIFT])
+    row[SHIFT], row[SCALE], row[SETTLED] = mean, scale, count
+    return (was / scale, (shift - mean) / scale) if was > 0.0 else (1.0, 0.0)
+
+
+def edges(sample: Floats) -> Floats:
+    """At most CELLS - 1 edges, ascending, from a sample with NaN where it is missing.
+
+    Where there are few different values each has a cell of its own, cut half way. Otherwise cells are filled from the left, each up to
+    an even share of what is left: a value that is very common fills a cell and takes nothing from the rest.
+
+    >>> import numpy as np
+    >>> edges(np.array([3.0, 1.0, np.nan, 1.0]))
+    array([2.])
+    """
+    values, counts = np.unique(sample[~np.isnan(sample)], return_counts=True)
+    if len(values) <= CELLS:
+        with np.errstate(invalid="ignore"):
+            middle = 0.5 * values[:-1] + 0.5 * values[1:]
+        return np.where((values[:-1] < middle) & (middle <= values[1:]), middle, values[1:])
+    cut: list[float] = []
+    left, inside = float(counts.sum()), 0.0
+    for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+        share = left / (CELLS - len(cut))
+        if inside and inside + count / 2 > share and len(cut) < CELLS - 1:
+            cut.append(value)
+            left -= inside
+            inside = 0.0
+        inside += count
+    return np.array(cut)

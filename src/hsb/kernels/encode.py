@@ -1,0 +1,157 @@
+"""Contexts of mixed features as numbers: what models see (z), what trees see (cells), and the statistics that both rest on.
+
+A raw row has one float for each *slot*, NaN where it is missing; one that was read when fewer slots were known is shorter. What a
+slot means stands in a row of `I` and a row of `F` (below). `where` lists the places of all categories, slot by slot. `head` counts.
+
+A category's raw value is its number k, in order of admission; limit + k says that it shares the place of k; -1 that it is new.
+A tag's is 1 or 0, or 2 where the slot's place is shared by other tags and only they are there.
+"""
+
+import math
+
+import numpy as np
+
+from .jit import inner, kernel
+from .splitmix import STEP, mixed
+
+NUMBER, CATEGORY, CYCLE, FLAG, TAG = range(5)  # kinds of slots
+KIND, PLACE, MISSING, START, LIMIT, EDGES, INTS = range(7)  # columns of I
+# PLACE is that of z, of a cycle's sine; MISSING its place for missing values, -1 as long as there were none; START where a category's
+# places begin in `where`, or the place of a cycle's cosine.
+COUNT, MEAN, M2, SHIFT, SCALE, PERIOD, SETTLED, EDGE = range(8)  # columns of F; the edges of its cells begin at EDGE
+SLOTS, PLACES, ROWS, UNSEEN, SHARED, HEAD = range(6)  # of head
+SAMPLE = 512  # rows of the reservoir
+CELLS = 31  # of a number, beside 0 for missing
+FLOATS = EDGE + CELLS - 1
+CLIP = 4.0  # standard deviations beyond which numbers are cut
+HUGE = 1e140  # statistics cut numbers here, so that no square overflows
+TURN = 2.0 * math.pi
+
+
+@inner
+def encode_row(raw, z, cells, head, I, F, where):
+    """Fill z and cells, zeros behind what is known."""
+    for p in range(len(z)):
+        z[p] = 0.0
+    z[0] = 1.0
+    slots = head[SLOTS]
+    for s in range(slots, len(cells)):
+        cells[s] = 0
+    for s in range(slots):
+        x = raw[s] if s < len(raw) else math.nan
+        if math.isnan(x):
+            cells[s] = 0
+            if I[s, MISSING] >= 0:
+                z[I[s, MISSING]] += 1.0
+            continue
+        kind, place = I[s, KIND], I[s, PLACE]
+        if kind == NUMBER:
+            cells[s] = number_cell(x, I, F, s)
+            z[place] += scaled(x, F, s)
+        elif kind == CATEGORY:
+            k = category(x, I[s, LIMIT])
+            cells[s] = k + 2
+            if k >= 0 and where[I[s, START] + k] >= 0:
+                z[where[I[s, START] + k]] += 1.0
+        elif kind == CYCLE:
+            phase = x / F[s, PERIOD]
+            phase -= math.floor(phase)
+            cells[s] = 1 + min(int(phase * CELLS), CELLS - 1) if 0.0 <= phase <= 1.0 else 1
+            z[place] += math.sin(TURN * phase) if 0.0 <= phase <= 1.0 else 0.0
+            z[I[s, START]] += math.cos(TURN * phase) if 0.0 <= phase <= 1.0 else 0.0
+        elif kind == FLAG:
+            cells[s] = CELLS if x > 0.5 else 1
+            z[place] += scaled(x, F, s)
+        else:
+            cells[s] = CELLS if x > 0.5 else 1
+            z[place] += 1.0 if x > 0.5 else 0.0
+
+
+@inner
+def scaled(x, F, s):
+    """A number in standard deviations from the mean, cut."""
+    if F[s, SCALE] == 0.0:
+        return 0.0
+    return min(max((x - F[s, SHIFT]) / F[s, SCALE], -CLIP), CLIP)
+
+
+@inner
+def category(x, limit):
+    """The number of a category among the limit's; -1 where it is new, or no category at all."""
+    if 0.0 <= x < limit:
+        return np.int64(x)
+    if limit <= x < 2 * limit:
+        return np.int64(x) - limit
+    return np.int64(-1)
+
+
+@inner
+def number_cell(x, I, F, s):
+    """1 .. CELLS, by how many edges are not above x; fewer edges are spread over all cells."""
+    low, high = 0, I[s, EDGES]
+    while low < high:
+        middle = (low + high) // 2
+        if F[s, EDGE + middle] <= x:
+            low = middle + 1
+        else:
+            high = middle
+    return spread(low, I[s, EDGES])
+
+
+@inner
+def spread(k, edges):
+    """The cell of the numbers above k of all edges."""
+    return 1 + (2 * k * (CELLS - 1) + edges) // (2 * edges) if edges > 0 else 1
+
+
+@kernel
+def encode(raw, z, cells, head, I, F, where):
+    encode_row(raw, z, cells, head, I, F, where)
+
+
+@kernel
+def encode_rows(raw, z, cells, head, I, F, where):
+    """`encode` for a table."""
+    for t in range(len(raw)):
+        encode_row(raw[t], z[t], cells[t], head, I, F, where)
+
+
+@inner
+def observe_row(raw, head, I, F, reservoir):
+    """Count a raw row: moments of finite numbers, unseen and shared categories, and a reservoir of whole rows, a column each."""
+    n = head[ROWS]
+    j = n
+    if n >= SAMPLE:
+        j = np.int64(mixed(np.uint64(n) * STEP) % np.uint64(n + 1))
+    head[ROWS] = n + 1
+    for s in range(head[SLOTS]):
+        x = raw[s] if s < len(raw) else math.nan
+        if j < SAMPLE:
+            reservoir[s, j] = x
+        kind = I[s, KIND]
+        if kind == CATEGORY:
+            if x < 0.0:
+                head[UNSEEN] += 1
+            elif x >= I[s, LIMIT]:
+                head[SHARED] += 1
+        elif kind == TAG:
+            if x > 1.0:
+                head[SHARED] += 1
+        elif math.isfinite(x):
+            x = min(max(x, -HUGE), HUGE)
+            F[s, COUNT] += 1.0
+            delta = x - F[s, MEAN]
+            F[s, MEAN] += delta / F[s, COUNT]
+            F[s, M2] += delta * (x - F[s, MEAN])
+
+
+@kernel
+def observe(raw, head, I, F, reservoir):
+    observe_row(raw, head, I, F, reservoir)
+
+
+@kernel
+def observe_rows(raw, head, I, F, reservoir):
+    """`observe` for a table."""
+    for t in range(len(raw)):
+        observe_row(raw[t], head, I, F, reservoir)
