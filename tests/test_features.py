@@ -1,12 +1,24 @@
 """Features: what contexts may be, against a naive encoder; nothing changes where something is refused."""
 
+import json
+import math
+from collections import OrderedDict, namedtuple
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from types import MappingProxyType
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_features import NaiveEncoder
 
-from hsb.features import Cycle, Encoder, Features
+from hsb.errors import InputError
+from hsb.features import Category, Cycle, Encoder, Features, Flag, Number, Tags, Time
+from hsb.kernels.encode import SETTLED
 
 NAN = float("nan")
 
@@ -108,3 +120,377 @@ def test_a_late_row_is_shorter():
     longer, more = np.full(9, 7.0), np.full(5, 7)
     encoder.encode(short, longer, more)
     assert longer.tolist() == [*z, *[0.0] * (9 - len(z))] and more.tolist() == [1, 0, 0, 0, 0]
+
+
+def test_the_reservoir_is_uniform():
+    """512 of 8192 rows: each sixteenth of the rows has 32 of them on average; chi-squared with 15 degrees stays below 37.7 (.001)."""
+    encoder = learned([{"t": float(t)} for t in range(8192)])
+
+    def chi2(rows):
+        counts = np.histogram(rows, 16, (0, 8192))[0]
+        return ((counts - 32.0) ** 2 / 32.0).sum()
+
+    rows = encoder.sample[:, 0]
+    assert len(set(rows.tolist())) == 512 == len(rows)
+    assert chi2(rows) < 37.7
+    assert chi2(np.arange(8192 - 512, 8192)) > 1000  # the last rows would not do
+    assert encoder.sample.shape == (512, 1) and learned([{"t": 1.0}]).sample.tolist() == [[1.0]]
+
+
+def test_sampled_rows_are_whole():
+    encoder = learned([{"a": float(t), "b": -float(t)} for t in range(2000)])
+    assert (encoder.sample[:, 0] == -encoder.sample[:, 1]).all()
+
+
+def test_many_values_are_cut_into_even_cells():
+    rng = np.random.default_rng(1)
+    encoder = learned([{"x": x} for x in np.exp(3 * rng.normal(size=4096)).tolist()])
+    cells = [encoder.encoded(np.array([x]))[1][0] for x in np.exp(3 * rng.normal(size=4096))]
+    counts = np.bincount(cells, minlength=32)[1:]
+    assert len(counts) == 31 and counts.min() > 4096 / 31 / 3 and counts.max() < 4096 / 31 * 3
+    half = learned([{"x": 0.0 if t % 2 else t / 1000} for t in range(2048)])
+    used = {half.encoded(np.array([0.0 if t % 2 else t / 1000]))[1][0] for t in range(2048)}
+    assert len(used) == 31  # what is common takes one cell, not half of them
+    assert half.encoded(np.array([math.inf]))[1][0] == 31 and half.encoded(np.array([-math.inf]))[1][0] == 1
+
+
+@given(st.lists(st.floats(allow_nan=False) | st.sampled_from([0.0, 1.0, 5e-324, -1e308, 1e308]), min_size=2, max_size=40))
+def test_cells_and_places_of_any_numbers(values):
+    encoder = learned([{"x": value} for value in values])
+    encoder.refit()
+    order = sorted(set(values))
+    cells, z = [], []
+    for x in order:
+        (_, place), (cell,) = encoder.encoded(np.array([x]))
+        cells.append(cell)
+        z.append(place)
+    assert cells == sorted(cells) and cells[0] >= 1 and cells[-1] <= 31
+    assert len(order) > 31 or len(set(cells)) == len(order)
+    assert np.isfinite(z).all() and np.abs(z).max() <= 4.0 and z == sorted(z)
+    assert np.isfinite(encoder.layout.F).all() or any(map(math.isinf, values))
+    assert encoder.copy() == encoder
+
+
+def test_what_values_are():
+    moment = datetime(2024, 2, 29, 18, 30)
+    context = {
+        "n": Decimal("2.5"), "f": Fraction(1, 2), "i": np.int32(3), "s": np.str_("a"), "b": np.True_, "d": date(1970, 1, 2),
+        "m": moment, "p": pd.Timestamp(moment), "8": np.datetime64(moment, "ns"), "h": time(6), "t": {"y", "x"}, "e": [], "z": np.array(2.0),
+    }  # fmt: skip
+    encoder = Encoder(Features())
+    assert encoder.admit(context) and not encoder.admit(context)
+    raw = dict(zip(encoder.slot_names, encoder.read(context).tolist(), strict=True))
+    day = moment.toordinal() - date(1970, 1, 1).toordinal() + 18.5 / 24
+    assert raw == {
+        "n": 2.5, "f": 0.5, "i": 3.0, "s": 0.0, "b": 1.0, "d day": 1.0, "d weekday": 4.0, "z": 2.0,
+        "m day": day, "m hour": 18.5, "m weekday": 3.0, "p day": day, "p hour": 18.5, "p weekday": 3.0,
+        "8 day": day, "8 hour": 18.5, "8 weekday": 3.0, "h hour": 6.0, "t: x": 1.0, "t: y": 1.0,
+    }  # fmt: skip
+    for missing in (
+        None,
+        NAN,
+        pd.NA,
+        pd.NaT,
+        np.datetime64("NaT"),
+        Decimal("NaN"),
+        Decimal("sNaN"),
+        np.float32("nan"),
+        np.ma.masked,
+    ):
+        raw = encoder.read(dict.fromkeys(context, missing))
+        assert np.isnan(raw).all() and encoder.news
+
+
+WRONG = [
+    b"a",
+    1j,
+    {"a": 1},
+    [1, 2],
+    ["a", 1],
+    object(),
+    timedelta(1),
+    np.timedelta64(1, "D"),
+    np.zeros((2, 2)),
+    10**400,
+    lambda: 0,
+    int,
+]
+WRONG += [np.datetime64(2**40, "Y"), Fraction(10**400), "x" * 257, ["x" * 257], np.array([1.0])]
+
+
+@pytest.mark.parametrize("value", WRONG, ids=lambda value: f"{type(value).__name__}")
+@pytest.mark.filterwarnings("error")
+def test_what_no_feature_can_be(value):
+    for encoder in (Encoder(Features()), learned([{"a": 1.0}]), learned([{"a": "x"}]), learned([{"b": 1}, {"a": None}])):
+        before = encoder.copy()
+        for use in (encoder.read, encoder.admit):
+            with pytest.raises(InputError, match="'a'"):
+                use({"b": 2.0, "a": value})
+        assert encoder == before
+
+
+KINDS = {"number": [1, 2.5], "category": ["a", "b"], "flag": [True, False], "time": [date(2020, 1, 1)], "tags": [["a"], []]}
+
+
+@pytest.mark.parametrize("had", KINDS)
+@pytest.mark.parametrize("other", KINDS)
+def test_kinds_do_not_mix(had, other):
+    encoder = learned([{"a": value} for value in KINDS[had]])
+    for value in KINDS[other]:
+        if had == other:
+            encoder.read({"a": value})
+            continue
+        for use in (encoder.read, encoder.admit):
+            with pytest.raises(InputError, match=r"Feature 'a' has had .*; given .*\. Give "):
+                use({"a": value})
+
+
+def test_messages_say_how_to_fix_it():
+    encoder = learned([{"zip": 1234}])
+    with pytest.raises(InputError, match=r"declare it: features=hsb.Features\(zip=hsb.Category\(\)\)"):
+        encoder.read({"zip": "1234A"})
+    declared = Encoder(Features(country=Category(), age=Number()))
+    with pytest.raises(InputError, match=r"'contry' is not declared; declared are 'country', 'age'\. Did you mean 'country'\?"):
+        declared.read({"contry": "FR"})
+    with pytest.raises(InputError, match="text; given 3"):
+        encoder.read({3: 1})
+    with pytest.raises(InputError, match="Flatten"):
+        encoder.read({"a": {"b": 1}})
+    with pytest.raises(InputError, match=r"Give a list: \['a'\]"):
+        learned([{"t": ["a"]}]).read({"t": "a"})
+    with pytest.raises(InputError, match="inf"):
+        Encoder(Features(h=Cycle(24))).read({"h": math.inf})
+
+
+class Sort(StrEnum):
+    A = "a"
+
+
+def test_forms_of_contexts():
+    Point = namedtuple("Point", "a b")
+    named = [{"a": 1, "b": "x"}, OrderedDict(a=1, b="x"), MappingProxyType({"a": 1, "b": "x"}), Point(1, "x")]
+    named += [pd.Series({"a": 1, "b": "x"}), np.array([(1, "x")], dtype=[("a", "f8"), ("b", "U3")])[0], {Sort.A: 1, "b": "x"}]
+    encoder = learned(named[:1])
+    for context in named:
+        assert encoder.read(context).tolist() == [1.0, 0.0] and not encoder.news and not encoder.admit(context)
+    rows = [(1, "x"), [1, "x"], np.array([1, "x"], dtype=object), pd.array([1, "x"], dtype=object).tolist()]
+    unnamed = learned(rows[:1])
+    for context in rows:
+        assert unnamed.read(context).tolist() == [1.0, 0.0] and not unnamed.news
+    assert unnamed.slot_names == ["x0", "x1"]
+    alone = learned([0.5])
+    for context in (0.5, np.float32(0.5), Fraction(1, 2), np.array(0.5)):
+        assert alone.read(context).tolist() == [0.5]
+    assert alone.slot_names == ["x"]
+    for encoder_, wrong in (
+        (encoder, rows[0]),
+        (encoder, 0.5),
+        (unnamed, named[0]),
+        (unnamed, 0.5),
+        (alone, [0.5]),
+        (alone, named[0]),
+    ):
+        for use in (encoder_.read, encoder_.admit):
+            with pytest.raises(InputError, match="So far contexts were"):
+                use(wrong)
+    with pytest.raises(InputError, match="2 values so far; given 3"):
+        unnamed.read((1, "x", 2))
+    for wrong in (
+        None,
+        "text",
+        b"b",
+        True,
+        object(),
+        np.zeros((2, 2)),
+        pd.DataFrame({"a": [1]}),
+        dict,
+        {1, 2},
+        date(2020, 1, 1),
+    ):
+        with pytest.raises(InputError):
+            Encoder(Features()).read(wrong)
+    declared = Encoder(Features(a=Number(), b=Category()))
+    for context in named + rows:
+        declared.admit(context)
+        assert declared.read(context).tolist() == [1.0, 0.0]
+    with pytest.raises(InputError, match="2 features are declared"):
+        declared.read([1])
+    assert Encoder(Features(a=Number())).read(3).tolist() == [3.0]
+
+
+def test_rows_of_numbers_go_straight_through():
+    encoder = learned([np.array([1.0, 2.0])])
+    row = np.array([3.0, 4.0])
+    raw = encoder.read(row)
+    raw[0] = 9.0
+    assert row[0] == 3.0 and not encoder.news
+    encoder.read(np.array([NAN, 1.0], dtype=np.float32))
+    assert encoder.news
+    swapped = learned([[None, 1.0], [5.0, 2.0]])  # x1 has the first slot
+    assert swapped.slot_names == ["x1", "x0"]
+    assert swapped.read(np.array([7.0, 8.0])).tolist() == [8.0, 7.0]
+
+
+def test_declared_categories_take_numbers_by_their_text():
+    encoder = Encoder(Features(zip=Category()))
+    for value in (7, "7", 7.0, np.int8(7), np.float32(7)):
+        meet(encoder, {"zip": value})
+    meet(encoder, {"zip": True})
+    meet(encoder, {"zip": 0.5})
+    assert encoder.place_names == ["constant", "zip=7", "zip=True", "zip=0.5"]
+    with pytest.raises(InputError, match="too long"):
+        encoder.read({"zip": 10**5000})
+
+
+def test_categories_beyond_the_limit_share_places():
+    encoder = Encoder(Features(c=Category(limit=3)))
+    for t in range(20):
+        meet(encoder, {"c": f"c{t}"})
+    assert encoder.places == 4 and encoder.shared == 17 and encoder.unseen == 0
+    raw = encoder.read({"c": "c12"})
+    assert not encoder.news and 3 <= raw[0] < 6
+    z, cells = encoder.encoded(raw)
+    assert z[1 + int(raw[0]) - 3] == 1.0 and z.sum() == 2.0 and cells[0] == 2 + raw[0] - 3
+    assert encoder.shapes == [("kary", 5)]
+    assert Encoder(Features(c=Category(limit=3))).read({"c": "c12"}).tolist() == [-1.0]
+    again = encoder.copy().read({"c": "c12"})
+    assert again[0] == raw[0] == 4.0  # the hash is the same everywhere
+
+
+def test_tags_beyond_the_limit_share_places():
+    encoder = Encoder(Features(t=Tags(limit=2)))
+    meet(encoder, {"t": ["a", "b", "c", "a"]})
+    assert encoder.slot_names == ["t: a", "t: b"]
+    raw = encoder.read({"t": ["c", "d", "e", "f"]})
+    assert not encoder.news and set(raw.tolist()) <= {0.0, 2.0} and raw.max() == 2.0
+    encoder.observe(raw)
+    assert encoder.shared == int((raw == 2.0).sum())
+    z, cells = encoder.encoded(raw)
+    assert z.tolist() == [1.0, *(raw / 2)] and cells.tolist() == [31 if x else 1 for x in raw]
+    assert encoder.read({"t": []}).tolist() == [0.0, 0.0] and np.isnan(encoder.read({})).all()
+
+
+def test_places_beyond_the_width_share_and_add_up():
+    contexts = [{**{f"n{j}": float((j + 1) * t % 17) for j in range(10)}, "c": f"c{t % 9}"} for t in range(200)]
+    encoder = learned(contexts, width=8)
+    assert encoder.places == 8 == len(encoder.place_names) and encoder.crowded == 12
+    wide = learned(contexts, width=100)
+    for context in contexts[:20]:
+        z, cells = encoder.encoded(encoder.read(context))
+        same = wide.encoded(wide.read(context))[1]
+        assert (cells == same).all() and np.isfinite(z).all()
+        assert (z[1:] != 0).any()
+    a, c = encoder.refit()
+    for p, names in enumerate(encoder.layout.names):
+        if len(names) > 1:
+            assert (a[p], c[p]) == (1.0, 0.0)
+    single = [p for p, names in enumerate(encoder.layout.names) if len(names) == 1]
+    assert [encoder.place_names[p] for p in single] == [wide.place_names[p] for p in single]
+    assert encoder.copy() == encoder and encoder.copy().place_names == encoder.place_names
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from("abcd"), st.sampled_from("uvwxyz"), max_size=4), max_size=30), st.integers(2, 12)
+)
+def test_a_shared_place_is_the_sum_of_what_is_there(contexts, width):
+    narrow, wide = learned(contexts, width=width), learned(contexts)
+    for context in contexts:
+        z, _ = wide.encoded(wide.read(context))
+        value = dict(zip(wide.place_names, z, strict=True))
+        assert narrow.encoded(narrow.read(context))[0].tolist() == [
+            sum(value[name] for name in names) for names in narrow.layout.names
+        ]
+
+
+def test_a_number_that_shares_its_place_is_scaled_once():
+    contexts = [{"a": float(t % 5), "b": float(t % 7), "c": float(t)} for t in range(129)]
+    encoder = Encoder(Features(), width=2)  # all three share place 1
+    for t, context in enumerate(contexts):
+        meet(encoder, context)
+        assert (encoder.encoded(encoder.read(contexts[3]))[0][1] == 0.0) == (t < 63)
+    assert encoder.layout.F[:3, SETTLED].tolist() == [64.0] * 3
+
+
+def test_limits_are_errors():
+    narrow = Encoder(Features().limit(columns=2, text=5))
+    with pytest.raises(InputError, match=r"3 features, more than 2.*columns=3"):
+        narrow.read({"a": 1, "b": 1, "c": 1})
+    with pytest.raises(InputError, match=r"3 features, more than 2"):
+        narrow.admit({"a": 1, "b": 1, "c": 1})
+    with pytest.raises(InputError, match=r"6 characters, more than 5.*text=6"):
+        narrow.read({"a": "abcdef"})
+    with pytest.raises(InputError, match="name 'abcdef'"):
+        narrow.admit({"abcdef": 1})
+    assert narrow == Encoder(Features().limit(columns=2, text=5))
+    for wrong in ({"columns": 0}, {"text": 1.5}, {"width": 1}, {"width": 10**9}):
+        with pytest.raises(InputError):
+            Features().limit(**wrong)
+
+
+def test_features_are_plain_data():
+    features = Features({"a b": Category(limit=3)}, h=Cycle(24), t=Tags(), f=Flag(), n=Number(), w=Time()).limit(text=9)
+    again = Features.from_dict(json.loads(json.dumps(features.to_dict())))
+    assert again == features and hash(again) == hash(features) and list(again) == list(features) and len(again) == 6
+    assert repr(features) == (
+        "Features({'a b': Category(limit=3), 'h': Cycle(24), 't': Tags(), 'f': Flag(), 'n': Number(), 'w': Time()}).limit(text=9)"
+    )
+    assert eval(repr(features)) == features
+    assert features != Features() and Features(a=Number(), b=Flag()) != Features(b=Flag(), a=Number())
+    wrong = [
+        lambda: Features({"a": int}),
+        lambda: Features({"a": Number}),
+        lambda: Features({1: Number()}),
+        lambda: Features([1]),
+    ]
+    wrong += [
+        lambda: Features({"a": Number()}, a=Flag()),
+        lambda: Category(limit=0),
+        lambda: Cycle(0),
+        lambda: Cycle("a"),
+        lambda: Cycle(NAN),
+    ]
+    wrong += [lambda: Category(limit=1 << 20), lambda: Features({"a" * 300: Number()}), lambda: Encoder({"a": 1})]
+    for data in (
+        {},
+        {"kinds": 1, "limits": {}},
+        {"kinds": [["a", {"kind": "X"}]], "limits": {}},
+        3,
+        {"kinds": [], "limits": {"x": 1}},
+    ):
+        wrong.append(lambda data=data: Features.from_dict(data))
+    for make in wrong:
+        with pytest.raises(InputError):
+            make()
+
+
+def test_found_out_features_can_be_declared():
+    encoder = learned([{"a": 1, "b": "x", "c": True, "d": ["t"], "e": time(3), "f": None}])
+    found = encoder.knowledge.found()
+    assert found == Features(a=Number(), b=Category(), c=Flag(), d=Tags(), e=Time())
+    assert Encoder(found).knowledge.found() == found
+
+
+def test_words():
+    rows = [
+        {"n": float(t), "c": "ab"[t % 2], "f": t % 2 == 0, "w": datetime(2024, 1, 1 + t, 6), "t": ["new"]} for t in range(4)
+    ]
+    encoder = learned([*rows, {}])
+    encoder.refit()
+    words = {name: s for s, name in enumerate(encoder.slot_names)}
+    assert encoder.describe(words["n"], 1) == "n < 0.5" and encoder.describe(words["n"], 2, 31) == "n >= 0.5"
+    assert encoder.describe(words["n"], 0, 1) == "n < 0.5 or n is missing" and encoder.describe(words["n"], 2) == "no n"
+    assert encoder.describe(words["n"], 0, 31) == "anything" and encoder.describe(words["n"], 1, 31) == "n is known"
+    assert encoder.describe(words["c"], 2) == "c is 'a'" and encoder.describe(words["c"], 1) == "c is new"
+    assert encoder.describe(words["c"], 0, 3) == "c is 'a' or c is 'b' or c is new or c is missing"
+    assert (
+        encoder.describe(words["f"], 31) == "f is True" and encoder.describe(words["f"], 0, 15) == "f is False or f is missing"
+    )
+    assert encoder.describe(words["w day"], 31) == "w day >= 2024-01-03"
+    assert encoder.describe(words["w weekday"], 1, 9) == "w weekday is Monday or Tuesday or Wednesday"
+    assert encoder.describe(words["w hour"], 9, 16) == "06:12 <= w hour < 12:23"
+    assert encoder.describe(words["t: new"], 31) == "t has 'new'"
+    raw = encoder.read(rows[1])
+    said = [encoder.describe_value(s, x) for s, x in enumerate(raw)]
+    assert said[:3] == ["n is 1", "c is 'b'", "f is False"] and said[-1] == "t has 'new'"
+    assert set(said[3:6]) == {"w day is 2024-01-02", "w weekday is Tuesday", "w hour is 06:00"}
+    assert encoder.describe_value(0, NAN) == "n is missing" and encoder.describe_value(words["c"], -1.0) == "c is new"

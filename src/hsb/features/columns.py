@@ -55,13 +55,13 @@ def taken(column: Column, value: Any, text: int) -> tuple[str, Any]:
 
     `text` is the most characters. Where the column's kind is not known yet, any kind does.
     """
+    kind: str
+    plain: Any
     try:
-        kind, plain = found(value)
+        written = category_text(value, text) if column.kind == CATEGORY and column.declared else None
+        kind, plain = (CATEGORY, written) if written is not None else found(value)
         if kind == MISSING:
             return kind, None
-        if column.kind == CATEGORY and column.declared and kind != CATEGORY:
-            written = category_text(value, text)
-            kind, plain = (kind, plain) if written is None else (CATEGORY, written)
     except Unfit as error:
         raise InputError(f"Feature {column.name!r} was given {error}.") from None
     if column.kind == CYCLE and kind == NUMBER:

@@ -4,17 +4,23 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arguments import whole
 from ..errors import InputError
 from ..kernels import encode as kernels
-from ..types import Floats, Ints
-from .columns import Column, taken, turned
+from ..types import Arrays, Floats, Ints
+from . import stored
+from .columns import taken, turned
 from .contexts import NAMED, ROW
 from .declared import Features
 from .knowledge import Knowledge
+from .parts import read_part
+from .reading import read_value
 from .refit import refit
-from .values import CATEGORY, CYCLE, MISSING, NUMBER, TAGS, TIME, found
+from .tables import Table, table_of
+from .values import CYCLE, MISSING, NUMBER, found
+from .words import cells_in_words, value_in_words
 
 Raw = Floats
 DEPTH = 5  # of the binary tree over the 32 cells of a number
@@ -49,7 +55,7 @@ class Encoder:
         self.knowledge = Knowledge(features, self.width)
         self.layout = self.knowledge.layout
         self.news = False
-        self._refresh()
+        self.refresh()
 
     def read(self, context: Any) -> Raw:
         """The raw row of a context. Changes nothing but `news`: would `admit` add something?"""
@@ -71,7 +77,7 @@ class Encoder:
                     if code is not None:
                         row[slot] = code
                         continue
-            new, missing = self._read_value(name, value, row)
+            new, missing = read_value(self.knowledge, name, value, row)
             news |= new
             whole_ &= not missing
         return self._finish(context, row, news, whole_)
@@ -82,13 +88,28 @@ class Encoder:
         for event in events:
             self.knowledge.apply(event)
         if events:
-            self._refresh()
+            self.refresh()
         return bool(events)
 
     def observe(self, raw: Raw) -> None:
         """Count a raw row: means and spreads of numbers, and a sample of rows."""
         layout = self.layout
         kernels.observe(raw, layout.head, layout.I, layout.F, layout.reservoir)
+
+    def table(self, contexts: Any) -> Table:
+        """A whole table, in columns where it has them: a list of contexts, an array, a dict of columns, a data frame.
+
+        >>> encoder = Encoder(Features())
+        >>> table = encoder.table({"age": [31, 33], "country": ["FR", "DE"]})
+        >>> encoder.admit(table.context(0)), encoder.read_part(table, 0, 2)
+        (True, (array([[31.,  0.],
+               [33., -1.]]), array([False,  True])))
+        """
+        return table_of(contexts)
+
+    def read_part(self, table: Table, start: int, stop: int) -> tuple[Floats, NDArray[np.bool_]]:
+        """Rows start .. stop - 1 of a table as `read` would give them now, (n, slots), and which of them have something new."""
+        return read_part(self, table, start, stop)
 
     @property
     def due(self) -> bool:
@@ -183,8 +204,52 @@ class Encoder:
         layout = self.layout
         return sum(array.nbytes for array in (layout.head, layout.I, layout.F, layout.where, layout.reservoir))
 
-    def _refresh(self) -> None:
-        """What reading looks things up in."""
+    def describe(self, slot: int, cell: int, last: int | None = None) -> str:
+        """What lies in a cell of a slot, or in all from `cell` to `last`, in the units of the contexts.
+
+        >>> encoder = Encoder(Features())
+        >>> for age in (20, 30, 40):
+        ...     _ = encoder.admit({"age": age, "country": "FR"})
+        ...     encoder.observe(encoder.read({"age": age, "country": "FR"}))
+        >>> _ = encoder.refit()
+        >>> encoder.describe(0, 8, 20), encoder.describe(0, 0), encoder.describe(1, 2)
+        ('25 <= age < 35', 'age is missing', "country is 'FR'")
+        """
+        return cells_in_words(self.layout, self.knowledge.slot_columns[slot], slot, cell, cell if last is None else last)
+
+    def describe_value(self, slot: int, value: float) -> str:
+        """A raw value of a slot, in the units of the contexts."""
+        return value_in_words(self.layout, self.knowledge.slot_columns[slot], slot, value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was declared and admitted, as plain data for JSON; with `arrays`, all there is to know of it."""
+        return stored.to_dict(self)
+
+    def arrays(self) -> Arrays:
+        """What was counted and frozen, in arrays of its own by name."""
+        return stored.to_arrays(self)
+
+    @classmethod
+    def restore(cls, data: dict[str, Any], arrays: Arrays) -> "Encoder":
+        """The encoder that `to_dict` and `arrays` describe; ValueError where they do not fit each other."""
+        encoder = stored.from_journal(cls, data)
+        stored.take_arrays(encoder, arrays)
+        return encoder
+
+    def copy(self) -> "Encoder":
+        """A twin that shares nothing with it."""
+        return Encoder.restore(self.to_dict(), self.arrays())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Encoder) or self.to_dict() != other.to_dict():
+            return False
+        theirs = other.arrays()
+        return all(array.tobytes() == theirs[name].tobytes() for name, array in self.arrays().items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def refresh(self) -> None:
+        """Make anew what reading looks things up in, after the journal grew."""
         known = self.knowledge
         self._blank = [math.nan] * self.slots
         self._columns = len(known.listed)
@@ -212,41 +277,10 @@ class Encoder:
         values = known.named(context)[1]
         row, news, whole_ = self._blank[:], self.features.open and known.form is None, len(values) >= self._columns
         for name, value in values.items():
-            new, missing = self._read_value(name, value, row)
+            new, missing = read_value(self.knowledge, name, value, row)
             news |= new
             whole_ &= not missing
         return self._finish(values, row, news, whole_)
-
-    def _read_value(self, name: str, value: Any, row: list[float]) -> tuple[bool, bool]:
-        """Write any value into its slots; is something about it new, and is it missing?"""
-        known = self.knowledge
-        name = str.__str__(name) if isinstance(name, str) else name
-        column = known.columns.get(name)
-        text = self.features.limits["text"]
-        if column is None:
-            known.check_names({name: value})
-            taken(Column(name), value, text)
-            return True, False
-        kind, plain = taken(column, value, text)
-        if kind == MISSING:
-            return False, True
-        if column.kind is None:
-            return True, False
-        if kind == CATEGORY:
-            code = column.codes.get(plain)
-            if code is None:
-                code = float(column.limit + column.share(plain)) if column.full else -1.0
-            row[column.slots[0]] = code
-            return code < 0.0, False
-        if kind == TIME:
-            for part in plain:
-                if part in column.codes:
-                    row[int(column.codes[part])] = plain[part]
-            return any(part not in column.codes for part in plain), False
-        if kind == TAGS:
-            return _read_tags(column, plain, row), False
-        row[column.slots[0]] = plain
-        return False, False
 
     def _finish(self, values: dict[str, Any], row: list[float], news: bool, whole_: bool) -> Raw:
         if news:
@@ -263,19 +297,3 @@ class Encoder:
             raise
         self.news = news
         return raw
-
-
-def _read_tags(column: Column, tags: list[str], row: list[float]) -> bool:
-    for slot in column.slots:
-        row[slot] = 0.0
-    news = False
-    for tag in tags:
-        own = column.codes.get(tag)
-        if own is not None:
-            row[int(own)] = 1.0
-        elif column.full:
-            shared = column.slots[column.share(tag)]
-            row[shared] = row[shared] or 2.0
-        else:
-            news = True
-    return news

@@ -150,6 +150,7 @@ class Knowledge:
         return dict(zip(names, row, strict=True))
 
     def check_names(self, values: dict[str, Any]) -> None:
+        """Refuse names that are no text or too long, that are not declared where others are, and more of them than the limit."""
         limits, known = self.features.limits, self.columns
         strange = [name for name in values if name not in known]
         for name in strange:

@@ -1,0 +1,159 @@
+"""Parts of a table as raw rows: what `Encoder.read` would say of each row, whole columns at a time where that can be."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..types import Floats
+from .cells import Numbers, Times, Values, Words
+from .columns import Column, taken
+from .reading import category_code, read_value
+from .tables import Listed, Table
+from .values import CATEGORY, CYCLE, FLAG, NUMBER, TIME
+
+if TYPE_CHECKING:
+    from .encoder import Encoder
+
+Bools = NDArray[np.bool_]
+
+
+def read_part(encoder: "Encoder", table: Table, start: int, stop: int) -> tuple[Floats, Bools]:
+    """Raw rows (n, slots) of rows start .. stop - 1 and which of them have something new."""
+    n = stop - start
+    raw, news = np.full((n, encoder.slots), math.nan), np.zeros(n, dtype=np.bool_)
+    if n <= 0:
+        return raw, news
+    if isinstance(table, Listed):
+        _one_by_one(encoder, table, start, raw, news)
+        return raw, news
+    knowledge = encoder.knowledge
+    names = list(_from(start, knowledge.named, table.context(start))[1])
+    if encoder.features.open and knowledge.form is None:
+        news[:] = True
+    for name, values in zip(names, table.columns.values(), strict=True):
+        column = knowledge.columns.get(name)
+        missing = Part(encoder, values, start, stop).fill(name, column, raw, news)
+        if column is None or not column.missing:
+            news |= missing
+    if any(not column.missing and column.name not in names for column in knowledge.listed):
+        news[:] = True
+    return raw, news
+
+
+def _one_by_one(encoder: "Encoder", table: Table, start: int, raw: Floats, news: Bools) -> None:
+    for t in range(len(raw)):
+        raw[t] = _from(start + t, encoder.read, table.context(start + t))
+        news[t] = encoder.news
+
+
+def _from(t: int, read: Any, *given: Any) -> Any:
+    """Read something of row t; where it is refused, say so."""
+    try:
+        return read(*given)
+    except InputError as error:
+        raise InputError(f"Row {t}: {error}") from None
+
+
+class Part:
+    """Rows start .. stop - 1 of a column."""
+
+    def __init__(self, encoder: "Encoder", values: Values, start: int, stop: int) -> None:
+        self.knowledge, self.values, self.start, self.rows = encoder.knowledge, values, start, slice(start, stop)
+        self.text = encoder.features.limits["text"]
+
+    def fill(self, name: str, column: Column | None, raw: Floats, news: Bools) -> Bools:
+        """Fill the column's slots; which values are missing?"""
+        values, kind = self.values, None if column is None else column.kind
+        if column is None or kind is None:
+            return self._unknown(name, column, raw, news)
+        if isinstance(values, Numbers) and kind in (NUMBER, FLAG, CYCLE) and (values.kind == FLAG) == (kind == FLAG):
+            return self._numbers(values, column, raw)
+        if isinstance(values, Words) and kind == CATEGORY:
+            return self._words(values, column, raw, news)
+        if isinstance(values, Numbers) and kind == CATEGORY and column.declared:
+            return self._codes(column, raw, news)
+        if isinstance(values, Times) and kind == TIME:
+            return self._times(values, column, raw, news)
+        return self._each(name, column.slots, raw, news)
+
+    def _unknown(self, name: str, column: Column | None, raw: Floats, news: Bools) -> Bools:
+        """A feature of which nothing, or only that it was missing, is known: all that it has is new, and there is no slot for it."""
+        values = self.values
+        if isinstance(values, Numbers):
+            missing = np.isnan(values.floats[self.rows])
+        elif isinstance(values, Words):
+            missing = values.codes[self.rows] < 0
+            self._meanings(values, column or Column(name))
+        else:
+            return self._each(name, [], raw, news)
+        news |= True if column is None else ~missing
+        return missing
+
+    def _each(self, name: str, slots: list[int], raw: Floats, news: Bools) -> Bools:
+        """One by one."""
+        missing = np.zeros(len(raw), dtype=np.bool_)
+        for t in range(len(raw)):
+            row = [math.nan] * raw.shape[1]
+            new, missing[t] = _from(self.start + t, read_value, self.knowledge, name, self.values.at(self.start + t), row)
+            news[t] |= new
+            for s in slots:
+                raw[t, s] = row[s]
+        return missing
+
+    def _numbers(self, values: Numbers, column: Column, raw: Floats) -> Bools:
+        x = values.floats[self.rows]
+        if column.kind == CYCLE:
+            strange = np.isinf(x)
+            if strange.any():
+                t = int(np.argmax(strange))
+                _from(self.start + t, taken, column, float(x[t]), self.text)
+            x = np.remainder(x, column.period)
+            x[x == column.period] = 0.0
+        raw[:, column.slots[0]] = x
+        return np.isnan(x)
+
+    def _words(self, values: Words, column: Column, raw: Floats, news: Bools) -> Bools:
+        return _write(column, self._meanings(values, column), raw, news)
+
+    def _meanings(self, values: Words, column: Column) -> Floats:
+        """The raw values of text; NaN where it is missing. Each word is looked up once."""
+        different, first, back = np.unique(values.codes[self.rows], return_index=True, return_inverse=True)
+        meant = np.full(len(different), math.nan)
+        for i, code in enumerate(different.tolist()):
+            if code >= 0:
+                word = values.words[code]
+                if word not in column.codes:
+                    _from(self.start + int(first[i]), taken, column, word, self.text)
+                meant[i] = category_code(column, word)
+        return meant[back.reshape(-1)]
+
+    def _codes(self, column: Column, raw: Floats, news: Bools) -> Bools:
+        """Numbers and flags as categories, by their text."""
+        seen: dict[Any, float] = {}
+        row = np.full(len(raw), math.nan)
+        for t in range(len(raw)):
+            value = self.values.at(self.start + t)
+            if value is not None and value == value:
+                key = (type(value), value)
+                if key not in seen:
+                    seen[key] = category_code(column, _from(self.start + t, taken, column, value, self.text)[1])
+                row[t] = seen[key]
+        return _write(column, row, raw, news)
+
+    def _times(self, values: Times, column: Column, raw: Floats, news: Bools) -> Bools:
+        missing: Bools = np.isnat(values.given[self.rows])
+        for part, x in values.parts.items():
+            if part in column.codes:
+                raw[:, int(column.codes[part])] = x[self.rows]
+            else:
+                news |= ~missing
+        return missing
+
+
+def _write(column: Column, codes: Floats, raw: Floats, news: Bools) -> Bools:
+    raw[:, column.slots[0]] = codes
+    news |= codes < 0.0
+    return np.isnan(codes)

@@ -1,0 +1,60 @@
+"""One value into its slots of a raw row, by what is known now."""
+
+from typing import Any
+
+from .columns import Column, taken
+from .knowledge import Knowledge
+from .values import CATEGORY, MISSING, TAGS, TIME
+
+
+def read_value(knowledge: Knowledge, name: str, value: Any, row: list[float]) -> tuple[bool, bool]:
+    """Write any value into its slots; is something about it new, and is it missing? Refused where it does not fit."""
+    name = str.__str__(name) if isinstance(name, str) else name
+    column = knowledge.columns.get(name)
+    text = knowledge.features.limits["text"]
+    if column is None:
+        knowledge.check_names({name: value})
+        taken(Column(name), value, text)
+        return True, False
+    kind, plain = taken(column, value, text)
+    if kind == MISSING:
+        return False, True
+    if column.kind is None:
+        return True, False
+    if kind == CATEGORY:
+        code = category_code(column, plain)
+        row[column.slots[0]] = code
+        return code < 0.0, False
+    if kind == TIME:
+        for part in plain:
+            if part in column.codes:
+                row[int(column.codes[part])] = plain[part]
+        return any(part not in column.codes for part in plain), False
+    if kind == TAGS:
+        return _read_tags(column, plain, row), False
+    row[column.slots[0]] = plain
+    return False, False
+
+
+def category_code(column: Column, text: str) -> float:
+    """The raw value of a category: its number; -1 where it is new; limit + k where it shares the place of k."""
+    code = column.codes.get(text)
+    if code is not None:
+        return code
+    return float(column.limit + column.share(text)) if column.full else -1.0
+
+
+def _read_tags(column: Column, tags: list[str], row: list[float]) -> bool:
+    for slot in column.slots:
+        row[slot] = 0.0
+    news = False
+    for tag in tags:
+        own = column.codes.get(tag)
+        if own is not None:
+            row[int(own)] = 1.0
+        elif column.full:
+            shared = column.slots[column.share(tag)]
+            row[shared] = row[shared] or 2.0
+        else:
+            news = True
+    return news

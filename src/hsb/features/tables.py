@@ -1,0 +1,143 @@
+"""Whole tables of contexts: from whatever holds them into columns, once, and from these into raw rows, a part at a time."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .cells import Values, values_of
+from .contexts import ALONE, NAMED, ROW
+
+NEEDED = "A table of contexts is a list of contexts, an array, a dict of columns or a data frame"
+
+
+class Table:
+    """Contexts, one a row. `form` says what each is; columns are listed by name, or, in rows without names, by number."""
+
+    def __init__(self, form: str, columns: Mapping[Any, Values], rows: int) -> None:
+        self.form, self.columns, self.rows = form, dict(columns), rows
+
+    def context(self, t: int) -> Any:
+        """The context of row t, as `Encoder.read` takes it."""
+        values = [column.at(t) for column in self.columns.values()]
+        return dict(zip(self.columns, values, strict=True)) if self.form == NAMED else values if self.form == ROW else values[0]
+
+    def __len__(self) -> int:
+        return self.rows
+
+
+class Listed(Table):
+    """Contexts that are kept as they were given, and read one by one."""
+
+    def __init__(self, contexts: Sequence[Any]) -> None:
+        super().__init__(NAMED, {}, len(contexts))
+        self.contexts = contexts
+
+    def context(self, t: int) -> Any:
+        return self.contexts[t]
+
+
+def table_of(contexts: Any) -> Table:
+    """Any table, in columns where it has them.
+
+    >>> table_of({"age": [31, 33], "country": ["FR", None]}).context(1)
+    {'age': 33, 'country': None}
+    >>> table_of([{"age": 31}, {}]).rows, table_of([0.5, 0.25]).context(1)
+    (2, 0.25)
+    """
+    if isinstance(contexts, Table):
+        return contexts
+    if isinstance(contexts, np.ndarray):
+        return _array(contexts)
+    if isinstance(contexts, Mapping):
+        return _mapping(contexts)
+    if hasattr(contexts, "column_names") and hasattr(contexts, "column"):  # pyarrow
+        return _named({name: _arrow(contexts.column(j)) for j, name in enumerate(contexts.column_names)}, contexts.num_rows)
+    if hasattr(contexts, "collect"):  # a lazy frame of polars
+        raise InputError(f"{NEEDED}; given a {type(contexts).__name__}. Call its collect() first.")
+    if hasattr(contexts, "columns") and hasattr(contexts, "__getitem__"):  # pandas, polars
+        return _frame(contexts)
+    if hasattr(contexts, "__arrow_c_stream__"):
+        return table_of(import_module("pyarrow").table(contexts))
+    if isinstance(contexts, str | bytes) or not isinstance(contexts, Iterable):
+        raise InputError(f"{NEEDED}; given {contexts!r:.200}.")
+    return _list(contexts if isinstance(contexts, list) else list(contexts))
+
+
+def _list(contexts: list[Any]) -> Table:
+    types = set(map(type, contexts))
+    if types and types <= {int, float}:
+        return Table(ALONE, {0: values_of(contexts)}, len(contexts))
+    if types and types <= {list, tuple}:
+        lengths, inside = set(map(len, contexts)), set(map(type, chain.from_iterable(contexts)))
+        if len(lengths) == 1 and inside <= {int, float, str, bool, type(None)} and inside:
+            return Table(
+                ROW, {j: values_of(list(column)) for j, column in enumerate(zip(*contexts, strict=True))}, len(contexts)
+            )
+    if types == {np.ndarray} and len({(row.shape, row.dtype) for row in contexts}) == 1 and contexts[0].ndim == 1:
+        return _array(np.stack(contexts))
+    return Listed(contexts)
+
+
+def _array(contexts: Any) -> Table:
+    if contexts.dtype.names:
+        return _named({name: values_of(contexts[name]) for name in contexts.dtype.names}, len(contexts.reshape(-1)))
+    if contexts.ndim == 1 and contexts.dtype.kind in "iuf":
+        return Table(ALONE, {0: values_of(contexts)}, len(contexts))
+    if contexts.ndim == 1:
+        return _list(contexts.tolist())
+    if contexts.ndim != 2:
+        raise InputError(f"{NEEDED}; given an array of shape {contexts.shape}.")
+    return Table(ROW, {j: values_of(contexts[:, j]) for j in range(contexts.shape[1])}, len(contexts))
+
+
+def _mapping(contexts: Mapping[Any, Any]) -> Table:
+    columns = {}
+    for name, column in contexts.items():
+        if isinstance(column, str | bytes) or not hasattr(column, "__len__") or isinstance(column, Mapping | set | frozenset):
+            raise InputError(
+                f"{NEEDED}; given a dict whose {name!r:.100} is no column: {column!r:.100}. Of one context make a list."
+            )
+        columns[name] = _series(column)
+    return _named(columns, len(next(iter(columns.values()))) if columns else 0)
+
+
+def _frame(contexts: Any) -> Table:
+    names = list(contexts.columns)
+    if len(set(names)) != len(names):
+        raise InputError(f"Columns need different names; given {names!r:.200}.")
+    return _named({name: _series(contexts[name]) for name in names}, len(contexts))
+
+
+def _series(column: Any) -> Values:
+    """A column of a data frame, an array or a list. Times with a zone are taken as its clocks show them, so one by one."""
+    if isinstance(column, np.ndarray | list | tuple):
+        return values_of(column)
+    if hasattr(column, "to_pylist"):
+        return _arrow(column)
+    kind = str(getattr(column, "dtype", ""))
+    if hasattr(column, "to_list") and (
+        "time_zone='" in kind or kind.startswith(("List", "Array", "Struct", "Decimal", "Time"))
+    ):
+        return values_of(column.to_list())
+    return values_of(column.to_numpy() if hasattr(column, "to_numpy") else list(column))
+
+
+def _arrow(column: Any) -> Values:
+    kind = str(column.type)
+    plain = kind.startswith(("int", "uint", "float", "double", "half")) or (kind.startswith("timestamp") and "tz=" not in kind)
+    if not plain or column.null_count:
+        return values_of(column.to_pylist())
+    return values_of(np.asarray(column))
+
+
+def _named(columns: dict[Any, Values], rows: int) -> Table:
+    for name, values in columns.items():
+        if not isinstance(name, str):
+            raise InputError(f"Names of features are text; given {name!r:.100}. For rows without names give an array.")
+        if len(values) != rows:
+            raise InputError(f"Columns need one length; {name!r} has {len(values)} rows, others {rows}.")
+    return Table(NAMED, {str.__str__(name): values for name, values in columns.items()}, rows)
