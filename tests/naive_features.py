@@ -8,6 +8,8 @@ import math
 from itertools import pairwise
 from typing import Any
 
+from naive_leaders import GAMMA, WORD, splitmix64
+
 CLIP = 4.0
 
 
@@ -93,3 +95,38 @@ def absent(value: Any) -> bool:
 
 def kind(value: Any) -> str:
     return "flag" if isinstance(value, bool) else "category" if isinstance(value, str) else "number"
+
+
+class NaiveCounts:
+    """What observing raw rows must have counted: everything is kept, and counted at the end. Kinds: "number", "category", "tag"."""
+
+    def __init__(self, kinds: list[str], limit: int) -> None:
+        self.kinds, self.limit = kinds, limit
+        self.rows: list[list[float]] = []
+
+    def observe(self, raw: list[float]) -> None:
+        self.rows.append([*raw, *[math.nan] * (len(self.kinds) - len(raw))])
+
+    def unseen(self) -> int:
+        return sum(x < 0 for row in self.rows for x, kind in zip(row, self.kinds, strict=True) if kind == "category")
+
+    def shared(self) -> int:
+        least = {"category": self.limit, "tag": 2}
+        return sum(x >= least[kind] for row in self.rows for x, kind in zip(row, self.kinds, strict=True) if kind in least)
+
+    def moments(self, s: int) -> tuple[int, float, float]:
+        x = [row[s] for row in self.rows if math.isfinite(row[s])]
+        mean = math.fsum(x) / len(x) if x else 0.0
+        return len(x), mean, math.fsum((v - mean) ** 2 for v in x)
+
+    def sample(self, size: int) -> list[list[float]]:
+        """Row n goes to a place among 0 .. n by its own hash, and is dropped where that is not among the first `size`."""
+        kept: list[list[float]] = []
+        for n, row in enumerate(self.rows):
+            if n < size:
+                kept.append(row)
+                continue
+            j = splitmix64(n * GAMMA & WORD) % (n + 1)
+            if j < size:
+                kept[j] = row
+        return kept

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_features import NaiveEncoder
+from naive_features import NaiveCounts, NaiveEncoder
 
 from hsb.errors import InputError
 from hsb.features import Category, Cycle, Encoder, Features, Flag, Number, Tags, Time
@@ -79,6 +79,39 @@ def test_cycles_as_the_naive_encoder(hours, last):
     z, cells = encoder.encoded(encoder.read({"h": last}))
     assert z == pytest.approx(naive.z({"h": last}), abs=1e-9)
     assert cells.tolist() == naive.cells({"h": last})
+
+
+@pytest.mark.nojit
+def test_counts_as_the_naive_ones():
+    rng = np.random.default_rng(3)
+    encoder = Encoder(Features(n=Number(), c=Category(limit=3), t=Tags(limit=2), f=Flag(), h=Cycle(24)))
+    encoder.admit({"t": ["a", "b"]})
+    kinds = [{"n": "number", "c": "category", "f": "number", "h": "number"}.get(name, "tag") for name in encoder.slot_names]
+    naive = NaiveCounts(kinds, 3)
+    values = {
+        "number": [NAN, math.inf, -2.5, 0.0, 1.0, 7.0],
+        "category": [NAN, -1.0, 0.0, 2.0, 3.0, 5.0],
+        "tag": [NAN, 0.0, 1.0, 2.0],
+    }
+    rows = np.array([[rng.choice(values[kind]) for kind in kinds] for _ in range(1500)])
+    by_table = encoder.copy()
+    with np.errstate(over="ignore"):  # where nothing is compiled, NumPy tells when 64 bits run over
+        for row in rows:
+            encoder.observe(row)
+            naive.observe(row.tolist())
+        by_table.observe_rows(rows)
+    assert by_table == encoder
+    assert np.array_equal(encoder.sample, naive.sample(512), equal_nan=True)
+    assert (encoder.rows, encoder.unseen, encoder.shared) == (1500, naive.unseen(), naive.shared())
+    for s, kind in enumerate(kinds):
+        if kind == "number":
+            assert encoder.layout.F[s, :3] == pytest.approx(naive.moments(s), rel=1e-12)
+    encoder.refit()
+    z, cells = np.empty((1500, 40)), np.empty((1500, 9), dtype=np.int64)
+    encoder.encode_rows(rows, z, cells)
+    for row, row_z, row_cells in zip(rows[:50], z, cells, strict=False):
+        one, ones = encoder.encoded(row)
+        assert row_z[: len(one)].tolist() == one.tolist() and row_cells[: len(ones)].tolist() == ones.tolist()
 
 
 def test_refits_say_how_z_moved():

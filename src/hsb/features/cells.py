@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Floats, Ints
+from .columns import stable
 from .values import CATEGORY, EPOCH, FLAG, MISSING, NUMBER, TIME, Unfit, found
-
-CALM = (int, float, type(None))
 
 
 class Values(ABC):
@@ -60,6 +59,13 @@ class Words(Values):
 
     def __init__(self, codes: Ints, words: list[str]) -> None:
         self.codes, self.words = codes, words
+        self.hashes: dict[int, int] = {}
+
+    def hash(self, code: int) -> int:
+        """`columns.stable` of a word."""
+        if code not in self.hashes:
+            self.hashes[code] = stable(self.words[code])
+        return self.hashes[code]
 
     def at(self, t: int) -> Any:
         return None if self.codes[t] < 0 else self.words[self.codes[t]]

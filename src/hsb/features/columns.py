@@ -55,6 +55,8 @@ def taken(column: Column, value: Any, text: int) -> tuple[str, Any]:
 
     `text` is the most characters. Where the column's kind is not known yet, any kind does.
     """
+    if column.kind == CATEGORY and type(value) is str and len(value) <= text:  # the commonest of what is not read more quickly
+        return CATEGORY, value
     kind: str
     plain: Any
     try:

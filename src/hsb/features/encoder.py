@@ -96,6 +96,16 @@ class Encoder:
         layout = self.layout
         kernels.observe(raw, layout.head, layout.I, layout.F, layout.reservoir)
 
+    def observe_rows(self, raw: Floats) -> None:
+        """`observe` for each row of a table (n, slots) of them."""
+        layout = self.layout
+        kernels.observe_rows(raw, layout.head, layout.I, layout.F, layout.reservoir)
+
+    def encode_rows(self, raw: Floats, z: Floats, cells: Ints) -> None:
+        """`encode` for each row of tables, n rows each."""
+        layout = self.layout
+        kernels.encode_rows(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
+
     def table(self, contexts: Any) -> Table:
         """A whole table, in columns where it has them: a list of contexts, an array, a dict of columns, a data frame.
 

@@ -122,12 +122,13 @@ class Part:
         """The raw values of text; NaN where it is missing. Each word is looked up once."""
         different, first, back = np.unique(values.codes[self.rows], return_index=True, return_inverse=True)
         meant = np.full(len(different), math.nan)
+        codes, full, limit = column.codes, column.full, column.limit
         for i, code in enumerate(different.tolist()):
             if code >= 0:
                 word = values.words[code]
-                if word not in column.codes:
-                    _from(self.start + int(first[i]), taken, column, word, self.text)
-                meant[i] = category_code(column, word)
+                if len(word) > self.text:
+                    _from(self.start + int(first[i]), taken, column, word, self.text)  # refused there
+                meant[i] = codes[word] if word in codes else limit + values.hash(code) % limit if full else -1.0
         return meant[back.reshape(-1)]
 
     def _codes(self, column: Column, raw: Floats, news: Bools) -> Bools:

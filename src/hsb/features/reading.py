@@ -9,8 +9,10 @@ from .values import CATEGORY, MISSING, TAGS, TIME
 
 def read_value(knowledge: Knowledge, name: str, value: Any, row: list[float]) -> tuple[bool, bool]:
     """Write any value into its slots; is something about it new, and is it missing? Refused where it does not fit."""
-    name = str.__str__(name) if isinstance(name, str) else name
     column = knowledge.columns.get(name)
+    if column is None and isinstance(name, str):  # some subclasses of text have a hash of their own
+        name = str.__str__(name)
+        column = knowledge.columns.get(name)
     text = knowledge.features.limits["text"]
     if column is None:
         knowledge.check_names({name: value})

@@ -55,10 +55,11 @@ def encode_row(raw, z, cells, head, I, F, where):
                 z[where[I[s, START] + k]] += 1.0
         elif kind == CYCLE:
             phase = x / F[s, PERIOD]
-            phase -= math.floor(phase)
-            cells[s] = 1 + min(int(phase * CELLS), CELLS - 1) if 0.0 <= phase <= 1.0 else 1
-            z[place] += math.sin(TURN * phase) if 0.0 <= phase <= 1.0 else 0.0
-            z[I[s, START]] += math.cos(TURN * phase) if 0.0 <= phase <= 1.0 else 0.0
+            cells[s] = 1
+            if 0.0 <= phase <= 1.0:  # as every row that was read has it
+                cells[s] = 1 + min(int(phase * CELLS), CELLS - 1)
+                z[place] += math.sin(TURN * phase)
+                z[I[s, START]] += math.cos(TURN * phase)
         elif kind == FLAG:
             cells[s] = CELLS if x > 0.5 else 1
             z[place] += scaled(x, F, s)
