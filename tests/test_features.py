@@ -18,7 +18,7 @@ from naive_features import NaiveCounts, NaiveEncoder
 
 from hsb.errors import InputError
 from hsb.features import Category, Cycle, Encoder, Features, Flag, Number, Tags, Time
-from hsb.kernels.encode import SETTLED
+from hsb.kernels.slots import SETTLED
 
 NAN = float("nan")
 
@@ -181,6 +181,8 @@ def test_many_values_are_cut_into_even_cells():
     cells = [encoder.encoded(np.array([x]))[1][0] for x in np.exp(3 * rng.normal(size=4096))]
     counts = np.bincount(cells, minlength=32)[1:]
     assert len(counts) == 31 and counts.min() > 4096 / 31 / 3 and counts.max() < 4096 / 31 * 3
+    even = learned([{"x": float(t % 62)} for t in range(256)])
+    assert np.bincount([even.encoded(np.array([float(x)]))[1][0] for x in range(62)]).tolist() == [0, *[2] * 31]
     half = learned([{"x": 0.0 if t % 2 else t / 1000} for t in range(2048)])
     used = {half.encoded(np.array([0.0 if t % 2 else t / 1000]))[1][0] for t in range(2048)}
     assert len(used) == 31  # what is common takes one cell, not half of them
@@ -401,6 +403,16 @@ def test_tags_beyond_the_limit_share_places():
     z, cells = encoder.encoded(raw)
     assert z.tolist() == [1.0, *(raw / 2)] and cells.tolist() == [31 if x else 1 for x in raw]
     assert encoder.read({"t": []}).tolist() == [0.0, 0.0] and np.isnan(encoder.read({})).all()
+
+
+def test_a_feature_with_several_slots_has_one_place_for_missing():
+    for features in (Features(), Features(t=Tags(), w=Time())):
+        encoder = learned(
+            [{"t": None, "w": None}, {"t": ["a", "b"], "w": datetime(2024, 1, 1)}, {"t": ["c"], "w": None}], features
+        )
+        assert [name for name in encoder.place_names if "missing" in name] == ["t is missing", "w is missing"]
+        z = dict(zip(encoder.place_names, encoder.encoded(encoder.read({"t": []}))[0], strict=True))
+        assert z["t is missing"] == 0.0 and z["w is missing"] == 1.0 and z["t: a"] == 0.0
 
 
 def test_places_beyond_the_width_share_and_add_up():

@@ -1,6 +1,7 @@
 """From any context to numbers, and back to words: what a policy keeps to read what it is given."""
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..arguments import whole
 from ..errors import InputError
-from ..kernels import encode as kernels
+from ..kernels import slots as at
 from ..types import Arrays, Floats, Ints
 from . import stored
 from .columns import taken, turned
@@ -24,6 +25,14 @@ from .words import cells_in_words, value_in_words
 
 Raw = Floats
 DEPTH = 5  # of the binary tree over the 32 cells of a number
+
+
+@cache
+def compiled() -> Any:
+    """The kernels, loaded on first use."""
+    from ..kernels import encode
+
+    return encode
 
 
 class Encoder:
@@ -94,17 +103,17 @@ class Encoder:
     def observe(self, raw: Raw) -> None:
         """Count a raw row: means and spreads of numbers, and a sample of rows."""
         layout = self.layout
-        kernels.observe(raw, layout.head, layout.I, layout.F, layout.reservoir)
+        compiled().observe(raw, layout.head, layout.I, layout.F, layout.reservoir)
 
     def observe_rows(self, raw: Floats) -> None:
         """`observe` for each row of a table (n, slots) of them."""
         layout = self.layout
-        kernels.observe_rows(raw, layout.head, layout.I, layout.F, layout.reservoir)
+        compiled().observe_rows(raw, layout.head, layout.I, layout.F, layout.reservoir)
 
     def encode_rows(self, raw: Floats, z: Floats, cells: Ints) -> None:
         """`encode` for each row of tables, n rows each."""
         layout = self.layout
-        kernels.encode_rows(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
+        compiled().encode_rows(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
 
     def table(self, contexts: Any) -> Table:
         """A whole table, in columns where it has them: a list of contexts, an array, a dict of columns, a data frame.
@@ -139,14 +148,14 @@ class Encoder:
         """Of each place of a number, the place that is 1 where that number is missing; -1 where there is none."""
         layout, found = self.layout, np.full(self.places, -1, dtype=np.int64)
         for s in range(self.slots):
-            if layout.I[s, kernels.KIND] in (kernels.NUMBER, kernels.FLAG) and layout.alone(layout.I[s, kernels.PLACE]):
-                found[layout.I[s, kernels.PLACE]] = layout.I[s, kernels.MISSING]
+            if layout.I[s, at.KIND] in (at.NUMBER, at.FLAG) and layout.alone(layout.I[s, at.PLACE]):
+                found[layout.I[s, at.PLACE]] = layout.I[s, at.MISSING]
         return found
 
     def encode(self, raw: Raw, z: Floats, cells: Ints) -> None:
         """Fill z (at least `places` long) and cells (at least `slots` long), zeros behind."""
         layout = self.layout
-        kernels.encode(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
+        compiled().encode(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
 
     def encoded(self, raw: Raw) -> tuple[Floats, Ints]:
         """`encode` into fresh arrays, just long enough."""
@@ -167,17 +176,17 @@ class Encoder:
     @property
     def rows(self) -> int:
         """Raw rows observed."""
-        return int(self.layout.head[kernels.ROWS])
+        return int(self.layout.head[at.ROWS])
 
     @property
     def unseen(self) -> int:
         """Values observed that were categories not admitted by then."""
-        return int(self.layout.head[kernels.UNSEEN])
+        return int(self.layout.head[at.UNSEEN])
 
     @property
     def shared(self) -> int:
         """Values observed that share the place of another category or tag, because there were more than the limit."""
-        return int(self.layout.head[kernels.SHARED])
+        return int(self.layout.head[at.SHARED])
 
     @property
     def crowded(self) -> int:
@@ -189,8 +198,7 @@ class Encoder:
         """Of each slot, how its cells are split: ("binary", depth) or ("kary", cells)."""
         I = self.layout.I
         return [
-            ("kary", int(I[s, kernels.LIMIT]) + 2) if I[s, kernels.KIND] == kernels.CATEGORY else ("binary", DEPTH)
-            for s in range(self.slots)
+            ("kary", int(I[s, at.LIMIT]) + 2) if I[s, at.KIND] == at.CATEGORY else ("binary", DEPTH) for s in range(self.slots)
         ]
 
     @property
@@ -206,7 +214,7 @@ class Encoder:
     @property
     def sample(self) -> Floats:
         """The reservoir: raw rows, at most 512, a uniform choice of all that were observed. NaN where a slot was not known yet."""
-        return self.layout.reservoir[: self.slots, : min(self.rows, kernels.SAMPLE)].T
+        return self.layout.reservoir[: self.slots, : min(self.rows, at.SAMPLE)].T
 
     @property
     def nbytes(self) -> int:

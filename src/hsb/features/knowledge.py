@@ -6,7 +6,7 @@ Everything but the statistics follows from the declaration and the journal, so a
 from typing import Any
 
 from ..errors import InputError
-from ..kernels import encode as kernels
+from ..kernels import slots as at
 from .columns import Column, taken
 from .contexts import ALONE, FORMS, NAMED, ROW, opened
 from .declared import Features, nearest
@@ -15,7 +15,7 @@ from .layout import Layout
 from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, PARTS, TAGS, TIME
 
 Event = list[Any]
-SLOT_KINDS = {NUMBER: kernels.NUMBER, CATEGORY: kernels.CATEGORY, CYCLE: kernels.CYCLE, FLAG: kernels.FLAG}
+SLOT_KINDS = {NUMBER: at.NUMBER, CATEGORY: at.CATEGORY, CYCLE: at.CYCLE, FLAG: at.FLAG}
 
 
 class Knowledge:
@@ -132,9 +132,9 @@ class Knowledge:
             column.codes[text] = float(k)
             self.layout.category(column.slots[0], k, text)
         elif column.kind == TAGS:
-            column.codes[text] = self._slot(column, f"{column.name}: {text}", kernels.TAG)
+            column.codes[text] = self._slot(column, f"{column.name}: {text}", at.TAG)
         else:
-            kind = kernels.CYCLE if PARTS[text] else kernels.NUMBER
+            kind = at.CYCLE if PARTS[text] else at.NUMBER
             column.codes[text] = self._slot(column, f"{column.name} {text}", kind, period=PARTS[text])
 
     def _declared(self, form: str, values: Any) -> dict[str, Any]:

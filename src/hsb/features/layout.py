@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels import encode as kernels
+from ..kernels import slots as at
 from ..types import Floats, Ints
 from .columns import stable
 
@@ -12,12 +12,12 @@ class Layout:
 
     def __init__(self, width: int) -> None:
         self.width = width
-        self.head: Ints = np.zeros(kernels.HEAD, dtype=np.int64)
-        self.head[kernels.PLACES] = 1
-        self.I: Ints = np.zeros((0, kernels.INTS), dtype=np.int64)
-        self.F: Floats = np.zeros((0, kernels.FLOATS))
+        self.head: Ints = np.zeros(at.HEAD, dtype=np.int64)
+        self.head[at.PLACES] = 1
+        self.I: Ints = np.zeros((0, at.INTS), dtype=np.int64)
+        self.F: Floats = np.zeros((0, at.FLOATS))
         self.where: Ints = np.zeros(0, dtype=np.int64)
-        self.reservoir: Floats = np.zeros((0, kernels.SAMPLE))
+        self.reservoir: Floats = np.zeros((0, at.SAMPLE))
         self.names: list[list[str]] = [["constant"]]  # of what is at each place
         self.slot_names: list[str] = []
         self.listed = 0  # entries of `where` in use
@@ -37,7 +37,7 @@ class Layout:
         """A place for what has this name: a new one, or, when all are used up, one by a hash of the name."""
         if self.places < self.width:
             self.names.append([name])
-            self.head[kernels.PLACES] = self.places
+            self.head[at.PLACES] = self.places
             return self.places - 1
         p = 1 + stable(name) % (self.width - 1)
         self.names[p].append(name)
@@ -50,29 +50,29 @@ class Layout:
         if s == len(self.I):
             self._grow()
         self.slot_names.append(name)
-        self.head[kernels.SLOTS] = s + 1
+        self.head[at.SLOTS] = s + 1
         self.I[s] = 0
-        self.I[s, kernels.KIND] = kind
-        self.I[s, kernels.MISSING] = -1
+        self.I[s, at.KIND] = kind
+        self.I[s, at.MISSING] = -1
         self.F[s] = 0.0
-        self.F[s, kernels.PERIOD] = period
-        if kind == kernels.CATEGORY:
-            self.I[s, kernels.LIMIT] = limit
-            self.I[s, kernels.START] = self._list(limit)
-        elif kind == kernels.CYCLE:
-            self.I[s, kernels.PLACE] = self.place(f"{name} sin")
-            self.I[s, kernels.START] = self.place(f"{name} cos")
+        self.F[s, at.PERIOD] = period
+        if kind == at.CATEGORY:
+            self.I[s, at.LIMIT] = limit
+            self.I[s, at.START] = self._list(limit)
+        elif kind == at.CYCLE:
+            self.I[s, at.PLACE] = self.place(f"{name} sin")
+            self.I[s, at.START] = self.place(f"{name} cos")
         else:
-            self.I[s, kernels.PLACE] = self.place(name)
+            self.I[s, at.PLACE] = self.place(name)
         return s
 
     def category(self, s: int, k: int, text: str) -> None:
         """A place for category k of a slot."""
-        self.where[self.I[s, kernels.START] + k] = self.place(f"{self.slot_names[s]}={text}")
+        self.where[self.I[s, at.START] + k] = self.place(f"{self.slot_names[s]}={text}")
 
     def miss(self, s: int, name: str) -> None:
         """A place for a slot's being missing."""
-        self.I[s, kernels.MISSING] = self.place(f"{name} is missing")
+        self.I[s, at.MISSING] = self.place(f"{name} is missing")
 
     def alone(self, p: int) -> bool:
         """Has a place one meaning only?"""

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from ..kernels import encode as kernels
-from ..kernels.encode import CELLS, COUNT, EDGE, EDGES, M2, MEAN, SCALE, SETTLED, SHIFT
+from ..kernels import slots as at
+from ..kernels.slots import CELLS, COUNT, EDGE, EDGES, M2, MEAN, SCALE, SETTLED, SHIFT
 from ..types import Floats
 from .layout import Layout
 
@@ -20,14 +20,14 @@ def refit(layout: Layout) -> tuple[Floats, Floats]:
     """
     a, c = np.ones(layout.places), np.zeros(layout.places)
     for s in range(layout.slots):
-        kind = layout.I[s, kernels.KIND]
-        if kind in (kernels.NUMBER, kernels.FLAG):
-            p = int(layout.I[s, kernels.PLACE])
+        kind = layout.I[s, at.KIND]
+        if kind in (at.NUMBER, at.FLAG):
+            p = int(layout.I[s, at.PLACE])
             if layout.alone(p):
                 a[p], c[p] = rescale(layout.F[s])
             elif layout.F[s, SETTLED] < SETTLE <= layout.F[s, COUNT]:
                 rescale(layout.F[s])
-        if kind == kernels.NUMBER:
+        if kind == at.NUMBER:
             cut = edges(layout.reservoir[s])
             layout.I[s, EDGES] = len(cut)
             layout.F[s, EDGE : EDGE + len(cut)] = cut

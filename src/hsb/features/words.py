@@ -2,8 +2,8 @@
 
 from datetime import date
 
-from ..kernels import encode as kernels
-from ..kernels.encode import CELLS, EDGE, EDGES, KIND, LIMIT, PERIOD
+from ..kernels import slots as at
+from ..kernels.slots import CELLS, EDGE, EDGES, KIND, LIMIT, PERIOD
 from .columns import Column
 from .layout import Layout
 from .values import EPOCH, TIME
@@ -14,16 +14,16 @@ DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sun
 def cells_in_words(layout: Layout, column: Column, s: int, first: int, last: int) -> str:
     """The values whose cells are first .. last."""
     kind, name = layout.I[s, KIND], layout.slot_names[s]
-    if kind == kernels.CATEGORY:
+    if kind == at.CATEGORY:
         return _categories(column, first, last)
     if first <= 0 and last >= CELLS:
         return "anything"
     words = []
     if last >= 1:
         low = max(first, 1)
-        if kind == kernels.NUMBER:
+        if kind == at.NUMBER:
             words += _range(layout, column, s, low, last)
-        elif kind == kernels.CYCLE:
+        elif kind == at.CYCLE:
             words += _arc(float(layout.F[s, PERIOD]), name, column, low, last)
         elif low == 1 and last >= CELLS:
             words.append(f"{column.name} is known")
@@ -39,13 +39,13 @@ def value_in_words(layout: Layout, column: Column, s: int, x: float) -> str:
     kind, name = layout.I[s, KIND], layout.slot_names[s]
     if x != x:
         return f"{column.name} is missing"
-    if kind == kernels.CATEGORY:
+    if kind == at.CATEGORY:
         limit = int(layout.I[s, LIMIT])
         cell = 1 if not 0 <= x < 2 * limit else 2 + int(x) % limit
         return _categories(column, cell, cell) + (" or shares its place" if x >= limit else "")
-    if kind == kernels.FLAG:
+    if kind == at.FLAG:
         return f"{name} is {x > 0.5}"
-    if kind == kernels.TAG:
+    if kind == at.TAG:
         tag = name.removeprefix(f"{column.name}: ")
         return f"{column.name} has {tag!r}" if x > 0.5 else f"{column.name} has not {tag!r}"
     return f"{name} is {_shown(column, name, x)}"
@@ -90,7 +90,7 @@ def _range(layout: Layout, column: Column, s: int, first: int, last: int) -> lis
 
 
 def spread(k: int, edges: int) -> int:
-    """The cell of the numbers above k of all edges: `kernels.encode.spread`."""
+    """The cell of the numbers above k of all edges: `spread` of the kernel."""
     return 1 + (2 * k * (CELLS - 1) + edges) // (2 * edges) if edges else 1
 
 

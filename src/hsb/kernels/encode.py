@@ -1,7 +1,7 @@
 """Contexts of mixed features as numbers: what models see (z), what trees see (cells), and the statistics that both rest on.
 
 A raw row has one float for each *slot*, NaN where it is missing; one that was read when fewer slots were known is shorter. What a
-slot means stands in a row of `I` and a row of `F` (below). `where` lists the places of all categories, slot by slot. `head` counts.
+slot means stands in a row of `I` and a row of `F` (`slots.py`). `where` lists the places of all categories, slot by slot. `head` counts.
 
 A category's raw value is its number k, in order of admission; limit + k says that it shares the place of k; -1 that it is new.
 A tag's is 1 or 0, or 2 where the slot's place is shared by other tags and only they are there.
@@ -12,19 +12,36 @@ import math
 import numpy as np
 
 from .jit import inner, kernel
+from .slots import (
+    CATEGORY,
+    CELLS,
+    CLIP,
+    COUNT,
+    CYCLE,
+    EDGE,
+    EDGES,
+    FLAG,
+    HUGE,
+    KIND,
+    LIMIT,
+    M2,
+    MEAN,
+    MISSING,
+    NUMBER,
+    PERIOD,
+    PLACE,
+    ROWS,
+    SAMPLE,
+    SCALE,
+    SHARED,
+    SHIFT,
+    SLOTS,
+    START,
+    TAG,
+    UNSEEN,
+)
 from .splitmix import STEP, mixed
 
-NUMBER, CATEGORY, CYCLE, FLAG, TAG = range(5)  # kinds of slots
-KIND, PLACE, MISSING, START, LIMIT, EDGES, INTS = range(7)  # columns of I
-# PLACE is that of z, of a cycle's sine; MISSING its place for missing values, -1 as long as there were none; START where a category's
-# places begin in `where`, or the place of a cycle's cosine.
-COUNT, MEAN, M2, SHIFT, SCALE, PERIOD, SETTLED, EDGE = range(8)  # columns of F; the edges of its cells begin at EDGE
-SLOTS, PLACES, ROWS, UNSEEN, SHARED, HEAD = range(6)  # of head
-SAMPLE = 512  # rows of the reservoir
-CELLS = 31  # of a number, beside 0 for missing
-FLOATS = EDGE + CELLS - 1
-CLIP = 4.0  # standard deviations beyond which numbers are cut
-HUGE = 1e140  # statistics cut numbers here, so that no square overflows
 TURN = 2.0 * math.pi
 
 
