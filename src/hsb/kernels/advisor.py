@@ -1,7 +1,7 @@
 """The advisor: a Bayes context tree that names one arm for each context. It has no guarantee; the mixture that it is a member of has.
 
 To the mixture it is one node with all its weight on the arm advised, or spread evenly over those that it cannot tell apart, as before the
-first loss is known: `visit` and `ratio` below. What follows is how it finds them.
+first loss is known (`advice.py`). This is how it finds them.
 
 A full binary tree over 2^DEPTH cells, rows in heap order from 1. A node sums, for each arm, the losses of its plays and what they fell
 short of 1. Before its own plays it expects what the rest of its parent has seen,
@@ -18,8 +18,9 @@ cannot be chance, the world has changed there: the node and all below it start a
 
 import math
 
-from .arms import is_offered, rebuild
-from .header import ADVICE, ARMS, BASES, DEPTH, REST, ROW0, STRIDE, WEIGHT
+from .advice import put
+from .arms import is_offered
+from .header import ADVICE, ARMS, DEPTH, ROW0, STRIDE
 from .jit import inner, kernel
 
 SHRINK = 4.0  # how many plays the parent's mean is worth
@@ -58,44 +59,8 @@ def _width(mu, n):
 @inner
 def visit(F, I, cell, offered, reach):
     """Reach pass: one node, whose block of arms has the advised ones' shares and 0 for the others. O(depth * arms)."""
-    b, M = I[I[BASES]], I[ARMS]
     I[ADVICE] = advise(F, I, cell, offered)
-    index = HEAD + 3 * M
-    least, n = F[index + I[ADVICE]], 0
-    for m in range(M):
-        n += F[index + m] == least
-    for m in range(M):
-        F[b + m] = 1.0 / n if F[index + m] == least else 0.0
-    rebuild(F, I, b)
-    F[I[WEIGHT]] = reach
-    F[REST] = 0.0
-    return 1
-
-
-@inner
-def recall(F, I, offered, arm, share):
-    """Give `arm` that share of the advice, and the rest to another: what it is on makes no difference to the arm's ratio."""
-    b, left = I[I[BASES]], 1.0 - share
-    for m in range(I[ARMS]):
-        F[b + m] = share if m == arm else 0.0
-        if m != arm and is_offered(offered, m):
-            F[b + m] = left
-            left = 0.0
-    rebuild(F, I, b)
-
-
-@inner
-def ratio(F, I, arm, f):
-    """What is left of its weight after `arm` is multiplied by f."""
-    share = F[I[I[BASES]] + arm]
-    return f if share == 1.0 else (1.0 - share) + share * f
-
-
-@inner
-def log_ratio(F, I, arm, x):
-    """The same in logarithms, for f = exp(-x)."""
-    share = F[I[I[BASES]] + arm]
-    return -x if share == 1.0 else math.log((1.0 - share) + share * math.exp(-x))
+    return put(F, I, HEAD + 3 * I[ARMS], reach)
 
 
 @kernel

@@ -6,7 +6,7 @@ None), stop where one would be needed, and the state goes on with kernels that h
 
 import math
 
-from . import advisor, arms, graph, intervals, members, one_of, tree
+from . import advice, arms, graph, intervals, members, one_of, tree
 from . import header as h
 from . import kinds as of
 from .jit import inner
@@ -66,8 +66,8 @@ def _ratio_log(F, I, key, n, step, offered, trees, interval, listed, heads):
         if kind == h.ONE_OF:
             return one_of.ratio_log(F, I, arm, x, offered, log_g)
     if heads is not None:
-        if kind == h.ADVISOR:
-            return advisor.log_ratio(F, I, arm, x)
+        if kind == h.ADVISOR or kind == h.PANEL:
+            return advice.log_ratio(F, I, arm, x)
         return one_of.ratio_log(F, I, arm, x, offered, log_g)
     return 0.0
 
@@ -88,7 +88,7 @@ def _log_visit(F, I, key, n, reach, trees, interval, listed, heads):
         elif kind == h.ONE_OF:
             one_of.log_visit(F, I, reach)
     if heads is not None:
-        if kind == h.ADVISOR:
+        if kind == h.ADVISOR or kind == h.PANEL:
             F[I[h.WEIGHT]] = reach
         elif kind == h.HEAD:
             one_of.log_visit(F, I, reach)

@@ -36,7 +36,7 @@ F0, F1, I0, I1, K0, K1, COUNT = 0, 1, 2, 3, 4, 5, 6  # first and end in F, in I,
 DONE, SHORT, HARD = 0, 1, 2
 
 # Kinds of members.
-DENSE, COMPRESSED, INTERVALS, GRAPH, ONE_OF, ADVISOR, HEAD = 1, 2, 3, 4, 5, 6, 7
+DENSE, COMPRESSED, INTERVALS, GRAPH, ONE_OF, ADVISOR, HEAD, PANEL = 1, 2, 3, 4, 5, 6, 7, 8
 
 # Common to all members.
 KIND = 0
@@ -99,7 +99,7 @@ CHILD_REACH = 13  # F: scratch, reach of each option's member
 CHILD_RATIO = 14  # F: scratch, ratio of each option's member (its logarithm in the slow pass)
 PRIOR = 16  # F: the options' prior weights (HEAD)
 
-# Advisors.
+# Advisors (what a panel has more: `panel_layout.py`).
 ADVICE = 13  # scratch: the arm that was last advised
 ROWS_END = 14  # F: the end of the rows; scratch and the block of the advised arm stand behind
 

@@ -1,17 +1,19 @@
 """Each verb of a member, whatever its kind.
 
 `kinds` says what a state has: a tuple of trees, compressed ones among them, intervals, graphs (ONE_OF too), heads (HEAD and ADVISOR),
-logarithms, one dense binary tree by itself with few arms (`small.py`) or some (`medium.py`), many arms, dense trees: each 0, or None where
-there is none of it. Numba compiles no branch that None rules out, so a policy waits only for the kernels that it needs.
+logarithms, one dense binary tree by itself with few arms (`small.py`) or some (`medium.py`), many arms, dense trees, panels: each 0, or None
+where there is none of it. Numba compiles no branch that None rules out, so a policy waits only for the kernels that it needs.
 """
 
-from . import advisor, arms, graph, intervals, one_of, rows, tree
-from .header import ADVISOR, BASES, COMPRESSED, DENSE, GRAPH, HEAD, INTERVALS, KIND, ONE_OF, PATH
+import numpy as np
+
+from . import advice, advisor, arms, graph, intervals, one_of, panel, rows, tree
+from .header import ADVISOR, BASES, COMPRESSED, DENSE, GRAPH, HEAD, INTERVALS, KIND, ONE_OF, PANEL, PATH
 from .jit import inner
 
 
 @inner
-def visit(F, I, key, offered, reach, dense, compressed, interval, listed, heads):
+def visit(F, I, key, offered, reach, dense, compressed, interval, listed, heads, panels):
     """Reach pass: how many nodes have rows. Their weights and arm blocks stand at WEIGHT and BASES."""
     kind = I[KIND]
     if dense is not None:
@@ -28,6 +30,9 @@ def visit(F, I, key, offered, reach, dense, compressed, interval, listed, heads)
             return graph.visit(F, I, key, reach)
         if kind == ONE_OF:
             return one_of.visit(F, I, reach)
+    if panels is not None:
+        if kind == PANEL:
+            return panel.visit(F, I, key.view(np.float64), offered, reach)
     if heads is not None:
         if kind == ADVISOR:
             return advisor.visit(F, I, key[0], offered, reach)
@@ -64,8 +69,8 @@ def ratio(F, I, key, n, step, offered, trees, interval, listed, heads):
         if kind == ONE_OF:
             return one_of.ratio(F, I, arm, x, f, offered, g)
     if heads is not None:
-        if kind == ADVISOR:
-            return advisor.ratio(F, I, arm, f)
+        if kind == ADVISOR or kind == PANEL:
+            return advice.ratio(F, I, arm, f)
         return one_of.ratio(F, I, arm, x, f, offered, g)
     return 1.0
 
@@ -76,7 +81,7 @@ def share(F, I, n, drift, trees, heads):
     kind = I[KIND]
     own, head = drift
     if heads is not None:
-        if kind == ADVISOR:
+        if kind == ADVISOR or kind == PANEL:
             return
         if kind == HEAD:
             if head > 0.0:

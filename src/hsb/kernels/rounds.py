@@ -6,7 +6,9 @@ masks; else one byte per arm, and empty where every arm is offered. `kinds` says
 
 import math
 
-from . import advisor, arms, hard, members
+import numpy as np
+
+from . import advice, advisor, arms, hard, members, panel
 from . import header as h
 from . import kinds as of
 from .jit import inner, kernel
@@ -25,7 +27,7 @@ def visit(F, I, key, offered, kinds):
         if i[h.PARENT] >= 0:
             reach = F[members.place(I, i, h.CHILD_REACH)]
         I[h.DIRECTORY + k * h.ENTRY + h.COUNT] = of.visit(
-            f, i, part, offered, reach, kinds[9], kinds[1], kinds[2], kinds[3], kinds[4]
+            f, i, part, offered, reach, kinds[9], kinds[1], kinds[2], kinds[3], kinds[4], kinds[10]
         )
 
 
@@ -184,7 +186,7 @@ def _others_remain(F, I, arm):
     """Would every node just visited keep a visible share of its weight without this arm? Then no step is too large for the fast pass."""
     for k in range(I[h.MEMBERS]):
         f, i = members.arrays(F, I, k)
-        if i[h.KIND] == h.ADVISOR:
+        if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.PANEL:
             continue
         for n in range(members.count(I, k)):
             b = i[i[h.BASES] + n]
@@ -263,7 +265,7 @@ def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
         F[h.LOST] += loss
         F[h.EXCESS] += loss if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
         F[h.MASKED] += 1.0 if masked and loss > 0.0 else 0.0
-    _teach(F, I, key, arm, loss, kinds[4])
+    _teach(F, I, key, arm, loss, kinds[4], kinds[10])
     return h.DONE
 
 
@@ -274,8 +276,8 @@ def _recall(F, I, offered, arm, advised, heads):
         if advised >= 0.0:
             for k in range(I[h.MEMBERS]):
                 f, i = members.arrays(F, I, k)
-                if i[h.KIND] == h.ADVISOR:
-                    advisor.recall(f, i, offered, arm, advised)
+                if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.PANEL:
+                    advice.recall(f, i, offered, arm, advised)
 
 
 @inner
@@ -289,10 +291,13 @@ def count(F, loss, log_z, masked):
 
 
 @inner
-def _teach(F, I, key, arm, loss, heads):
+def _teach(F, I, key, arm, loss, heads, panels):
     """What a round teaches whether or not anything was lost in it: advisors learn."""
     if heads is not None:
         for k in range(I[h.MEMBERS]):
             f, i, part = members.own(F, I, k, key)
             if i[h.KIND] == h.ADVISOR:
                 advisor.learn(f, i, part[0], arm, loss)
+            if panels is not None:
+                if i[h.KIND] == h.PANEL:
+                    panel.learn(f, i, part.view(np.float64), arm, loss)

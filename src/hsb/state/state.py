@@ -160,7 +160,7 @@ class State:
     @property
     def advice(self) -> list[int]:
         """What each advisor advised in the last round decided."""
-        return [int(I[h.ADVICE]) for _, I in self.members if I[h.KIND] == h.ADVISOR]
+        return [int(I[h.ADVICE]) for _, I in self.members if I[h.KIND] in (h.ADVISOR, h.PANEL)]
 
     def advised(self, arm: int) -> float:
         """How much of the advice in the last round decided was on an arm; -1 where there is not just one advisor."""
@@ -274,11 +274,11 @@ class State:
 
         self._rounds, self.tables = rounds, tables
         there = {int(member.I[h.KIND]) for member in self.members}
-        wanted = ({h.DENSE, h.COMPRESSED}, {h.COMPRESSED}, {h.INTERVALS}, {h.GRAPH, h.ONE_OF}, {h.HEAD, h.ADVISOR})
+        wanted = ({h.DENSE, h.COMPRESSED}, {h.COMPRESSED}, {h.INTERVALS}, {h.GRAPH, h.ONE_OF}, {h.HEAD, h.ADVISOR, h.PANEL})
         I, arms = self.members[0].I, self.I[h.ALL_ARMS]
         alone = there == {h.DENSE} and len(self.words) == 1 and I[h.FANOUT] == 2
-        also = (self._hard, alone and arms <= h.SMALL, alone and h.SMALL < arms <= h.FEW, arms > h.FEW, h.DENSE in there)
-        advisors = [k for k, member in enumerate(self.members) if member.I[h.KIND] == h.ADVISOR]
+        also = (self._hard, alone and arms <= h.SMALL, alone and h.SMALL < arms <= h.FEW, arms > h.FEW, h.DENSE in there, h.PANEL in there)
+        advisors = [k for k, member in enumerate(self.members) if member.I[h.KIND] in (h.ADVISOR, h.PANEL)]
         self._advice = 0
         if len(advisors) == 1:
             I = self.members[advisors[0]].I

@@ -1,0 +1,48 @@
+"""What every advisor does with its advice: to the mixture it is one node, with all its weight on the arms that it cannot tell apart."""
+
+import math
+
+from .arms import is_offered, rebuild
+from .header import ADVICE, ARMS, BASES, REST, WEIGHT
+from .jit import inner
+
+
+@inner
+def put(F, I, index, reach):
+    """Share the advice evenly among the arms whose index is the least, that of ADVICE: one node was visited."""
+    b, M = I[I[BASES]], I[ARMS]
+    least, n = F[index + I[ADVICE]], 0
+    for m in range(M):
+        n += F[index + m] == least
+    for m in range(M):
+        F[b + m] = 1.0 / n if F[index + m] == least else 0.0
+    rebuild(F, I, b)
+    F[I[WEIGHT]] = reach
+    F[REST] = 0.0
+    return 1
+
+
+@inner
+def recall(F, I, offered, arm, share):
+    """Give `arm` that share of the advice, and the rest to another: what it is on makes no difference to the arm's ratio."""
+    b, left = I[I[BASES]], 1.0 - share
+    for m in range(I[ARMS]):
+        F[b + m] = share if m == arm else 0.0
+        if m != arm and is_offered(offered, m):
+            F[b + m] = left
+            left = 0.0
+    rebuild(F, I, b)
+
+
+@inner
+def ratio(F, I, arm, f):
+    """What is left of its weight after `arm` is multiplied by f."""
+    share = F[I[I[BASES]] + arm]
+    return f if share == 1.0 else (1.0 - share) + share * f
+
+
+@inner
+def log_ratio(F, I, arm, x):
+    """The same in logarithms, for f = exp(-x)."""
+    share = F[I[I[BASES]] + arm]
+    return -x if share == 1.0 else math.log((1.0 - share) + share * math.exp(-x))

@@ -1,0 +1,249 @@
+"""A forest that grows while it plays: trees over the places of z, each a mixture of its own prunings.
+
+A node sums, for each arm, the losses of its plays and what they fell short of 1. As in the advisor (`advisor.py`) it expects what the rest
+of its parent has seen, and stops or goes on by Bayes evidence; here the tree is grown. A leaf watches CUTS random cuts, each a place and a
+threshold near a value seen, with the counts of both sides; after some visits it splits by the one that tells most, if that is enough:
+
+    gain = sum over arms of (h d^2 / (mu (1 - mu)) - ln(1 + h)) / 2,    h = n0 n1 / (n0 + n1),   d the difference of the sides' means,
+
+which is how much better two means foretell than one, and what the second costs (Schwarz 1978). Its children begin with the counts of
+the sides. Trees are averaged.
+"""
+
+import math
+
+import numpy as np
+
+from .header import ARMS
+from .jit import inner
+from .panel_layout import (
+    AT,
+    BLOCK,
+    BLOCKS,
+    BLOCKS_USED,
+    CHANCE,
+    COUNTS,
+    CUT,
+    CUTS,
+    DEEPEST,
+    LEFT,
+    NEXT,
+    NODE,
+    NODES,
+    NODES_USED,
+    PLACES,
+    SEED,
+    SET,
+    STOP,
+    THRESHOLD,
+    TRACE,
+    TRACED,
+    TREES,
+    VISITED,
+    WATCH,
+)
+from .splitmix import STEP, mixed
+
+SHRINK = 1.0  # how many plays the parent's mean is worth
+FIRST = 15.0  # visits after which a leaf first looks for a cut; then each time half as many more
+LEAST = 2.0  # gain that a cut needs
+SETTLE = 0.3  # chance that a cut without threshold takes the value at hand
+
+
+@inner
+def _random(I):
+    """The next of the forest's own numbers in [0, 1): a function of how many there were."""
+    I[SEED] += 1
+    return float(mixed(np.uint64(I[SEED]) * STEP) >> np.uint64(11)) / 9007199254740992.0
+
+
+@inner
+def _shrunk(lost, kept, expected):
+    return (lost + SHRINK * expected) / (lost + kept + SHRINK)
+
+
+@inner
+def trace(F, I, z):
+    """Into scratch, for each tree: how many nodes contain z, then the row of each and the posterior probability that the tree stops there."""
+    stride, at = 2 * I[ARMS] + COUNTS, I[TRACE]
+    for k in range(TREES):
+        row, reach, n = I[NODE] + k * stride, 1.0, 0
+        while True:
+            leaf = F[row + LEFT] == 0.0
+            here = reach if leaf else reach * F[row + STOP]
+            F[at + 1 + 2 * n], F[at + 2 + 2 * n] = row, here
+            n += 1
+            if leaf:
+                break
+            reach -= here
+            child = int(F[row + LEFT]) + (1 if z[int(F[row + AT])] > F[row + THRESHOLD] else 0)
+            row = I[NODE] + child * stride
+        F[at] = n
+        at += TRACED
+
+
+@inner
+def foretell(F, I, arm):
+    """After `trace`: what an arm will lose, and a standard deviation of that, as averages over the trees."""
+    own, at = COUNTS + 2 * arm, I[TRACE]
+    mean = width = 0.0
+    for k in range(TREES):
+        expected, lost, kept = 0.5, 0.0, 0.0
+        for i in range(int(F[at])):
+            row, here = int(F[at + 1 + 2 * i]), F[at + 2 + 2 * i]
+            l, g = F[row + own], F[row + own + 1]
+            if i > 0:
+                expected = _shrunk(max(lost - l, 0.0), max(kept - g, 0.0), expected)
+            lost, kept = l, g
+            n = l + g + SHRINK
+            mu = (l + SHRINK * expected) / n
+            mean += here * mu
+            width += here * math.sqrt((mu * (1.0 - mu) + 1.0 / n) / (n + 1.0))
+        at += TRACED
+    return mean / TREES, width / TREES
+
+
+@inner
+def learn(F, I, z, arm, loss):
+    """After `trace`: learn the loss of an arm at z in every tree."""
+    own, at, means = COUNTS + 2 * arm, I[TRACE], I[TRACE] + TREES * TRACED
+    for k in range(TREES):
+        expected, lost, kept = 0.5, 0.0, 0.0
+        n = int(F[at])
+        for i in range(n):
+            row = int(F[at + 1 + 2 * i])
+            l, g = F[row + own], F[row + own + 1]
+            if i > 0:
+                expected = _shrunk(max(lost - l, 0.0), max(kept - g, 0.0), expected)
+            lost, kept = l, g
+            F[means + i] = _shrunk(l, g, expected)
+        below = 0.0
+        for i in range(n - 1, -1, -1):
+            row, mu = int(F[at + 1 + 2 * i]), F[means + i]
+            q = loss * mu + (1.0 - loss) * (1.0 - mu)
+            if F[row + LEFT] > 0.0:
+                stop, go = F[row + STOP] * q, (1.0 - F[row + STOP]) * below
+                q = stop + go
+                share = 1.0 / (F[row + VISITED] + 2.0)
+                F[row + STOP] = (1.0 - share) * stop / q + share * 0.5
+            below = q
+            F[row + VISITED] += 1.0
+            F[row + own] += loss
+            F[row + own + 1] += 1.0 - loss
+        leaf = int(F[at + 2 * n - 1])
+        if F[leaf + CUT] > 0.0:
+            _watch(F, I, z, arm, loss, leaf, n)
+        at += TRACED
+
+
+@inner
+def _watch(F, I, z, arm, loss, row, level):
+    """Count the round on both sides of the cuts that a leaf watches; split it if one of them tells enough."""
+    M = I[ARMS]
+    width = WATCH + 4 * M
+    block = I[BLOCK] + (int(F[row + CUT]) - 1) * CUTS * width
+    for c in range(CUTS):
+        cut = block + c * width
+        place = int(F[cut])
+        if F[cut + SET] == 0.0:
+            if _random(I) >= SETTLE:
+                continue
+            F[cut + SET] = 1.0
+            F[cut + 1] = z[place] - 1e-9 if _random(I) < 0.5 else z[place] + 1e-9
+        side = cut + WATCH + 2 * arm + (2 * M if z[place] > F[cut + 1] else 0)
+        F[side] += loss
+        F[side + 1] += 1.0 - loss
+    if F[row + VISITED] < F[row + NEXT] or level >= DEEPEST:
+        return
+    F[row + NEXT] = math.ceil(1.5 * F[row + VISITED])
+    if I[NODES_USED] + 2 > I[NODES]:
+        return
+    best, most = -1, LEAST
+    for c in range(CUTS):
+        gain = _gain(F, block + c * width, M)
+        if gain > most:
+            best, most = c, gain
+    if best >= 0:
+        _split(F, I, row, block, block + best * width)
+
+
+@inner
+def _gain(F, cut, M):
+    """How much better two means an arm foretell than one."""
+    if F[cut + SET] == 0.0:
+        return 0.0
+    gain = 0.0
+    for m in range(M):
+        a = cut + WATCH + 2 * m
+        b = a + 2 * M
+        n0, n1 = F[a] + F[a + 1], F[b] + F[b + 1]
+        if n0 > 0.0 and n1 > 0.0:
+            mu = (F[a] + F[b] + 0.5) / (n0 + n1 + 1.0)
+            h = n0 * n1 / (n0 + n1)
+            d = F[a] / n0 - F[b] / n1
+            gain += 0.5 * (h * d * d / (mu * (1.0 - mu)) - math.log(1.0 + h))
+    return gain
+
+
+@inner
+def _split(F, I, row, block, cut):
+    """A leaf becomes a node. Its left child watches in its block, its right one in a new block, if there is room."""
+    M = I[ARMS]
+    stride = 2 * M + COUNTS
+    left = I[NODES_USED]
+    I[NODES_USED] += 2
+    F[row + AT], F[row + THRESHOLD], F[row + LEFT], F[row + STOP] = F[cut], F[cut + 1], left, 0.5
+    for side in range(2):
+        child = I[NODE] + (left + side) * stride
+        for i in range(COUNTS):
+            F[child + i] = 0.0
+        F[child + STOP], F[child + NEXT] = 0.5, FIRST
+        for i in range(2 * M):
+            F[child + COUNTS + i] = F[cut + WATCH + side * 2 * M + i]
+    left_child = I[NODE] + left * stride
+    F[left_child + CUT] = F[row + CUT]
+    F[row + CUT] = 0.0
+    watch_anew(F, I, block)
+    if I[BLOCKS_USED] < I[BLOCKS]:
+        I[BLOCKS_USED] += 1
+        F[left_child + stride + CUT] = I[BLOCKS_USED]
+        watch_anew(F, I, I[BLOCK] + (I[BLOCKS_USED] - 1) * CUTS * (WATCH + 4 * M))
+
+
+@inner
+def watch_anew(F, I, block):
+    """Random places to cut at, by `CHANCE`; thresholds come with the next values."""
+    width = WATCH + 4 * I[ARMS]
+    for c in range(CUTS):
+        cut = block + c * width
+        for i in range(width):
+            F[cut + i] = 0.0
+        F[cut] = _place(F, I)
+
+
+@inner
+def _place(F, I):
+    """A place, with the chance that `CHANCE` gives it: the sums of the chances up to it."""
+    u = _random(I)
+    low, high = 0, I[PLACES] - 1
+    while low < high:
+        middle = (low + high) // 2
+        if F[I[CHANCE] + middle] > u:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@inner
+def start(F, I):
+    """Trees that are leaves."""
+    M = I[ARMS]
+    stride = 2 * M + COUNTS
+    I[NODES_USED], I[BLOCKS_USED] = TREES, TREES
+    for k in range(TREES):
+        row = I[NODE] + k * stride
+        for i in range(stride):
+            F[row + i] = 0.0
+        F[row + STOP], F[row + NEXT], F[row + CUT] = 0.5, FIRST, k + 1
+        watch_anew(F, I, I[BLOCK] + k * CUTS * (WATCH + 4 * M))

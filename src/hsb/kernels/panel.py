@@ -1,0 +1,223 @@
+"""The panel: several models that foretell each arm's loss, and one that weighs them. Its advice is the arm that promises least.
+
+The models see z, the places of an encoded context (`features/`), whose first is the constant 1:
+
+- *linear*: ridge regression for each arm, on z;
+- *waves*: ridge regression for each arm, on cosines of random directions of z (Rahimi and Recht 2007), which are smooth curves;
+- *forest* (`forest.py`): trees that grow.
+
+Every model foretells the loss that is seen, so no importance weights are needed: a ridge regression of it on what they foretold, one for
+all arms together, weighs them, from weights that begin at (PRIOR). An arm never played is expected to lose 1/2; what is weighed, though,
+is a forecast from the average loss of all arms, so that no model looks good for being gloomy. The index of an arm is
+
+    weighed forecast - (1 - f) LINEAR_WIDTHS sd of linear - f sd of the forest,    f the forest's weight.
+
+Where arms have lately lost so much more or less than was foretold that it cannot be chance, the world has changed, and all models start
+anew: the evidence for forecasts corrected by the last 50 or so residuals of the arm must exceed rounds^1.5 + 10000, as in `advisor.py`.
+"""
+
+import math
+
+from . import forest, ridge
+from .advice import put
+from .arms import is_offered
+from .header import ADVICE, ARMS
+from .jit import inner, kernel
+from .panel_layout import (
+    COVARIANCE,
+    EVIDENCE,
+    INDEX,
+    INPUTS,
+    LINEAR,
+    LOST,
+    MEMORIES,
+    PLACES,
+    RIDGE,
+    ROOM,
+    ROUNDS,
+    SCRATCH,
+    STACK,
+    WAVE,
+    WAVES,
+    WEIGHTS,
+)
+
+PRIOR = (0.8, 0.1, 0.1, 0.0)  # weights of linear, forest, waves and a constant before anything is known
+STACK_PRECISION = 5.0
+LINEAR_WIDTHS = 0.1  # standard deviations of optimism
+MEMORY, SHRINK, SURE = 0.98, 4.0, 1e4
+LEAST = 0.01  # forecasts are cut to [LEAST, 1 - LEAST] where they are compared
+
+
+@inner
+def visit(F, I, z, offered, reach):
+    """Reach pass: one node, whose block of arms has the advised ones' shares and 0 for the others."""
+    advise(F, I, z, offered)
+    return put(F, I, I[INDEX], reach)
+
+
+@inner
+def advise(F, I, z, offered):
+    """Each arm's index, inf where it is not offered, and the arm that has the least. Changes nothing but scratch.
+
+    O(arms * (places^2 + cosines + trees * depth)).
+    """
+    d, index = I[PLACES], I[INDEX]
+    _waves(F, I, z)
+    forest.trace(F, I, z)
+    best, least = 0, math.inf
+    f = min(max(F[I[STACK] + WEIGHTS + 1], 0.0), 1.0)
+    for m in range(I[ARMS]):
+        F[index + m] = math.inf
+        if is_offered(offered, m):
+            inputs(F, I, z, m)
+            at = I[SCRATCH]
+            v = F[at + 8 : at + 8 + d]
+            width = ridge.width(F, _covariance(F, I, m), I[ROOM], z, v, d)
+            F[index + m] = weighed(F, I) - (1.0 - f) * LINEAR_WIDTHS * width - f * F[at + INPUTS]
+        if F[index + m] < least:
+            best, least = m, F[index + m]
+    I[ADVICE] = best
+
+
+@inner
+def _covariance(F, I, m):
+    """Where the linear covariance of an arm begins."""
+    room = I[ROOM]
+    return I[LINEAR] + I[ARMS] * room + m * room * room
+
+
+@inner
+def _wave(I, m):
+    """Where the weights and the covariance of an arm's waves begin."""
+    n = I[WAVES] + 1
+    at = I[WAVE] + I[WAVES] * (I[ROOM] + 1)
+    return at + m * n, at + I[ARMS] * n + m * n * n
+
+
+@inner
+def _phi(F, I):
+    """Scratch for the constant and the cosines."""
+    at = I[SCRATCH] + 8 + I[ROOM]
+    return F[at : at + I[WAVES] + 1]
+
+
+@inner
+def _waves(F, I, z):
+    """The cosines of z."""
+    d, k = I[PLACES], I[WAVES]
+    phi, scale = _phi(F, I), math.sqrt(2.0 / max(k, 1))
+    phases = I[WAVE] + k * I[ROOM]
+    phi[0] = 1.0
+    for w in range(k):
+        row = F[I[WAVE] + w * I[ROOM] : I[WAVE] + w * I[ROOM] + d]
+        s = F[phases + w]
+        for i in range(d):
+            s += row[i] * z[i]
+        phi[1 + w] = scale * math.cos(s)
+
+
+@inner
+def _from_average(F, I, row, x, precision, n):
+    """What a forecast of 1/2 for the unknown is raised by if the average loss is expected instead. `row` is the covariance's first."""
+    at = I[STACK]
+    average = (F[at + LOST] + 1.0) / (F[at + ROUNDS] + 2.0)
+    s = 0.0
+    for i in range(n):
+        s += F[row + i] * x[i]
+    return (average - 0.5) * precision * s
+
+
+@inner
+def _cut(p):
+    return min(max(p, 0.0), 1.0)
+
+
+@inner
+def inputs(F, I, z, m):
+    """Into the first words of scratch: what the models foretell of an arm, each less 1/2, and 1; then the forest's width."""
+    at, d, n, phi = I[SCRATCH], I[PLACES], I[WAVES] + 1, _phi(F, I)
+    weights, covariance = _wave(I, m)
+    line = 0.5 + ridge.foretell(F, I[LINEAR] + m * I[ROOM], z, d)
+    F[at] = _cut(line + _from_average(F, I, _covariance(F, I, m), z, F[I[RIDGE]], d)) - 0.5
+    mean, width = forest.foretell(F, I, m)
+    F[at + 1] = mean - 0.5
+    curve = 0.5 + ridge.foretell(F, weights, phi, n)
+    F[at + 2] = _cut(curve + _from_average(F, I, covariance, phi, F[I[RIDGE] + I[ROOM]], n)) - 0.5
+    F[at + 3] = 1.0
+    F[at + INPUTS] = width
+
+
+@inner
+def weighed(F, I):
+    """The forecast from the inputs in scratch."""
+    return 0.5 + ridge.foretell(F, I[STACK] + WEIGHTS, F[I[SCRATCH] : I[SCRATCH] + INPUTS], INPUTS)
+
+
+@inner
+def learn(F, I, z, arm, loss):
+    """Learn the loss of an arm at z: the weights of the models first, then the models. O(places^2 + cosines^2 + trees * depth)."""
+    _waves(F, I, z)
+    forest.trace(F, I, z)
+    inputs(F, I, z, arm)
+    at, stack, d, n = I[SCRATCH], I[STACK], I[PLACES], I[WAVES] + 1
+    changed = _watch(F, I, arm, loss, min(max(weighed(F, I), LEAST), 1.0 - LEAST))
+    v = F[at + 8 + I[ROOM] + n : at + 8 + I[ROOM] + n + max(I[ROOM], n)]
+    ridge.learn(F, stack + WEIGHTS, stack + COVARIANCE, INPUTS, F[at : at + INPUTS], loss - 0.5, v, INPUTS)
+    F[stack + ROUNDS] += 1.0
+    F[stack + LOST] += loss
+    if changed:
+        start(F, I)
+        forest.trace(F, I, z)
+    ridge.learn(F, I[LINEAR] + arm * I[ROOM], _covariance(F, I, arm), I[ROOM], z, loss - 0.5, v, d)
+    weights, covariance = _wave(I, arm)
+    ridge.learn(F, weights, covariance, n, _phi(F, I), loss - 0.5, v, n)
+    forest.learn(F, I, z, arm, loss)
+
+
+@inner
+def _watch(F, I, arm, loss, p):
+    """Has the world changed? Compares the forecast p with one that is corrected by what was lately wrong with the arm's."""
+    stack = I[STACK]
+    at = stack + MEMORIES + 2 * arm
+    corrected = min(max(p + F[at] / (F[at + 1] + SHRINK), LEAST), 1.0 - LEAST)
+    q = loss * p + (1.0 - loss) * (1.0 - p)
+    short = loss * corrected + (1.0 - loss) * (1.0 - corrected)
+    F[at] = MEMORY * F[at] + loss - p
+    F[at + 1] = MEMORY * F[at + 1] + 1.0
+    rounds = F[stack + ROUNDS] + 1.0
+    F[stack + EVIDENCE] = max(1.0, F[stack + EVIDENCE] * short / q)
+    return F[stack + EVIDENCE] > rounds * math.sqrt(rounds) + SURE
+
+
+@inner
+def start(F, I):
+    """All models at their prior, and the sums over rounds at 0; how they are weighed stays."""
+    M, d, n, stack = I[ARMS], I[PLACES], I[WAVES] + 1, I[STACK]
+    precision = F[I[RIDGE] : I[RIDGE] + I[ROOM]]
+    for m in range(M):
+        ridge.start(F, I[LINEAR] + m * I[ROOM], _covariance(F, I, m), I[ROOM], precision, d, I[ROOM])
+        weights, covariance = _wave(I, m)
+        ridge.start(F, weights, covariance, n, F[I[RIDGE] + I[ROOM] : I[RIDGE] + I[ROOM] + n], n, n)
+        F[stack + MEMORIES + 2 * m] = F[stack + MEMORIES + 2 * m + 1] = 0.0
+    F[stack + ROUNDS], F[stack + LOST], F[stack + EVIDENCE] = 0.0, 0.0, 1.0
+    forest.start(F, I)
+
+
+@kernel
+def begin(F, I):
+    """A panel that knows nothing: `start`, and the weights of its models."""
+    stack = I[STACK]
+    for i in range(INPUTS):
+        F[stack + WEIGHTS + i] = PRIOR[i]
+        for j in range(INPUTS):
+            F[stack + COVARIANCE + INPUTS * i + j] = 1.0 / STACK_PRECISION if i == j else 0.0
+    start(F, I)
+
+
+@kernel
+def look_again(F, I):
+    """After places were added: trees that never split draw their cuts anew, so that these may be at any place."""
+    if I[forest.NODES_USED] == forest.TREES:
+        for k in range(forest.TREES):
+            forest.watch_anew(F, I, I[forest.BLOCK] + k * forest.CUTS * (forest.WATCH + 4 * I[ARMS]))

@@ -1,0 +1,33 @@
+"""Where a panel keeps its models: words of the header of its I, and of the rows of its forest. No Numba here."""
+
+# Words of I beyond those that all members have (`header.py`). Offsets into F unless said otherwise.
+ROOM = 12  # places that there is room for
+# 13 is ADVICE
+PLACES = 14  # places in use, the constant among them
+WAVES = 15  # cosines
+RIDGE = 16  # the prior precision of each place, then of the constant and each cosine
+LINEAR = 17  # for each arm: weights; for each arm: covariance
+WAVE = 18  # frequencies, a row of ROOM for each cosine; phases; then as LINEAR
+STACK = 19  # words below, then an arm's short memory each
+INDEX = 20  # scratch, by arm: what it is judged by
+SCRATCH = 21  # scratch: inputs, then a number for each place, cosine and place or cosine
+CHANCE = 22  # sums of the chances of the places up to each, to be cut at
+NODE = 23  # rows of the forest's nodes
+NODES, NODES_USED = 24, 25  # how many there is room for, and are
+BLOCK = 26  # the cuts that leaves watch, CUTS to a block
+BLOCKS, BLOCKS_USED = 27, 28
+SEED = 29  # random numbers that the forest has used
+END = 30  # the end of what is learned; scratch and the block of the advice stand behind
+TRACE = 31  # scratch: the paths through the trees, then a number for each level
+
+# Words at STACK: weights and covariance of the four inputs, sums over all rounds, evidence that the world has changed.
+INPUTS = 4
+WEIGHTS, COVARIANCE, ROUNDS, LOST, EVIDENCE, MEMORIES = 0, 4, 20, 21, 22, 24
+# then two words an arm: residuals and plays that are remembered
+
+TREES = 20
+CUTS = 15
+DEEPEST = 40  # levels of a tree
+TRACED = 1 + 2 * DEEPEST  # words of a path
+AT, THRESHOLD, LEFT, STOP, VISITED, NEXT, CUT, COUNTS = 0, 1, 2, 3, 4, 5, 6, 7  # words of a node; LEFT is 0 in a leaf, CUT its block + 1
+SET, WATCH = 2, 3  # words of a cut: place, threshold, is it set; then the counts of its sides

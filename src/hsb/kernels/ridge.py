@@ -1,0 +1,123 @@
+"""Ridge regression, a round at a time: weights and the covariance that says how sure they are, in pieces of one array.
+
+A model of n features has its weights at `at` and, from `P` on, its covariance, a row each `stride` words. With precision lambda_i of its
+weight i beforehand the covariance begins as 1/lambda_i on the diagonal, and learning (x, y) is
+
+    v = P x,   q = 1 + x.v,   weights += v (y - weights.x) / q,   P -= v v' / q
+
+(Sherman and Morrison 1950). Rows are gone through in the order in which they lie, so that the loops are vectors without `fastmath`.
+"""
+
+import math
+
+from .jit import inner, kernel
+
+
+@inner
+def foretell(F, at, x, n):
+    """weights.x"""
+    w, s = F[at : at + n], 0.0
+    for i in range(n):
+        s += w[i] * x[i]
+    return s
+
+
+@inner
+def width(F, P, stride, x, v, n):
+    """The standard deviation sqrt(x' P x); half of the covariance is read. v is scratch."""
+    for i in range(n):
+        v[i] = 0.0
+    s = 0.0
+    for i in range(n):
+        a = x[i]
+        if a != 0.0:
+            row = F[P + i * stride : P + i * stride + n]
+            s += a * (2.0 * v[i] + a * row[i])
+            for j in range(i + 1, n):
+                v[j] += a * row[j]
+    return math.sqrt(max(s, 0.0))
+
+
+@inner
+def learn(F, at, P, stride, x, y, v, n):
+    """Learn that the target at x was y. v is scratch."""
+    for i in range(n):
+        v[i] = 0.0
+    for i in range(n):
+        a = x[i]
+        if a != 0.0:
+            row = F[P + i * stride : P + i * stride + n]
+            for j in range(n):
+                v[j] += a * row[j]
+    w, q, error = F[at : at + n], 1.0, y
+    for i in range(n):
+        q += x[i] * v[i]
+        error -= w[i] * x[i]
+    q = max(q, 1.0)
+    for i in range(n):
+        b = v[i] / q
+        w[i] += b * error
+        if b != 0.0:
+            row = F[P + i * stride : P + i * stride + n]
+            for j in range(n):
+                row[j] -= b * v[j]
+
+
+@inner
+def start(F, at, P, stride, precision, n, size):
+    """At the prior: weights 0, of `size` places the first n with their precisions."""
+    for i in range(size):
+        F[at + i] = 0.0
+        for j in range(size):
+            F[P + i * stride + j] = 0.0
+    for i in range(n):
+        F[P + i * stride + i] = 1.0 / precision[i]
+
+
+@kernel
+def invert(A, L, n):
+    """A becomes its inverse: the n x n matrix is symmetric and positive definite. L is scratch of the same shape. O(n^3)."""
+    for j in range(n):
+        s = A[j, j]
+        for k in range(j):
+            s -= L[j, k] * L[j, k]
+        L[j, j] = math.sqrt(max(s, 1e-13 * A[j, j]))
+        for i in range(j + 1, n):
+            s = A[i, j]
+            for k in range(j):
+                s -= L[i, k] * L[j, k]
+            L[i, j] = s / L[j, j]
+    for j in range(n):  # L becomes its own inverse, column by column
+        L[j, j] = 1.0 / L[j, j]
+        for i in range(j + 1, n):
+            s = 0.0
+            for k in range(j, i):
+                s -= L[i, k] * L[k, j]
+            L[i, j] = s / L[i, i]
+    for i in range(n):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(i, n):
+                s += L[k, i] * L[k, j]
+            A[i, j] = s
+            A[j, i] = s
+
+
+@kernel
+def move(A, b, a, c, missing, row):
+    """The precision A = sum of x x' and the sums b = sum of y x, for features that are now a x + c, and still 0 where `missing` says so.
+
+    missing[i] is the feature that is 1 where feature i is missing, -1 where there is none; feature 0 is the constant. O(n^2).
+    """
+    n = len(a)
+    for i in range(1, n):
+        if a[i] == 1.0 and c[i] == 0.0:
+            continue
+        k = missing[i]
+        b[i] = a[i] * b[i] + c[i] * (b[0] - (b[k] if k >= 0 else 0.0))
+        for j in range(n):
+            row[j] = a[i] * A[i, j] + c[i] * (A[0, j] - (A[k, j] if k >= 0 else 0.0))
+        row[i] = a[i] * row[i] + c[i] * (row[0] - (row[k] if k >= 0 else 0.0))
+        for j in range(n):
+            A[i, j] = row[j]
+            A[j, i] = row[j]

@@ -1,0 +1,338 @@
+"""A panel of models (`kernels/panel.py`): made, grown, rescaled, kept in files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..kernels import header as h
+from ..kernels import panel_layout as p
+from ..types import Floats, Ints
+from .member import Kind, Member, aligned_zeros, arm_block
+
+PRECISION = 0.15  # of a place's weight, for each feature that there is: the prior of the linear model
+WAVE_PRECISION = 0.5
+MOST_COSINES = 128
+EXACT = 1 << 30  # arms * places^3 up to which a change of scale keeps the prior as it is
+MOST_WORDS = 1 << 22  # of the covariances of waves and of the cuts that leaves watch; with many arms there are fewer of them
+WIDEST = 1 << 23  # words of the linear covariances
+BANDWIDTHS = (1.0, 2.0)  # standard deviations of a cosine's frequencies, times the root of the number of features
+
+
+def width_for(arms: int, wanted: int) -> int:
+    """How many places a panel can take: covariances of arms together stay within 64 MB.
+
+    >>> width_for(3, 256), width_for(1000, 256)
+    (256, 91)
+    """
+    return max(2, min(wanted, math.isqrt(WIDEST // arms)))
+
+
+def cosines_for(arms: int) -> int:
+    """How many cosines, likewise."""
+    return max(4, min(MOST_COSINES, math.isqrt(MOST_WORDS // arms)))
+
+
+def room_for(places: int, width: int) -> int:
+    """How many places there is room for where so many are in use: a power of two, so that growing is rare."""
+    return min(width, max(16, 1 << (places - 1).bit_length()))
+
+
+def make_panel(room: int, arms: int) -> Member:
+    """A panel with room for so many places, of which it knows the constant only."""
+    waves, width = cosines_for(arms), 4 * arms + p.WATCH
+    blocks = max(2 * p.TREES, MOST_WORDS // (p.CUTS * width))
+    nodes = 2 * blocks
+    I = np.zeros(h.HEADER + 1, dtype=np.int64)
+    I[h.KIND], I[h.ARMS], I[h.PARENT], I[h.VISITS], I[h.BASES] = h.PANEL, arms, -1, 1, h.HEADER
+    I[h.TOP], I[h.TOP_SIZE], I[h.WIDTH] = arm_block(arms)
+    I[h.LOGS] = I[h.WIDTH]
+    I[p.ROOM], I[p.PLACES], I[p.WAVES], I[p.NODES], I[p.BLOCKS] = room, 1, waves, nodes, blocks
+    end = 8
+    for name, size in (
+        (p.RIDGE, room + waves + 1),
+        (p.STACK, p.MEMORIES + 2 * arms),
+        (p.CHANCE, room),
+        (p.WAVE, waves * (room + 1) + arms * (waves + 1) * (waves + 2)),
+        (p.LINEAR, arms * room * (room + 1)),
+        (p.NODE, nodes * (2 * arms + p.COUNTS)),
+        (p.BLOCK, blocks * p.CUTS * width),
+        (p.END, 0),
+        (h.WEIGHT, 8),
+        (p.INDEX, arms),
+        (p.SCRATCH, 8 + room + waves + 1 + max(room, waves + 1)),
+        (p.TRACE, p.TREES * p.TRACED + p.DEEPEST),
+        (h.HEADER, int(I[h.WIDTH]) + arms),
+    ):
+        I[name] = end
+        end += -(-size // 8) * 8
+    F = aligned_zeros(end)
+    logs = int(I[h.HEADER] + I[h.WIDTH])
+    F[logs : logs + arms] = -np.inf  # the logarithms of the arms that are not advised
+    F[I[p.RIDGE]] = PRECISION
+    F[I[p.RIDGE] + room] = PRECISION
+    F[I[p.RIDGE] + room + 1 : I[p.RIDGE] + room + 1 + waves] = WAVE_PRECISION
+    rng = np.random.Generator(np.random.PCG64(0x485342))
+    phases = int(I[p.WAVE]) + waves * room
+    F[phases : phases + waves] = rng.uniform(0.0, 2.0 * math.pi, waves)
+    member = Member(F, I)
+    _kernels()[0].begin(*member)
+    return member
+
+
+def _kernels() -> Any:
+    from ..kernels import panel, ridge
+
+    return panel, ridge
+
+
+def _piece(member: Member, name: int, *shape: int, skip: int = 0) -> Floats:
+    """A part of F as a table; a view."""
+    at = int(member.I[name]) + skip
+    return member.F[at : at + math.prod(shape)].reshape(shape)
+
+
+def _linear(member: Member) -> tuple[Floats, Floats]:
+    """Weights (arms, room) and covariances (arms, room, room) of the linear models."""
+    arms, room = int(member.I[h.ARMS]), int(member.I[p.ROOM])
+    return _piece(member, p.LINEAR, arms, room), _piece(member, p.LINEAR, arms, room, room, skip=arms * room)
+
+
+def _waves(member: Member) -> tuple[Floats, Floats, Floats, Floats]:
+    """Frequencies, phases, weights and covariances."""
+    I = member.I
+    arms, room, k = int(I[h.ARMS]), int(I[p.ROOM]), int(I[p.WAVES])
+    after = k * (room + 1)
+    weights = _piece(member, p.WAVE, arms, k + 1, skip=after)
+    covariances = _piece(member, p.WAVE, arms, k + 1, k + 1, skip=after + arms * (k + 1))
+    return _piece(member, p.WAVE, k, room), _piece(member, p.WAVE, k, skip=k * room), weights, covariances
+
+
+def _nodes(member: Member, *, used: bool = True) -> Floats:
+    I = member.I
+    return _piece(member, p.NODE, int(I[p.NODES_USED if used else p.NODES]), 2 * int(I[h.ARMS]) + p.COUNTS)
+
+
+def _cuts(member: Member) -> Floats:
+    I = member.I
+    return _piece(member, p.BLOCK, int(I[p.BLOCKS_USED]), p.CUTS, 4 * int(I[h.ARMS]) + p.WATCH)
+
+
+def set_places(member: Member, groups: Sequence[int]) -> None:
+    """Places were added: `groups` says of each place but the constant which feature it belongs to. A view is changed in place."""
+    F, I = member
+    before, places, features = int(I[p.PLACES]), 1 + len(groups), max(len(set(groups)), 1)
+    fresh = _piece(member, p.STACK, p.MEMORIES)[p.ROUNDS] == 0.0
+    precision = _piece(member, p.RIDGE, int(I[p.ROOM]) + 1)
+    first = 0 if fresh else before
+    precision[first:places] = PRECISION * (features + 1)
+    if fresh:
+        precision[-1] = PRECISION * (features + 1)
+    frequencies = _waves(member)[0]
+    frequencies[:, first:places] = _frequencies(range(first, places), len(frequencies), features)
+    frequencies[:, 0] = 0.0
+    at = np.arange(before, places)
+    _linear(member)[1][:, at, at] = 1.0 / precision[at]
+    sizes = np.bincount(groups, minlength=features) if len(groups) else np.ones(1)
+    chances = 1.0 / sizes[list(groups)] / (sizes > 0).sum()
+    sums = _piece(member, p.CHANCE, places)
+    sums[0], sums[1:] = 0.0, np.cumsum(chances)
+    sums[-1] = 1.0 if places > 1 else 0.0
+    I[p.PLACES] = places
+    panel = _kernels()[0]
+    if fresh:
+        panel.begin(F, I)
+    else:
+        panel.look_again(F, I)
+
+
+def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
+    """Places became a * z + c, and stay 0 where the place `missing` says so is 1. A view is changed in place.
+
+    The linear models and the trees become what they would be had all been learned so; waves go on as they are.
+    """
+    if (a == 1.0).all() and (c == 0.0).all():
+        return
+    n, arms = len(a), int(member.I[h.ARMS])
+    nodes, cuts = _nodes(member), _cuts(member).reshape(-1, _cuts(member).shape[2])
+    split, set_ = nodes[:, p.LEFT] > 0.0, cuts[:, p.SET] > 0.0
+    at = nodes[split, p.AT].astype(np.int64)
+    nodes[split, p.THRESHOLD] = a[at] * nodes[split, p.THRESHOLD] + c[at]
+    at = cuts[set_, 0].astype(np.int64)
+    cuts[set_, 1] = a[at] * cuts[set_, 1] + c[at]
+    weights, covariances = _linear(member)
+    precision = _piece(member, p.RIDGE, n)
+    exact = arms * n**3 <= EXACT
+    for m in range(arms):
+        prior = np.diag(1.0 / precision)
+        if not np.array_equal(covariances[m, :n, :n], prior):
+            move = _moved_exactly if exact else _moved
+            weights[m, :n], covariances[m, :n, :n] = move(weights[m, :n], covariances[m, :n, :n], precision, a, c, missing)
+
+
+def _moved_exactly(
+    w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints
+) -> tuple[Floats, Floats]:
+    """A linear model for places that moved, its prior being what it was. O(places^3)."""
+    ridge = _kernels()[1]
+    A, scratch = np.ascontiguousarray(P), np.zeros_like(P)
+    A = A.copy()
+    ridge.invert(A, scratch, len(a))
+    b = A @ w
+    A[np.diag_indices(len(a))] -= precision
+    ridge.move(A, b, a, c, missing, np.zeros(len(a)))
+    A[np.diag_indices(len(a))] += precision
+    scratch[:] = 0.0
+    ridge.invert(A, scratch, len(a))
+    return A @ b, A
+
+
+def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
+    """The same, its prior being moved too. O(places^2) for each place that moved."""
+    T = np.diag(1.0 / a)  # weights' = T weights
+    for i in np.flatnonzero(c):
+        T[0, i] -= c[i] / a[i]
+        if missing[i] >= 0:
+            T[missing[i], i] += c[i] / a[i]
+    return T @ w, T @ P @ T.T
+
+
+def _frequencies(places: range, waves: int, features: int) -> Floats:
+    """Of each cosine, a column a place: normal, each cosine with a bandwidth of its own, the same in every panel."""
+    low, high = BANDWIDTHS
+    bands = low * (high / low) ** np.random.Generator(np.random.PCG64(0x57415645)).uniform(size=MOST_COSINES)[:waves]
+    table = np.empty((waves, len(places)))
+    for j, place in enumerate(places):
+        table[:, j] = np.random.Generator(np.random.PCG64([0x46524551, place])).normal(size=MOST_COSINES)[:waves]
+    return np.asarray(table * (bands / math.sqrt(features))[:, None])
+
+
+def resized_panel(member: Member, room: int, arms: int) -> Member:
+    """The same panel with room for more places, or one more arm."""
+    old_arms, old_room = int(member.I[h.ARMS]), int(member.I[p.ROOM])
+    waves, places = min(int(member.I[p.WAVES]), cosines_for(arms)), int(member.I[p.PLACES])
+    wider = make_panel(room, arms)
+    I = wider.I
+    _piece(wider, p.RIDGE, room)[:old_room] = _piece(member, p.RIDGE, old_room)
+    _piece(wider, p.RIDGE, 1 + waves, skip=room)[:] = _piece(member, p.RIDGE, 1 + waves, skip=old_room)
+    _piece(wider, p.STACK, p.MEMORIES + 2 * old_arms)[:] = _piece(member, p.STACK, p.MEMORIES + 2 * old_arms)
+    _piece(wider, p.CHANCE, old_room)[:] = _piece(member, p.CHANCE, old_room)
+    (weights, covariances), (old_weights, old_covariances) = _linear(wider), _linear(member)
+    weights[:old_arms, :old_room] = old_weights
+    covariances[:old_arms, :old_room, :old_room] = old_covariances
+    at = np.arange(places)
+    covariances[old_arms:, at, at] = 1.0 / _piece(wider, p.RIDGE, places)
+    new, old = _waves(wider), _waves(member)
+    some = slice(waves + 1)  # with many arms, fewer cosines: what was learned of the others is left out
+    new[0][:, :old_room], new[1][:] = old[0][:waves], old[1][:waves]
+    new[2][:old_arms], new[3][:old_arms] = old[2][:, some], old[3][:, some, some]
+    at = np.arange(waves + 1)
+    new[3][old_arms:] = 0.0
+    new[3][old_arms:, at, at] = 1.0 / _piece(wider, p.RIDGE, 1 + waves, skip=room)
+    blocks, nodes = min(int(member.I[p.BLOCKS_USED]), int(I[p.BLOCKS])), int(member.I[p.NODES_USED])
+    I[p.PLACES] = places
+    I[h.PARENT], I[h.OPTION] = member.I[h.PARENT], member.I[h.OPTION]
+    if nodes > I[p.NODES]:
+        return wider  # with more arms there is no room for so large a forest: it grows anew
+    I[p.PLACES], I[p.NODES_USED], I[p.BLOCKS_USED], I[p.SEED] = places, nodes, blocks, member.I[p.SEED]
+    rows, old_rows = _nodes(wider), _nodes(member)
+    rows[:] = 0.0
+    rows[:, : old_rows.shape[1]] = old_rows
+    rows[rows[:, p.CUT] > blocks, p.CUT] = 0.0
+    cuts, old_cuts = _cuts(wider), _cuts(member)[:blocks]
+    cuts[:] = 0.0
+    cuts[..., : p.WATCH + 2 * old_arms] = old_cuts[..., : p.WATCH + 2 * old_arms]
+    right = p.WATCH + 2 * arms
+    cuts[..., right : right + 2 * old_arms] = old_cuts[..., p.WATCH + 2 * old_arms :]
+    return wider
+
+
+class Panel(Kind):
+    """All but scratch is learned; of the forest, what is in use."""
+
+    def scratch(self, member: Member) -> list[tuple[int, int]]:
+        return [(0, 8)]
+
+    def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
+        return [(h.ADVICE, 1)]
+
+    def trimmed(self, member: Member) -> Member:
+        F, I = member
+        return Member(np.concatenate([F[: I[p.NODE]], _nodes(member).ravel(), _cuts(member).ravel()]), I)
+
+    def bytes_in_use(self, member: Member) -> int:
+        return 8 * (int(member.I[p.NODE]) + _nodes(member).size + _cuts(member).size)
+
+    def pour(self, member: Member, F: Floats, I: Ints) -> None:
+        """What was learned; of a trimmed one, all that there is."""
+        own = Member(F, I)
+        I[:] = member.I
+        start, nodes, cuts = int(I[p.NODE]), _nodes(own), _cuts(own)
+        F[:start] = member.F[:start]
+        if len(member.F) == len(F):
+            nodes[:], cuts[:] = _nodes(member), _cuts(member)
+        else:
+            nodes[:] = member.F[start : start + nodes.size].reshape(nodes.shape)
+            cuts[:] = member.F[start + nodes.size :].reshape(cuts.shape)
+        logs = int(I[h.HEADER] + I[h.WIDTH])
+        F[logs : logs + I[h.ARMS]] = -np.inf
+
+    def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
+        """The header must be that of the settings, places and links inside what there is, and what is never learned as it is made."""
+        free = [h.ADVICE, p.NODES_USED, p.BLOCKS_USED, p.SEED]
+        if I.shape != fresh.I.shape or not np.array_equal(np.delete(I, free), np.delete(fresh.I, free)):
+            return False
+        n, blocks = int(I[p.NODES_USED]), int(I[p.BLOCKS_USED])
+        if not (p.TREES <= n <= I[p.NODES] and p.TREES <= blocks <= I[p.BLOCKS] and I[p.SEED] >= 0):
+            return False
+        words = 2 * int(I[h.ARMS]) + p.COUNTS, p.CUTS * (4 * int(I[h.ARMS]) + p.WATCH)
+        start = int(I[p.NODE])
+        if len(F) != start + n * words[0] + blocks * words[1] or not np.isfinite(F[8:]).all():
+            return False
+        nodes = F[start : start + n * words[0]].reshape(n, -1)
+        cuts = F[start + n * words[0] :].reshape(blocks * p.CUTS, -1)
+        given = Member(F, I)
+        return _is_forest(nodes, cuts, int(I[p.PLACES]), blocks) and all(
+            np.array_equal(mine, theirs) for mine, theirs in zip(_fixed(given), _fixed(fresh), strict=True)
+        )
+
+    def is_finite(self, F: Floats, I: Ints) -> bool:
+        return bool(np.isfinite(F[8:]).all())
+
+    def add_arm(self, member: Member) -> Member:
+        return resized_panel(member, int(member.I[p.ROOM]), int(member.I[h.ARMS]) + 1)
+
+
+def _fixed(member: Member) -> list[Floats]:
+    """What is never learned, of a whole or a trimmed one: chances and phases."""
+    return [_piece(member, p.CHANCE, int(member.I[p.PLACES])), _waves(member)[1]]
+
+
+def _is_forest(nodes: Floats, cuts: Floats, places: int, blocks: int) -> bool:
+    """Do the links lead from trees to nodes further on, each reached once, not too deep, and to places that there are?"""
+    whole = nodes[:, [p.AT, p.LEFT, p.CUT]]
+    if (whole != np.floor(whole)).any() or (cuts[:, 0] != np.floor(cuts[:, 0])).any():
+        return False
+    at, left, cut = whole.astype(np.int64).T
+    split = left > 0
+    n = len(nodes)
+    if (left < 0).any() or (cut < 0).any() or (cut > blocks).any() or (at < 0).any() or (at >= places).any():
+        return False
+    if (cuts[:, 0] < 0).any() or (cuts[:, 0] >= places).any() or (nodes[:, p.COUNTS :] < 0.0).any() or (cuts[:, p.WATCH :] < 0.0).any():
+        return False
+    watched = cut[cut > 0]
+    if len(set(watched.tolist())) != len(watched) or ((nodes[:, p.STOP] < 0.0) | (nodes[:, p.STOP] > 1.0)).any():
+        return False
+    children = np.sort(left[split])
+    if not np.array_equal(children, np.arange(p.TREES, n, 2)) or (left[split] <= np.flatnonzero(split)).any():
+        return False
+    depth = np.ones(n, dtype=np.int64)
+    for parent in np.flatnonzero(split):
+        depth[left[parent] : left[parent] + 2] = depth[parent] + 1
+    return bool(depth.max() <= p.DEEPEST)
+
+
+Panel(h.PANEL)
