@@ -10,11 +10,12 @@ from ..arguments import arm_list, is_number, stop_prior
 from ..errors import InputError
 from ..kernels import header as h
 from ..locators import Keys, cells
+from ..ranges import UNIT
 from ..state import State, depth_for, hang, make_advisor, make_head
 from ..structures import Structure, from_dict
 from ..theory.anytime import anytime_schedule
 from ..theory.schedule import Constant, Falling, Schedule
-from ..types import Arms, Arrays, Bounds, Seed
+from ..types import Arms, Arrays, Outside, Range, Seed
 from .mixture import Mixture
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ class HSB(Mixture):
         drift: Drift = _UNSAID,
         stop: float | None = None,
         implicit: bool = False,
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
@@ -83,6 +86,8 @@ class HSB(Mixture):
             learning_rate=learning_rate,
             implicit=implicit,
             loss_range=loss_range,
+            reward_range=reward_range,
+            outside=outside,
             floor=floor,
             seed=seed,
         )

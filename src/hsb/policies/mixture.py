@@ -10,9 +10,10 @@ from ..decision import Decision
 from ..errors import InputError
 from ..locators import Keys, Nowhere
 from ..offer import EVERYTHING
+from ..ranges import UNIT
 from ..rows import Rows
 from ..state import State
-from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
+from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 from .certificate import Certificate
 from .located import Located
 from .rated import Rated
@@ -39,11 +40,13 @@ class Mixture(Rated, Located, listed=False):
         horizon: float | None = None,
         learning_rate: float | None = None,
         implicit: bool = False,
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, reward_range=reward_range, outside=outside, floor=floor, seed=seed)
         self.implicit = flag("implicit", implicit)
         self._set_rate(horizon, learning_rate)
         self.locator = self._locator()
@@ -80,8 +83,8 @@ class Mixture(Rated, Located, listed=False):
         if self.rounds + 1 + self._late >= self._stretch.until:
             self._turn(self.rounds + 1)
 
-    def _note(self, decision: Decision, index: int) -> None:
-        decision.advised = self.state.advised(index)
+    def _advice_on(self, index: int) -> float:
+        return self.state.advised(index)
 
     def _recall(self, decision: Decision) -> None:
         """What was advised then; and where feedback is late, its rounds count as more, so that the rate falls faster (`docs/proofs.md`)."""
@@ -175,7 +178,8 @@ class Mixture(Rated, Located, listed=False):
                 )
             # A union over mappings, by their prior weights, and over the rates and sets of arms that there were (`docs/proofs.md`).
             cost += mapping + math.log(self._phases * (self._phases + 1) / delta)
-        return Certificate(self.rounds, lost, excess, cost, self.rate, masked > 0.0, self._against, delta)
+        units = self.loss_scale.units
+        return Certificate(self.rounds, lost, excess, cost, self.rate, masked > 0.0, self._against, delta, units)
 
     def _arm_costs(self) -> Floats:
         """What naming each arm costs: ln M, and for one that was added, ln of how many there were then."""

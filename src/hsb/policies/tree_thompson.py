@@ -11,9 +11,10 @@ from ..errors import BudgetError, InputError
 from ..kernels import header as h
 from ..locators import Keys
 from ..quantise import WORD, digit_bits, key_words
+from ..ranges import UNIT
 from ..state import Member, aligned_zeros, checked, resized
 from ..structures import KaryTree, Structure, from_dict
-from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
+from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 from .located import Located
 
 LEAST = 1e-12  # propensities are known to 1e-8; that of an arm played is never given as less than this
@@ -64,7 +65,9 @@ class TreeThompson(Located):
         forgetting: float | None = None,
         stop: float | None = None,
         prior: tuple[float, float] = (1.0, 1.0),
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
@@ -78,7 +81,7 @@ class TreeThompson(Located):
         self.stop = stop_prior(stop)
         self.prior = _counts(prior)
         self.forgetting = None if forgetting is None else float(forgetting)
-        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, reward_range=reward_range, outside=outside, floor=floor, seed=seed)
         self.structure = structure
         self.locator = Keys(structure)
         self._tree = self._fresh(len(self.arms))
