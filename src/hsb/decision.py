@@ -219,6 +219,6 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "stream": ("None or text", lambda value: value is None or isinstance(value, str)),
     "offered": ("a whole number of at least 0", _is_whole),
     "rounds": ("a whole number of at least -1", lambda value: _is_whole(value, -1)),
-    "advised": ("a share in [0, 1], or -1", lambda value: is_number(value) and (value == -1 or 0.0 <= value <= 1.0)),
+    "advised": ("a share in [0, 1], or -1", lambda value: is_number(value) and (value == -1 or 0.0 <= value <= 1.0 + 1e-9)),
     "taught": ("a list of [stream, round]", _is_taught),
 }

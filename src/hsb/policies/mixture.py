@@ -19,6 +19,7 @@ from .located import Located
 from .rated import Rated
 
 PLACES = 256  # of a replay's memory of probabilities
+MANY = 1000  # rows worth a kernel of their own, which must be compiled first
 
 
 class Mixture(Rated, Located, listed=False):
@@ -109,6 +110,16 @@ class Mixture(Rated, Located, listed=False):
         out = self.state.tables.Out(arms, chances, np.empty(len(us)))
         for part in self._stretches(len(us)):
             self.state.play(table, out, part, to_come=to_come - part.start)
+
+    def decide_rows(self, points: Table, masks: Masks, us: Floats) -> tuple[Ints, Floats, Floats]:
+        if self.floor > 0.0 or len(us) < MANY:
+            return super().decide_rows(points, masks, us)
+        self._visited, n = False, len(us)
+        out = self.state.tables.Chosen(np.empty(n, dtype=np.int64), np.empty(n), np.empty(n))
+        self.state.choose(
+            self.state.tables.Rounds(self.locator.keys(points), masks if masks.shape[1] else None, None, None, us), out
+        )
+        return out.arms, out.chances, out.advised
 
     def learn_rows(self, rows: Rows, chances: Floats) -> None:
         self._visited, n, before = False, len(rows.arm), self.rounds
