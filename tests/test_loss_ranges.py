@@ -362,6 +362,21 @@ def test_a_replay_learns_the_range_of_what_it_saw(name: str, common: dict[str, A
     assert found.low <= found.interval[0] <= found.average_reward <= found.interval[1] <= found.high
 
 
+@pytest.mark.parametrize("common", RANGES, ids=str)
+def test_a_stopped_replay_goes_on(common: dict[str, Any], tmp_path: Path) -> None:
+    def stop(done: int, total: int | None) -> None:
+        if done >= 200:
+            raise KeyboardInterrupt
+
+    whole, stopped, resumed = (LOGGED["HSB"](**common) for _ in range(3))
+    expected = hsb.replay(whole, batches(50))
+    with pytest.raises(KeyboardInterrupt):
+        hsb.replay(stopped, batches(50), checkpoint=tmp_path / "c", every=50, progress=stop)
+    assert hsb.replay(resumed, batches(50), checkpoint=tmp_path / "c", every=50) == expected
+    assert (resumed.loss_range, resumed.clipped_losses) == (whole.loss_range, whole.clipped_losses)
+    assert resumed.probabilities(0.3).tolist() == whole.probabilities(0.3).tolist()
+
+
 def test_a_replay_of_equal_rewards_has_an_interval() -> None:
     batch = hsb.logs.Batch.of(contexts=[[0.5]] * 9, arm=[0] * 9, reward=[4.0] * 9, propensity=[1.0] * 9, arms=["a"])
     found = hsb.replay(hsb.Exp3(arms=["a"], loss_range="auto"), [batch])

@@ -107,11 +107,12 @@ class Policy(Bulk):
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
         >>> policy.learn(hsb.Decision(context=0.2, arm=1, propensity=0.4), reward=1.0)
         """
-        if loss is not None and reward is None and type(loss) is float and self.loss_scale.direct and 0.0 <= loss <= 1.0:
+        if type(loss) is float and reward is None and self.loss_scale.direct and 0.0 <= loss <= 1.0:
             value, rewarded = loss, False
         else:
             value, rewarded = self.loss_scale.given(loss, reward)
-        self._learn(decision, *self._checked(decision), value, rewarded)
+        offered, index, own = self._checked(decision)
+        self._learn(decision, offered, index, own, value, rewarded)
 
     def _checked(self, decision: Any) -> tuple[Masks, int, bool]:
         """What a decision offered, the number of its arm, and whether it is the policy's own; InputError where it cannot be learned."""
@@ -142,10 +143,11 @@ class Policy(Bulk):
     def _learn(self, decision: Decision, offered: Masks, index: int, own: bool, value: float, rewarded: bool) -> None:
         """Learn what `_checked` and `LossScale.given` found of a decision and its feedback."""
         self._locate(decision.context, count=not own)
-        scaled = value if self.loss_scale.direct and not rewarded else self.loss_scale.take(value, rewarded)
+        if rewarded or not self.loss_scale.direct:
+            value = self.loss_scale.take(value, rewarded)
         if own:
             self._recall(decision)
-        self._update(offered, index, float(scaled), float(decision.propensity))
+        self._update(offered, index, value, float(decision.propensity))
         self.rounds += 1
         self.version += 1
         self.ledger.close(decision, self.rounds, own=own)

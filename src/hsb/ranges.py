@@ -80,7 +80,7 @@ class LossScale:
         if not is_number(value) or not self._takes(value):
             name = "reward" if rewarded else "loss"
             raise InputError(f"{name} must be a number{self._needed()}; given {value!r}.{self._fix()}")
-        return value, rewarded
+        return (value if self.outside == "clip" else float(value)), rewarded  # what is clipped may be too large for a float
 
     def _takes(self, value: Any) -> Any:
         """May a number, or which of many, be learned?"""
@@ -101,7 +101,7 @@ class LossScale:
     def take(self, value: float, rewarded: bool) -> float:
         """What `given` gave, as a loss in [0, 1]: it is about to be learned."""
         if self.auto:
-            loss = -float(value) if rewarded else float(value)
+            loss = -value if rewarded else value
             self.low, self.high = self._reaching(loss)
             return self._share(loss)
         moved = float(min(max(value, self.low), self.high))

@@ -38,7 +38,7 @@ class TreeThompson(Located):
       round is counted, the counts of the arm played are multiplied by it, those of the other arms by 1 - (1 - forgetting)/10, and the
       evidence ratio of child and node is raised to the power of it. All tend to the prior. A chain of nodes that have seen the same
       rounds counts as one node there.
-    - `loss_range`, `seed`: as in `HSB`.
+    - `loss_range`, `outside`, `seed`: as in `HSB`.
 
     A decision's propensity is an integral, good to 1e-8 and at least 1e-12, and takes longer than the decision; `simulate` gives NaN instead.
 
