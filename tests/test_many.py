@@ -67,6 +67,7 @@ def test_also_after_arms_came_and_went(name: str) -> None:
     assert 1 not in one.decide_many(CONTEXTS).arms.tolist()
 
 
+@pytest.mark.nojit
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("arms", [3, 9, 20])
 @pytest.mark.usefixtures("way")

@@ -144,13 +144,13 @@ class LossScale:
             return len(table), (self.high - moved if rewarded else moved - self.low) / (self.high - self.low)
         losses = -table if rewarded else table
         reached = (losses.min(axis=1) >= self.low) & (losses.max(axis=1) <= self.high)
-        n = len(table) if reached.all() else int(np.argmin(reached)) + 1
-        width = self.high - self.low
-        scaled = (losses[:n] - self.low) / width if width > 0.0 else np.full((n, table.shape[1]), 0.5)
-        if n and not reached[n - 1]:
-            for m, loss in enumerate(losses[n - 1].tolist()):
-                trial = self.copy()
-                scaled[n - 1, m] = trial.take(loss, rewarded=False)
+        inside = len(table) if reached.all() else int(np.argmin(reached))
+        n, width = min(inside + 1, len(table)), self.high - self.low
+        scaled = np.full((n, table.shape[1]), 0.5)
+        if width > 0.0:
+            scaled[:inside] = (losses[:inside] - self.low) / width
+        for m, loss in enumerate(losses[inside].tolist() if inside < n else ()):
+            scaled[inside, m] = self.copy().take(loss, rewarded=False)
         return n, scaled
 
     def learned(self, values: Floats, rewarded: bool) -> None:
