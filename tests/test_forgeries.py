@@ -117,7 +117,10 @@ HEADERS: dict[str, list[Any]] = {
     "arrays": [{}, None, {"0.floats": ["f", -1]}, {"0.floats": ["O", -1], "0.ints": ["i", -1]}],
     "learning_rate": [-1.0, 0.0, 0, float("nan"), "fast", True, 10**400],
     "stop": [1.5, -0.1, "half", 0.9],  # 0.9 is not the prior in the arrays
-    "loss_range": [[1, 0], [1], 5, ["a", "b"]],
+    "loss_range": [[1, 0], [1], 5, ["a", "b"], "wide"],
+    "outside": ["drop", None, 1],
+    "clipped_losses": [-1, 1, 0.5, True, "all"],  # nothing is clipped without outside="clip"
+    "range_found": [[0.0, 1.0], 3],  # nor found
     "rounds": [-1, float("inf"), "many", 0.5],
     "clipped": [-1, float("nan")],
     "issued": [-1, 10**9, "all"],
@@ -139,6 +142,18 @@ def test_forged_headers(name, values, horizon, tmp_path):
     assert forged(policy, tmp_path, lambda header, F, I: None) is not None
     for value in values:
         assert forged(policy, tmp_path, lambda header, F, I: put(header, name, value)) is None, value  # noqa: B023
+
+
+FOUND = [[1, 0], [1], 5, ["a", "b"], [float("nan"), 1.0], [0.0, 1e300], [0.0, 1.0, 2.0], {"0": 1}, [True, 2]]
+
+
+@pytest.mark.parametrize("found", FOUND, ids=str)
+def test_forged_ranges(found, tmp_path):
+    policy = hsb.HSB(TREE, arms=2, learning_rate=0.3, loss_range="auto", seed=1)
+    policy.learn_many(policy.decide_many([0.1, 0.9]), losses=[2.0, -3.0])
+    assert forged(policy, tmp_path, lambda header, F, I: None).loss_range == policy.loss_range
+    assert forged(policy, tmp_path, lambda header, F, I: put(header, "range_found", found)) is None
+    assert forged(policy, tmp_path, lambda header, F, I: put(header, "outside", "clip")) is None
 
 
 def test_the_first_format_is_still_read(tmp_path):

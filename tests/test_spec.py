@@ -188,6 +188,13 @@ def test_losses_out_of_range_are_refused_when_reading(write, tmp_path):
     _refused(path, r"policies\[0\]: loss_range: row 1 .*loss of 3.0, outside \[0.0, 1.0\]. Write loss_range = \[0, 3\]")
 
 
+@pytest.mark.parametrize("how", ['loss_range = "auto"', 'outside = "clip"', "reward_range = [0, 3]"])
+def test_unless_they_are_clipped_or_the_range_is_found(write, tmp_path, how):
+    path = write(FILE.replace('policy = "HSB"', f'policy = "HSB"\n{how}').replace('[[policies]]\npolicy = "LinUCB"\n', ""))
+    (tmp_path / "table.csv").write_text("age,income,a,b\n1,2,3,0\n2,3,0,0\n")
+    read(path)
+
+
 # -- classes of one's own ------------------------------------------------------------------------------------------------
 
 MINE = """

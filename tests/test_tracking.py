@@ -287,10 +287,11 @@ def test_the_page_names_tests_that_there_are():
         "F": "test_flatten.py",
         "C": "test_certificate.py",
         "L": "test_late.py",
+        "G": "test_loss_ranges.py",
     }
-    for name, file in re.findall(r"`(test_[a-z0-9_]+)` \(([RKFCL])\)", PAGE):
+    for name, file in re.findall(r"`(test_[a-z0-9_]+)` \(([RKFCLG])\)", PAGE):
         assert f"def {name}(" in (Path(__file__).parent / files[file]).read_text(), name
-    assert len(re.findall(r"`test_", PAGE)) == len(re.findall(r"`test_[a-z0-9_]+` \([RKFCL]\)", PAGE)) >= 20
+    assert len(re.findall(r"`test_", PAGE)) == len(re.findall(r"`test_[a-z0-9_]+` \([RKFCLG]\)", PAGE)) >= 20
 
 
 @pytest.mark.nojit

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import data, ecoc, encode, logs, structures, theory
 from .decision import Decision
+from .decisions import Decisions
 from .errors import BudgetError, FileError, InputError, StaleDecision
 from .mappings import Mappings, mappings
 from .play import Replay, Run, learn_from, replay, replay_all, simulate
@@ -46,7 +47,19 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["Decision", "Mappings", "Replay", "Run", "learn_from", "load", "mappings", "replay", "replay_all", "simulate"]
+__all__ = [
+    "Decision",
+    "Decisions",
+    "Mappings",
+    "Replay",
+    "Run",
+    "learn_from",
+    "load",
+    "mappings",
+    "replay",
+    "replay_all",
+    "simulate",
+]
 __all__ += ["BudgetError", "FileError", "InputError", "StaleDecision"]
 __all__ += ["HSB", "BestFixed", "Certificate", "CsbFtpl", "EpochGreedy", "Exp3", "Exp4", "LinUCB"]
 __all__ += ["MixtureOfMappings", "Policy", "SExp3", "TreeThompson", "Uniform"]

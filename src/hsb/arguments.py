@@ -55,14 +55,14 @@ def stop_prior(stop: float | None) -> float | None:
     return None if stop is None else float(stop)
 
 
-def loss_bounds(loss_range: tuple[float, float]) -> tuple[float, float]:
-    """The range of losses."""
-    pair = tuple(loss_range) if isinstance(loss_range, Iterable) and not isinstance(loss_range, str | bytes) else ()
+def loss_bounds(given: Any, name: str = "loss_range", *, more: str = "") -> tuple[float, float]:
+    """The range of losses; `more` says what else the argument `name` may be."""
+    pair = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else ()
     if len(pair) == 2 and all(is_number(v) for v in pair):
         low, high = float(pair[0]), float(pair[1])
         if math.isfinite(high - low) and low < high:
             return low, high
-    raise InputError(f"loss_range must be (low, high): two numbers, low < high, of finite width; given {loss_range!r}.")
+    raise InputError(f"{name} must be (low, high): two numbers, low < high, of finite width{more}; given {given!r}.")
 
 
 def whole(name: str, value: Any, least: int) -> int:
@@ -70,23 +70,6 @@ def whole(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}; given {value!r}.")
     return int(value)
-
-
-def scaled_loss(loss: float | None, reward: float | None, bounds: tuple[float, float]) -> float:
-    """A loss or a reward, exactly one of them, as a loss in [0, 1]."""
-    if (loss is None) == (reward is None):
-        given = "neither" if loss is None else "both"
-        raise InputError(f"learn needs loss= or reward=, exactly one; given {given}.")
-    low, high = bounds
-    value = loss if reward is None else reward
-    if isinstance(value, bool | np.bool_):  # a click is often a boolean
-        value = float(value)
-    if not is_number(value) or not low <= value <= high:
-        name = "loss" if reward is None else "reward"
-        raise InputError(
-            f"{name} must be a number in [{low}, {high}]; given {value!r}. Declare another range with loss_range=(low, high)."
-        )
-    return (float(value) - low) / (high - low) if reward is None else (high - float(value)) / (high - low)
 
 
 def is_hashable(value: Any) -> bool:

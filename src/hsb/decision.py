@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError, StaleDecision
+from .arguments import is_number
+from .errors import FileError, InputError, StaleDecision
+from .plain import decode_arm, decode_context, encode_arm, encode_context
 
 if TYPE_CHECKING:
     from .ledger import Ledger
@@ -107,6 +109,62 @@ class Decision:
             self._probabilities = self._policy.probabilities(self.context, available=self.available)
         return self._probabilities
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that JSON can hold: a decision that comes back by `from_dict` is learned as this one would be, once.
+
+        The context may be numbers, strings, booleans, None, NumPy arrays (which become lists), and lists, tuples and dicts of these; the arm
+        what files can hold.
+
+        >>> Decision(context=0.2, arm=("a", 1), propensity=0.4).to_dict()
+        {'context': 0.2, 'arm': {'tuple': ['a', 1]}, 'propensity': 0.4}
+        """
+        if not is_number(self.propensity):
+            raise InputError(f"propensity must be a number; given {self.propensity!r}.")
+        found: dict[str, Any] = {
+            "context": encode_context(self.context),
+            "arm": encode_arm(self.arm),
+            "propensity": float(self.propensity),
+        }
+        if self.available is not None:
+            found["available"] = [encode_arm(arm) for arm in self.available]
+        if self.id is not None:
+            found["id"] = int(self.id)
+        if self._stream is not None:
+            found |= {"stream": self._stream, "offered": self.offered, "rounds": self.rounds, "advised": float(self.advised)}
+        return found | ({"taught": [list(each) for each in self._taught]} if self._taught else {})
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Decision:
+        """The decision that `to_dict` wrote. A context, an arm and a propensity are enough.
+
+        >>> Decision.from_dict({"context": 0.2, "arm": {"tuple": ["a", 1]}, "propensity": 0.4})
+        Decision(context=0.2, arm=('a', 1), propensity=0.4)
+        """
+        if not isinstance(data, Mapping):
+            raise InputError(f"from_dict needs a dict, as Decision.to_dict gives it; given {data!r}.")
+        for name in ("context", "arm", "propensity"):
+            if name not in data:
+                raise InputError(f"A decision needs {name!r}; given {', '.join(map(repr, data)) or 'nothing'}.")
+        for name, value in data.items():
+            needed, fits = _FIELDS.get(name, ("", None))
+            if fits is None:
+                raise InputError(f"A decision has no field {name!r}. The fields are {', '.join(_FIELDS)}.")
+            if not fits(value):
+                raise InputError(f"{name!r} of a decision must be {needed}; given {value!r}.")
+        arms = data.get("available")
+        decision = cls(
+            context=decode_context(data["context"]),
+            arm=decode_arm(data["arm"]),
+            propensity=float(data["propensity"]),
+            available=None if arms is None else [decode_arm(arm) for arm in arms],
+            id=data.get("id"),
+        )
+        decision._stream = data.get("stream")
+        decision._taught = tuple((stream, rounds) for stream, rounds in data.get("taught", ()))
+        decision.offered, decision.rounds = data.get("offered", 0), data.get("rounds", -1)
+        decision.advised = float(data.get("advised", -1.0))
+        return decision
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name not in ("_policy", "_version")}
 
@@ -120,3 +178,47 @@ class Decision:
         more = "" if self.available is None else f", available={list(self.available)!r}"
         more += "" if self.id is None else f", id={self.id}"
         return f"Decision(context={self.context!r}, arm={self.arm!r}, propensity={self.propensity!r}{more})"
+
+
+def _is_arm(value: Any) -> bool:
+    try:
+        hash(decode_arm(value))
+    except (FileError, LookupError, TypeError):
+        return False
+    return True
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(name, str) and _is_plain(part) for name, part in value.items())
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _is_whole(value: Any, least: int = 0) -> bool:
+    return type(value) is int and value >= least
+
+
+def _is_taught(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(each, list) and len(each) == 2 and isinstance(each[0], str) and _is_whole(each[1]) for each in value
+    )
+
+
+# What a decision as plain data may say: what each is, in words and as a test.
+_FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "context": ("plain data: numbers, strings, booleans, None, lists and dicts", _is_plain),
+    "arm": ("None, a boolean, a number, a string, or a tuple of these as {'tuple': [...]}", _is_arm),
+    "propensity": ("a number", is_number),
+    "available": (
+        "None or a list of arms",
+        lambda value: value is None or (isinstance(value, list) and all(map(_is_arm, value))),
+    ),
+    "id": ("None or a whole number of at least 0", lambda value: value is None or _is_whole(value)),
+    "stream": ("None or text", lambda value: value is None or isinstance(value, str)),
+    "offered": ("a whole number of at least 0", _is_whole),
+    "rounds": ("a whole number of at least -1", lambda value: _is_whole(value, -1)),
+    "advised": ("a share in [0, 1], or -1", lambda value: is_number(value) and (value == -1 or 0.0 <= value <= 1.0 + 1e-9)),
+    "taught": ("a list of [stream, round]", _is_taught),
+}

@@ -11,17 +11,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import floor_share, generator, is_number, loss_bounds, scaled_loss, shown
+from .arguments import floor_share, generator, is_number, shown
+from .bulk import Bulk
 from .decision import Decision
 from .errors import InputError
-from .floors import Floored
 from .ledger import Ledger
 from .offer import EVERYTHING, Offer
-from .rows import Rows, distribution_of, rows_of
-from .types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
+from .ranges import UNIT, LossScale
+from .rows import distribution_of, rows_of
+from .types import Arms, Arrays, Floats, Masks, Outside, Range, Seed
 
 
-class Policy(Floored):
+class Policy(Bulk):
     """The interface that all policies share, and what they need in common: arms, losses, a ledger of decisions, random numbers.
 
     A policy of your own fills in `distribution` and `update`, and works wherever policies do: simulate, compare, replay, `hsb run`. It is
@@ -55,10 +56,19 @@ class Policy(Floored):
         if listed and Policy.kinds.get(cls.__name__, cls).__module__ == cls.__module__:  # a user's Uniform is not hsb's
             Policy.kinds[cls.__name__] = cls
 
-    def __init__(self, *, arms: Arms, loss_range: Bounds = (0.0, 1.0), floor: float = 0.0, seed: Seed = None) -> None:
+    def __init__(
+        self,
+        *,
+        arms: Arms,
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
+        floor: float = 0.0,
+        seed: Seed = None,
+    ) -> None:
         self.offer = Offer(arms)
         self.arms = self.offer.arms
-        self.loss_range = loss_bounds(loss_range)
+        self.loss_scale = LossScale(loss_range, reward_range, outside)
         self.floor = floor_share(floor)
         self.rounds = 0  # rounds learned from
         self.clipped = 0  # contexts that lay outside the space and were clipped
@@ -85,7 +95,7 @@ class Policy(Floored):
             context = context.copy()  # the caller may use it again
         names = None if offered is EVERYTHING else self.offer.names(offered)
         decision = Decision.made(self, context, self.arms[index], propensity, names, self.ledger)
-        self._note(decision, index)
+        decision.advised = self._advice_on(index)
         return decision
 
     def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
@@ -97,15 +107,20 @@ class Policy(Floored):
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
         >>> policy.learn(hsb.Decision(context=0.2, arm=1, propensity=0.4), reward=1.0)
         """
+        if type(loss) is float and reward is None and self.loss_scale.direct and 0.0 <= loss <= 1.0:
+            value, rewarded = loss, False
+        else:
+            value, rewarded = self.loss_scale.given(loss, reward)
+        offered, index, own = self._checked(decision)
+        self._learn(decision, offered, index, own, value, rewarded)
+
+    def _checked(self, decision: Any) -> tuple[Masks, int, bool]:
+        """What a decision offered, the number of its arm, and whether it is the policy's own; InputError where it cannot be learned."""
         if not isinstance(decision, Decision):
             raise InputError(
                 "learn needs a Decision, from policy.decide or made with hsb.Decision(context=, arm=, propensity=); "
                 f"given {decision!r}."
             )
-        if reward is None and type(loss) is float and self.loss_range == (0.0, 1.0) and 0.0 <= loss <= 1.0:
-            scaled = loss
-        else:
-            scaled = scaled_loss(loss, reward, self.loss_range)
         try:
             index = self.offer.index[decision.arm]
         except (KeyError, TypeError):
@@ -123,10 +138,16 @@ class Policy(Floored):
             offered = self.offer.first(decision.offered)
         if offered is not EVERYTHING and not offered[index]:
             raise InputError(f"Arm {decision.arm!r} was not among the available {shown(decision.available or ())}.")
+        return offered, index, own
+
+    def _learn(self, decision: Decision, offered: Masks, index: int, own: bool, value: float, rewarded: bool) -> None:
+        """Learn what `_checked` and `LossScale.given` found of a decision and its feedback."""
         self._locate(decision.context, count=not own)
+        if rewarded or not self.loss_scale.direct:
+            value = self.loss_scale.take(value, rewarded)
         if own:
             self._recall(decision)
-        self._update(offered, index, scaled, float(propensity))
+        self._update(offered, index, value, float(decision.propensity))
         self.rounds += 1
         self.version += 1
         self.ledger.close(decision, self.rounds, own=own)
@@ -181,7 +202,8 @@ class Policy(Floored):
     def regret_bound(self, horizon: float | None = None) -> float:
         """What is proved of its expected regret over `horizon` rounds (by default those it was made for): infinite where nothing is.
 
-        In units of the width of `loss_range`.
+        In units of the width of `loss_range`. Where that is "auto", each loss is measured by the range of its round, and the regret in those
+        units is bounded (`docs/proofs.md`, 7: what that says of the losses themselves).
 
         >>> import hsb
         >>> hsb.Uniform(arms=3).regret_bound(1000)
@@ -202,6 +224,7 @@ class Policy(Floored):
         twin.arms = twin.offer.arms
         twin.rng = copy.deepcopy(self.rng) if seed is None else generator(seed)
         twin.ledger = self.ledger.fork(self.rounds)
+        twin.loss_scale = self.loss_scale.copy()
         twin._detach()
         twin._refresh()
         return twin
@@ -238,7 +261,7 @@ class Policy(Floored):
         return sum(array.nbytes for array in self.to_arrays().values())
 
     def __repr__(self) -> str:
-        inside = [f"{name}={value!r}" for name, value in self._shown().items()]
+        inside = [f"{name}={value!r}" for name, value in (self._shown() | self.loss_scale.shown()).items()]
         return f"{type(self).__name__}({', '.join([*inside, f'arms={shown(self.arms)}', f'rounds={self.rounds}'])})"
 
     # -- a policy of your own fills in two ---------------------------------------------------------------------------
@@ -256,10 +279,10 @@ class Policy(Floored):
         )
 
     def settings(self) -> dict[str, Any]:
-        """The constructor's arguments beside arms, loss_range and seed, as plain data: what a file needs to make the policy again."""
+        """The constructor's arguments beside arms, loss_range, outside, floor and seed, as plain data: what a file needs."""
         raise InputError(
             f"{type(self).__name__} cannot be written to a file: it does not say its settings. Define settings(self), a dict of the "
-            "constructor's arguments beside arms, loss_range and seed."
+            "constructor's arguments beside arms, loss_range, outside, floor and seed."
         )
 
     # -- and may fill in, to be faster or more exact -----------------------------------------------------------------
@@ -303,63 +326,12 @@ class Policy(Floored):
             table[t] = context
         return table, 0
 
-    def _note(self, decision: Decision, index: int) -> None:
-        """Write on a decision, for the arm with that number, what learning from it will need."""
+    def _advice_on(self, index: int) -> float:
+        """How much of the advice in the last round decided was on the arm with that number; -1 where there is no advisor."""
+        return -1.0
 
     def _recall(self, decision: Decision) -> None:
         """The next `_update` is for this decision of its own, made now or long ago."""
-
-    def play(self, points: NDArray[Any], masks: Masks, losses: Floats, *, to_come: int) -> tuple[Ints, Floats]:
-        """Decide and learn in each row of a checked table: the arms played, by number, and their propensities.
-
-        `masks` has no columns where every arm is offered; `losses` are scaled, a column an arm; `to_come` rounds follow, these among them.
-        """
-        n, before = len(losses), self.rounds
-        arms, chances = np.empty(n, dtype=np.int64), np.empty(n)
-        play = type(self)._play if self.floor == 0.0 or self.floors_tables else Policy._play
-        play(self, points, masks, losses, self.rng.random(n), arms, chances, to_come)
-        self.rounds = before + n
-        self.version += 1
-        return arms, chances
-
-    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
-        for t in range(len(us)):
-            offered = masks[t] if not masks[t].all() else EVERYTHING
-            self._locate_row(points[t])
-            arms[t], chances[t] = index, chance = self._floored(offered, float(us[t]))
-            self._update(offered, index, float(losses[t, index]), chance)
-            self.rounds += 1
-
-    def replay_rows(self, rows: Rows) -> Ints:
-        """Decide on every row of a log and learn where the choice is the arm that was shown: which rows it learned."""
-        us, learned = self.rng.random(len(rows.arm)), []
-        for t in range(len(us)):
-            offered = rows.offered(t)
-            self._locate_row(rows.points[t])
-            index, propensity = self._floored(offered, float(us[t]))
-            if index == rows.arm[t]:
-                self._update(offered, index, float(rows.losses[t]), propensity)
-                self.rounds += 1
-                self.version += 1
-                learned.append(t)
-        return np.array(learned, dtype=np.int64)
-
-    def learn_rows(self, rows: Rows, chances: Floats) -> None:
-        """Learn every row of a log, shown with these propensities."""
-        for t in range(len(rows.arm)):
-            self._locate_row(rows.points[t])
-            self._update(rows.offered(t), int(rows.arm[t]), float(rows.losses[t]), float(chances[t]))
-            self.rounds += 1
-            self.version += 1
-
-    def distributions(self, rows: Rows) -> Floats:
-        """What it would play on every row of a log, a column an arm. Changes nothing."""
-        table = np.empty((len(rows.pool), len(self.arms)))
-        for t in range(len(table)):
-            self._locate_row(rows.points[t])
-            self._fill(rows.offered(t), table[t])
-            table[t] = self._raised(table[t], rows.offered(t))
-        return table
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
@@ -386,7 +358,7 @@ class Policy(Floored):
 
     def _detach(self) -> None:
         """Copy the state, in a policy that still shares it with another."""
-        shared = ("offer", "arms", "rng", "ledger")
+        shared = ("offer", "arms", "rng", "ledger", "loss_scale")
         for name, value in vars(self).items():
             if name not in shared:
                 setattr(self, name, copy.deepcopy(value))

@@ -11,7 +11,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,6 +20,7 @@ import numpy as np
 
 from .errors import FileError, InputError
 from .ledger import Ledger
+from .plain import decode_arm, encode_arm
 from .policies import Policy
 
 FORMAT, VERSION = "hsb-policy", 4
@@ -98,7 +99,7 @@ def described(policy: Policy) -> dict[str, Any]:
         "settings": policy.settings(),
         "arms": [encode_arm(arm) for arm in policy.arms],
         "removed": [encode_arm(arm) for arm in policy.arms if arm in policy.offer.removed],
-        "loss_range": list(policy.loss_range),
+        **policy.loss_scale.plain_data(),
         **({"floor": policy.floor} if policy.floor > 0.0 else {}),
         "rounds": policy.rounds,
         "generator": plain(policy.rng.bit_generator.state),
@@ -140,10 +141,11 @@ def unpack(data: bytes, given: dict[str, Any]) -> Policy:
             raise FileError(f"it holds a {header['policy']}, which takes no {', '.join(sorted(unwanted))}. Leave that out.")
         common: dict[str, Any] = {
             "arms": [decode_arm(arm) for arm in header["arms"]],
-            "loss_range": tuple(header["loss_range"]),
+            "loss_range": "auto" if header["loss_range"] == "auto" else tuple(header["loss_range"]),
         }
-        common |= {"floor": header["floor"]} if "floor" in header else {}
+        common |= {name: header[name] for name in ("outside", "floor") if name in header}
         policy = kind.from_settings({**header["settings"], **given}, {**common, "seed": _generator(header["generator"])})
+        policy.loss_scale.resume(header)
         if any(type(header[name]) is not int or header[name] < 0 for name in ("rounds", "clipped", "issued")):
             raise FileError("its counters must be whole numbers of at least 0.")
         arrays = {name: _array(archive.read(name), *what) for name, what in header["arrays"].items()}
@@ -170,28 +172,6 @@ def _upgrade(header: dict[str, Any]) -> None:
 
 def _array(data: bytes, kind: str, *shape: int) -> np.ndarray:
     return np.frombuffer(data, dtype=KINDS[kind]).reshape(shape).astype(KINDS[kind].replace("<", "="))
-
-
-def encode_arm(arm: Hashable) -> Any:
-    """An arm as JSON has it, a tuple as {"tuple": [...]}; InputError for what JSON has not."""
-    if arm is None or isinstance(arm, bool | int | float | str):
-        return arm
-    if isinstance(arm, np.bool_ | np.integer | np.floating):
-        return encode_arm(arm.item())
-    if isinstance(arm, tuple):
-        return {"tuple": [encode_arm(part) for part in arm]}
-    needed = "arms must be None, booleans, numbers, strings or tuples of these"
-    fix = "Use a name for the arm and keep the object in a table of your own."
-    raise InputError(f"Arm {arm!r} cannot be written to a file: {needed}. {fix}")
-
-
-def decode_arm(arm: Any) -> Hashable:
-    """The arm that `encode_arm` wrote."""
-    if isinstance(arm, dict):
-        return tuple(decode_arm(part) for part in arm["tuple"])
-    if arm is None or isinstance(arm, bool | int | float | str):
-        return arm
-    raise FileError(f"it holds an arm of an unknown kind: {arm!r}.")
 
 
 def plain(state: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,13 @@ class Reading:
 
     def __init__(self, policy: Policy, fitted: RewardModel | None, clip: float | None) -> None:
         self.policy, self.fitted, self.clip = policy, fitted, clip
-        self.low, self.high = policy.loss_range
+        self.low, self.high = policy.reward_range
+        if not self.low < self.high:
+            raise InputError(
+                "The range of the policy's rewards is not known: it finds it on the way, and has not learned two different ones. "
+                "Give it reward_range=(low, high)."
+            )
+        self.clipped = 0
         self.seen = self.unplayable = self.unknown = 0
         self.logged = 0.0  # sum of rewards
         self.weighing, self.wagers = Weighing(), Wagers()
@@ -38,9 +45,12 @@ class Reading:
         """Add a batch to the sums; `contexts` are the policy's."""
         low, high = self.low, self.high
         if not (batch.reward.min() >= low and batch.reward.max() <= high):
-            row = int(np.argmin((batch.reward >= low) & (batch.reward <= high)))
-            given = f"A reward is {batch.reward[row]}, outside [{low}, {high}]"
-            raise InputError(f"{given}. Give the policy loss_range=(low, high).")
+            beyond = ~((batch.reward >= low) & (batch.reward <= high))
+            if self.policy.outside == "error" or np.isnan(batch.reward).any():
+                given = f"A reward is {batch.reward[int(np.argmax(beyond))]}, outside [{low}, {high}]"
+                raise InputError(f"{given}. Give the policy loss_range=(low, high).")
+            self.clipped += int(beyond.sum())
+            batch = replace(batch, reward=np.clip(batch.reward, low, high))
         table, playable = distributions(self.policy, batch, contexts)
         n, m = len(batch), len(batch.arms)
         fold = np.arange(self.seen, self.seen + n) % FOLDS
@@ -99,6 +109,8 @@ class Reading:
     def _left_out(self) -> Iterator[str]:
         if self.unknown:
             yield f"{self.unknown} of {self.seen} events have no propensity and were left out; if that is not by chance, all is biased."
+        if self.clipped:
+            yield f"{self.clipped} of {self.seen} rewards lay outside [{self.low:g}, {self.high:g}] and count as its ends, as the policy clips."
         if self.unplayable:
             yield f"{self.unplayable} of {self.seen} events offered no arm that the policy knows and were left out."
         unseen = np.flatnonzero((self.counts == 0) & (self.mass > 0.0))

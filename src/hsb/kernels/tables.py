@@ -1,4 +1,4 @@
-"""Whole tables of rounds: played, learned from a log, or only looked at. One call a chunk.
+"""Whole tables of rounds: played, decided, learned from a log, or only looked at. One call a chunk.
 
 A table's keys have a row a round; its masks, in rounds that offer some arms only, a row of bytes for each pool of arms, and `pool` says which
 one a round has. Where nothing is masked, `masks` and `pool` are None.
@@ -32,6 +32,14 @@ class Out(NamedTuple):
     arms: np.ndarray
     chances: np.ndarray
     losses: np.ndarray
+
+
+class Chosen(NamedTuple):
+    """What was decided: the arm of each round, its probability, and how much of the advice was on it (`State.advised`)."""
+
+    arms: np.ndarray
+    chances: np.ndarray
+    advised: np.ndarray
 
 
 @inner
@@ -117,6 +125,21 @@ def play(F, I, table, out, start, end, kinds):
         out.losses[t] = loss
         t += 1
     return t, DONE
+
+
+@kernel
+def decide(F, I, table, out, advice, start, end, kinds):
+    """Decide rounds start .. end - 1, without a floor; return the first one not decided, and why. `advice` is its place in F, or 0."""
+    for t in range(start, end):
+        offered = _offered(table.masks, table.pool, t)
+        rounds.visit(F, I, table.keys[t], offered, kinds)
+        arm, chance = rounds.draw(F, I, table.keys[t], offered, table.us[t], kinds)
+        if arm < 0:
+            return t, HARD
+        out.arms[t] = arm
+        out.chances[t] = chance
+        out.advised[t] = F[advice + arm] if advice > 0 else -1.0
+    return end, DONE
 
 
 @kernel

@@ -26,22 +26,16 @@ class Play:
         if not len(batch):
             return
         points, clipped = checked_contexts(policy, batch, contexts)
-        low, high = policy.loss_range
-        if not (batch.reward.min() >= low and batch.reward.max() <= high):
-            row = int(np.argmin((batch.reward >= low) & (batch.reward <= high)))
-            raise InputError(
-                f"A reward is {batch.reward[row]}, outside [{low}, {high}]. Give the policy loss_range=(low, high)."
-            )
-        losses = (high - batch.reward) / (high - low)
+        policy.loss_scale.check(batch.reward, "The reward of event {}")
         policy.clipped += clipped
         new = [policy.offer.index.get(arm, -1) for arm in batch.arms[len(self.places) :]]
         self.places = np.append(self.places, np.array(new, dtype=np.int64))
         begin = 0
         for row, pool in self._arrivals(batch):
-            self._piece(batch, points, losses, begin, row)
+            self._piece(batch, points, begin, row)
             self._add(batch, pool)
             begin = row
-        self._piece(batch, points, losses, begin, len(batch))
+        self._piece(batch, points, begin, len(batch))
 
     def _arrivals(self, batch: Batch) -> list[tuple[int, int]]:
         """The rows, in order, whose pool has arms that no earlier row had and the policy does not know; and that pool."""
@@ -63,7 +57,7 @@ class Play:
                 self.places[arm] = len(self.policy.arms)
                 self.policy.add_arm(batch.arms[arm])
 
-    def _piece(self, batch: Batch, points: NDArray[Any], losses: Floats, begin: int, end: int) -> None:
+    def _piece(self, batch: Batch, points: NDArray[Any], begin: int, end: int) -> None:
         """Rows whose arms the policy knows."""
         if begin == end:
             return
@@ -78,12 +72,22 @@ class Play:
         if not some.all():  # nothing that the policy may play was on offer
             offers = some[pool]
             rows, pool = begin + np.flatnonzero(offers), pool[offers]
-        shown = self.places[batch.arm[rows]]
-        learned = self._learn(Rows(points[rows], masks, pool, shown, losses[rows]), batch.propensity[rows])
-        rewards = batch.reward[rows][learned]
-        self.matched += len(learned)
-        self.total += float(rewards.sum())
-        self.squares += float(rewards @ rewards)
+        shown, rewards, scale = self.places[batch.arm[rows]], batch.reward[rows], self.policy.loss_scale
+        points, propensities, at = points[rows], batch.propensity[rows], 0
+        while at < len(pool):  # once, unless the range of losses is found on the way
+            n, losses = scale.ahead(rewards[at:, None], rewarded=True)
+            part = slice(at, at + n)
+            learned = self._learn(Rows(points[part], masks, pool[part], shown[part], losses[:, 0]), propensities[part])
+            self._count(rewards[part][learned])
+            at += n
+
+    def _count(self, rewards: Floats) -> None:
+        """Rewards that were learned."""
+        self.policy.loss_scale.learned(rewards, rewarded=True)
+        counted = self.policy.loss_scale.moved(rewards)
+        self.matched += len(counted)
+        self.total += float(counted.sum())
+        self.squares += float(counted @ counted)
 
     def _learn(self, rows: Rows, propensities: Floats) -> Ints:
         """Which of the rows were learned."""

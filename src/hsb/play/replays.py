@@ -109,7 +109,7 @@ def replay_all(
     return {
         name: Replay(
             *(so_far.rounds, play.matched, play.total, play.squares, so_far.logged, so_far.rejected),
-            *(skipped, *play.policy.loss_range),
+            *(skipped, *play.policy.reward_range),
         )
         for name, play in plays.items()
     }

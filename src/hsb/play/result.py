@@ -33,7 +33,7 @@ class Replay:
     """Lines of the log that could not be read."""
     low: float
     high: float
-    """The range of rewards."""
+    """The range of rewards: the policy's, and where it finds that on the way, as it was in the end. Rewards that it clips count as clipped."""
 
     @property
     def clicks(self) -> float:
@@ -56,7 +56,7 @@ class Replay:
     def interval(self) -> tuple[float, float]:
         """95% interval of the average reward: Wilson's for clicks, else empirical Bernstein (Maurer and Pontil 2009, Theorem 4)."""
         n, width = self.matched, self.high - self.low
-        if n < 2:
+        if n < 2 or not width > 0.0:
             return self.low, self.high
         mean = (self.average_reward - self.low) / width
         if self.method == "Wilson":

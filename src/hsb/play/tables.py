@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from ..policy import Policy
-from ..rows import check_table, losses_or_rewards
+from ..rows import check_shape, losses_or_rewards
 from ..spaces import numbers
 
 CHUNK = 1 << 14
@@ -27,7 +27,7 @@ class Run:
     arms: NDArray[Any]
     """The arms played."""
     losses: NDArray[np.float64]
-    """Their losses (or, where rewards were given, loss_range mirrored: low + high - reward)."""
+    """Their losses as they were given, also those clipped (where rewards were given, low + high - reward; with loss_range="auto", -reward)."""
     propensities: NDArray[np.float64]
     """The probabilities with which they were played; NaN where the policy does not compute them in bulk (TreeThompson)."""
 
@@ -70,9 +70,10 @@ def simulate(
     points, clipped = policy.check(contexts)
     name, given = losses_or_rewards("simulate", losses, rewards)
     table = np.ascontiguousarray(numbers(name, given))
-    check_table(name, table, (len(points), len(policy.arms)), policy.loss_range)
+    scale, rewarded = policy.loss_scale, rewards is not None
+    check_shape(name, table, (len(points), len(policy.arms)))
+    scale.check(table, name + "[{}]")
     masks = policy.offer.table(available, len(points))
-    low, high = policy.loss_range
     total = len(points)
     played = np.empty(total, dtype=np.int64)
     chances = np.empty(total)
@@ -80,16 +81,18 @@ def simulate(
     rows = np.arange(min(CHUNK, total)) * len(policy.arms)
     policy.clipped += clipped
     for begin in range(0, total, CHUNK):  # a chunk fits the cache, and Ctrl-C is heard between chunks
-        part = slice(begin, min(begin + CHUNK, total))
-        scaled = table[part] if rewards is None else high - table[part]
-        if (low, high) != (0.0, 1.0):
-            scaled = (scaled - low if rewards is None else scaled) / (high - low)
-        played[part], chances[part] = policy.play(points[part], masks[part], scaled, to_come=total - begin)
-        table[part].ravel().take(rows[: part.stop - begin] + played[part], out=suffered[part], mode="clip")
+        at, end = begin, min(begin + CHUNK, total)
+        while at < end:  # once, unless the range of losses is found on the way: no row may know of it what comes later
+            n, scaled = scale.ahead(table[at:end], rewarded)
+            part = slice(at, at + n)
+            played[part], chances[part] = policy.play(points[part], masks[part], scaled, to_come=total - at)
+            table[part].ravel().take(rows[:n] + played[part], out=suffered[part], mode="clip")
+            scale.learned(suffered[part], rewarded)
+            at += n
         if progress is not None:
-            progress(part.stop, total)
-    if rewards is not None:
-        suffered = low + high - suffered
+            progress(end, total)
+    if rewarded:
+        suffered = scale.losses(suffered)
     labels = np.empty(len(policy.arms), dtype=object)
     labels[:] = policy.arms
     numbered = all(type(a) is int and a == i for i, a in enumerate(policy.arms))

@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike
 from ..arguments import whole
 from ..errors import InputError
 from ..locators import Nowhere
-from ..rows import check_table, losses_or_rewards
+from ..ranges import UNIT
+from ..rows import check_shape, losses_or_rewards
 from ..spaces import numbers, shortened
 from ..structures.leaves import Divided, Leaves
-from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
+from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 from .leader import Leader, best_mapping, check_budget
 
 Where = Divided | None
@@ -38,12 +39,21 @@ class BestFixed(Leader):
         *,
         arms: Arms,
         mapping: ArrayLike,
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         super().__init__(
-            1 if structure is None else structure, arms=arms, regions=None, loss_range=loss_range, floor=floor, seed=seed
+            1 if structure is None else structure,
+            arms=arms,
+            regions=None,
+            loss_range=loss_range,
+            reward_range=reward_range,
+            outside=outside,
+            floor=floor,
+            seed=seed,
         )
         self.average_loss = float("nan")
         """Its mean loss a round on the table that it was fitted to; NaN if it was given its mapping."""
@@ -71,7 +81,9 @@ class BestFixed(Leader):
         rewards: ArrayLike | None = None,
         arms: Arms | None = None,
         regions: int | None = None,
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> Self:
@@ -91,9 +103,19 @@ class BestFixed(Leader):
             raise InputError(f"{name} needs shape (rounds, arms), at least one of each; given {table.shape}.")
         most = None if regions is None else whole("regions", regions, 1)
         count = table.shape[1] if arms is None else arms
-        policy = cls(structure, arms=count, mapping=0, loss_range=loss_range, floor=floor, seed=seed)
+        policy = cls(
+            structure,
+            arms=count,
+            mapping=0,
+            loss_range=loss_range,
+            reward_range=reward_range,
+            outside=outside,
+            floor=floor,
+            seed=seed,
+        )
         points, policy.clipped = policy.check(contexts)
-        check_table(name, table, (len(points), len(policy.arms)), policy.loss_range)
+        check_shape(name, table, (len(points), len(policy.arms)))
+        policy.loss_scale.check(table, name + "[{}]")
         policy._fit(points, table, most, rewarded=rewards is not None)
         return policy
 
@@ -117,6 +139,10 @@ class BestFixed(Leader):
         chances[:] = 1.0
 
     def _fit(self, points: Floats, table: Floats, regions: int | None, *, rewarded: bool) -> None:
+        scale, table = self.loss_scale, self.loss_scale.moved(table)
+        if scale.auto:  # it knows the answer, so also the range
+            scale.learned(table.ravel(), rewarded)
+            table, rewarded = scale.losses(table) if rewarded else table, False
         low, high = self.loss_range
         losses = high - table if rewarded else table - low
         leaf = self.locator.keys(points)[:, 0]

@@ -32,7 +32,7 @@ class Certificate:
     rounds: int
     """Rounds learned from."""
     lost: float
-    """The sum of their losses, in units of the width of `loss_range`, as all of these."""
+    """The sum of their losses, in the `units` below, as all of these."""
     excess: float
     """The sum over rounds of loss + ln(Z)/rate, and of what sharing cost: in expectation at most M rate / 2 a round, sharing apart."""
     prior_cost: float
@@ -45,6 +45,8 @@ class Certificate:
     """Whom the policy is compared with."""
     delta: float | None = None
     """The probability that it does not hold; None: it always does, of estimated losses."""
+    units: str = "1"
+    """What losses are measured in: the width of `loss_range`; where that is found on the way, its width in the round of each loss."""
 
     @property
     def total(self) -> float:
@@ -67,4 +69,4 @@ class Certificate:
         else:
             how = f", with probability {1.0 - self.delta:g} at least{left_out}."
         what = f"Over the {self.rounds:,} rounds learned from, at most {self.average:.4g} a round was lost more than by"
-        return f"{what} {self.against}{how}"
+        return f"{what} {self.against}{how}{'' if self.units == '1' else f' Losses are in units of {self.units}.'}"

@@ -7,10 +7,11 @@ import numpy as np
 
 from ..arguments import is_number, whole
 from ..errors import InputError
+from ..ranges import UNIT
 from ..structures.leaves import Divided
 from ..theory.checks import check_horizon
 from ..theory.leaders import csb_ftpl_anytime_bound, csb_ftpl_bound, noise_cost
-from ..types import Arms, Bounds, Floats, Ints, Masks, Seed, Table
+from ..types import Arms, Floats, Ints, Masks, Outside, Range, Seed, Table
 from .leader import Leader
 
 DRAWS = 1000  # for probabilities that are counted
@@ -63,11 +64,22 @@ class CsbFtpl(Leader):
         noise: float | None = None,
         regions: int | None = None,
         resamples: int | None = None,
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        super().__init__(structure, arms=arms, regions=regions, loss_range=loss_range, floor=floor, seed=seed)
+        super().__init__(
+            structure,
+            arms=arms,
+            regions=regions,
+            loss_range=loss_range,
+            reward_range=reward_range,
+            outside=outside,
+            floor=floor,
+            seed=seed,
+        )
         if horizon is not None:
             if noise is not None:
                 raise InputError(

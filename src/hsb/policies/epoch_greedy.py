@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import InputError
+from ..ranges import UNIT
 from ..structures.leaves import Divided
 from ..theory.leaders import epoch_greedy_bound, log_mappings
-from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
+from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 from .leader import Leader, best_mapping
 
 
@@ -43,11 +44,22 @@ class EpochGreedy(Leader):
         *,
         arms: Arms,
         regions: int | None = None,
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        super().__init__(structure, arms=arms, regions=regions, loss_range=loss_range, floor=floor, seed=seed)
+        super().__init__(
+            structure,
+            arms=arms,
+            regions=regions,
+            loss_range=loss_range,
+            reward_range=reward_range,
+            outside=outside,
+            floor=floor,
+            seed=seed,
+        )
         self.counts: Ints = np.zeros(2, dtype=np.int64)  # explored rounds, exploiting rounds still to come
         self._refresh()
 
@@ -68,8 +80,10 @@ class EpochGreedy(Leader):
         >>> round(EpochGreedy(hsb.BinaryTree(depth=5), arms=3, regions=3).regret_bound(100_000))
         21071
         """
-        if self.floor > 0.0:
-            return math.inf  # nothing is proved with a floor
+        if self.floor > 0.0 or self.loss_scale.auto:
+            return (
+                math.inf
+            )  # nothing is proved with a floor, nor where rounds are not alike since the scale of their losses changes
         if horizon is None:
             raise InputError("Over how many rounds? Give regret_bound(horizon): this policy needs none otherwise.")
         return epoch_greedy_bound(self._log_count(), arms=len(self.arms), horizon=horizon)

@@ -11,8 +11,9 @@ from ..arguments import is_number
 from ..errors import FileError, InputError
 from ..locators import Keys, Nowhere
 from ..mappings import Mappings
+from ..ranges import UNIT
 from ..rows import rows_of
-from ..types import Arms, Bounds, Floats, Ints, Seed, Table
+from ..types import Arms, Floats, Ints, Outside, Range, Seed, Table
 from .advice import Advice, Expert, Reader
 from .weighted import Weighted
 
@@ -58,11 +59,13 @@ class Exp4(Weighted):
         horizon: float | None = None,
         learning_rate: float | None = None,
         prior: ArrayLike | None = None,
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, reward_range=reward_range, outside=outside, floor=floor, seed=seed)
         self.experts: list[Expert] | int | Mappings = _checked(experts, len(self.arms))
         self.locator = Keys(experts.structure) if isinstance(experts, Mappings) else Nowhere()
         self._given = None if prior is None else _positive(prior, self._count)

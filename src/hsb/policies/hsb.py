@@ -10,11 +10,12 @@ from ..arguments import arm_list, is_number, stop_prior
 from ..errors import InputError
 from ..kernels import header as h
 from ..locators import Keys, cells
+from ..ranges import UNIT
 from ..state import State, depth_for, hang, make_advisor, make_head
 from ..structures import Structure, from_dict
 from ..theory.anytime import anytime_schedule
 from ..theory.schedule import Constant, Falling, Schedule
-from ..types import Arms, Arrays, Bounds, Seed
+from ..types import Arms, Arrays, Outside, Range, Seed
 from .mixture import Mixture
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ class HSB(Mixture):
     - `stop`: a tree's prior probability of stopping at a node; the paper's is one half. 0 gives S-EXP3.
     - `implicit`: implicit exploration, loss / (propensity + rate/2) in place of loss / propensity. It plays a little more of the other arms,
       and `certificate(delta)` then bounds the true regret with probability 1 - delta.
-    - `loss_range`: losses (and rewards) lie in it; they are scaled to [0, 1].
+    - `loss_range`: losses (and rewards) lie in it; they are scaled to [0, 1]. `reward_range` is another name for it. With `outside="clip"`
+      what lies beyond it is moved to its nearest end and counted in `clipped_losses`. "auto": the range is found on the way, and a reward r is
+      the loss -r (`docs/proofs.md`, 7, says what is proved then).
     - `floor`: this share of the decisions is uniform over the offered arms, so each is played with at least floor/M: for logs from which other
       policies will be valued (`hsb.evaluate.off_policy`). It costs at most that share of the rounds; propensities say so exactly.
     - `seed`: an int, a `numpy.random.Generator`, or None. Same seed, same run.
@@ -68,7 +71,9 @@ class HSB(Mixture):
         drift: Drift = _UNSAID,
         stop: float | None = None,
         implicit: bool = False,
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
@@ -83,6 +88,8 @@ class HSB(Mixture):
             learning_rate=learning_rate,
             implicit=implicit,
             loss_range=loss_range,
+            reward_range=reward_range,
+            outside=outside,
             floor=floor,
             seed=seed,
         )

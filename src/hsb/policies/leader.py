@@ -8,7 +8,7 @@ from ..arguments import whole
 from ..errors import BudgetError
 from ..locators import Keys
 from ..structures.leaves import Divided, Leaves
-from ..types import Arms, Bounds, Floats, Ints, Seed
+from ..types import Arms, Floats, Ints, Outside, Range, Seed
 from .located import Located
 
 MOST_TOTALS = 1 << 27  # 1 GiB
@@ -22,9 +22,18 @@ class Leader(Located, listed=False):
     _own: ClassVar[tuple[str, ...]] = ("locator", "totals")
 
     def __init__(
-        self, structure: Divided, *, arms: Arms, regions: int | None, loss_range: Bounds, floor: float, seed: Seed
+        self,
+        structure: Divided,
+        *,
+        arms: Arms,
+        regions: int | None,
+        loss_range: Range,
+        reward_range: Range | None,
+        outside: Outside,
+        floor: float,
+        seed: Seed,
     ) -> None:
-        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, reward_range=reward_range, outside=outside, floor=floor, seed=seed)
         self.structure = Leaves(structure)
         self.locator = Keys(self.structure)
         self.regions = None if regions is None else whole("regions", regions, 1)

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from ..arguments import is_number
 from ..errors import BudgetError, InputError
 from ..policy import Policy
+from ..ranges import UNIT
 from ..spaces import Box, Cells, Space, numbers, space_from_dict
 from ..structures import Structure
-from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
+from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 
 LARGEST = 1e100  # of a feature, so that no sum of squares leaves the range of a double
 RIDGE = (1e-50, 1e50)
@@ -53,7 +54,9 @@ class LinUCB(Policy):
         alpha: float = 1.0,
         ridge: float = 1.0,
         intercept: bool = True,
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
@@ -64,7 +67,7 @@ class LinUCB(Policy):
             raise InputError(f"ridge must be a number in [{RIDGE[0]:g}, {RIDGE[1]:g}], e.g. 1; given {ridge!r}.")
         if not isinstance(intercept, bool | np.bool_):
             raise InputError(f"intercept must be True or False; given {intercept!r}.")
-        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, reward_range=reward_range, outside=outside, floor=floor, seed=seed)
         self.features = self.space.features
         self.alpha, self.ridge, self.intercept = float(alpha), float(ridge), bool(intercept)
         self.state, self.updates = self._fresh(len(self.arms))

@@ -10,14 +10,16 @@ from ..decision import Decision
 from ..errors import InputError
 from ..locators import Keys, Nowhere
 from ..offer import EVERYTHING
+from ..ranges import UNIT
 from ..rows import Rows
 from ..state import State
-from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
+from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 from .certificate import Certificate
 from .located import Located
 from .rated import Rated
 
 PLACES = 256  # of a replay's memory of probabilities
+MANY = 1000  # rows worth a kernel of their own, which must be compiled first
 
 
 class Mixture(Rated, Located, listed=False):
@@ -39,11 +41,13 @@ class Mixture(Rated, Located, listed=False):
         horizon: float | None = None,
         learning_rate: float | None = None,
         implicit: bool = False,
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, reward_range=reward_range, outside=outside, floor=floor, seed=seed)
         self.implicit = flag("implicit", implicit)
         self._set_rate(horizon, learning_rate)
         self.locator = self._locator()
@@ -80,8 +84,8 @@ class Mixture(Rated, Located, listed=False):
         if self.rounds + 1 + self._late >= self._stretch.until:
             self._turn(self.rounds + 1)
 
-    def _note(self, decision: Decision, index: int) -> None:
-        decision.advised = self.state.advised(index)
+    def _advice_on(self, index: int) -> float:
+        return self.state.advised(index)
 
     def _recall(self, decision: Decision) -> None:
         """What was advised then; and where feedback is late, its rounds count as more, so that the rate falls faster (`docs/proofs.md`)."""
@@ -106,6 +110,16 @@ class Mixture(Rated, Located, listed=False):
         out = self.state.tables.Out(arms, chances, np.empty(len(us)))
         for part in self._stretches(len(us)):
             self.state.play(table, out, part, to_come=to_come - part.start)
+
+    def decide_rows(self, points: Table, masks: Masks, us: Floats) -> tuple[Ints, Floats, Floats]:
+        if self.floor > 0.0 or len(us) < MANY:
+            return super().decide_rows(points, masks, us)
+        self._visited, n = False, len(us)
+        out = self.state.tables.Chosen(np.empty(n, dtype=np.int64), np.empty(n), np.empty(n))
+        self.state.choose(
+            self.state.tables.Rounds(self.locator.keys(points), masks if masks.shape[1] else None, None, None, us), out
+        )
+        return out.arms, out.chances, out.advised
 
     def learn_rows(self, rows: Rows, chances: Floats) -> None:
         self._visited, n, before = False, len(rows.arm), self.rounds
@@ -175,7 +189,8 @@ class Mixture(Rated, Located, listed=False):
                 )
             # A union over mappings, by their prior weights, and over the rates and sets of arms that there were (`docs/proofs.md`).
             cost += mapping + math.log(self._phases * (self._phases + 1) / delta)
-        return Certificate(self.rounds, lost, excess, cost, self.rate, masked > 0.0, self._against, delta)
+        units = self.loss_scale.units
+        return Certificate(self.rounds, lost, excess, cost, self.rate, masked > 0.0, self._against, delta, units)
 
     def _arm_costs(self) -> Floats:
         """What naming each arm costs: ln M, and for one that was added, ln of how many there were then."""

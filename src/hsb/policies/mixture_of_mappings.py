@@ -10,9 +10,10 @@ from ..arguments import stop_prior, whole
 from ..errors import BudgetError, InputError
 from ..locators import Keys
 from ..mappings import Mappings, every_mapping
+from ..ranges import UNIT
 from ..structures import Structure
 from ..structures.leaves import Divided, Leaves
-from ..types import Arms, Bounds, Floats, Seed
+from ..types import Arms, Floats, Outside, Range, Seed
 from .weighted import Weighted
 
 MOST = 1 << 20  # mappings; a round looks at each, 3 ns apiece
@@ -53,7 +54,9 @@ class MixtureOfMappings(Weighted):
         learning_rate: float | None = None,
         prior: Literal["uniform", "complexity"] = "uniform",
         stop: float | None = None,
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
@@ -65,7 +68,7 @@ class MixtureOfMappings(Weighted):
         if complexity and (not isinstance(structure, Structure) or isinstance(structure, Leaves)):
             raise InputError(f"prior='complexity' needs a structure, e.g. hsb.BinaryTree(depth=3); given {structure!r}.")
         given = structure if isinstance(structure, Structure) else Leaves(structure)
-        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, reward_range=reward_range, outside=outside, floor=floor, seed=seed)
         self.structure = given
         _check_budget(given.leaves, len(self.arms), complexity)
         self.prior: Literal["uniform", "complexity"] = prior

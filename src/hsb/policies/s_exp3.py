@@ -4,11 +4,12 @@ import math
 from typing import Any, ClassVar, Self
 
 from ..locators import Keys
+from ..ranges import UNIT
 from ..spaces import Cells
 from ..state import State
 from ..structures import Structure
 from ..structures.leaves import Leaves
-from ..types import Arms, Bounds, Seed
+from ..types import Arms, Outside, Range, Seed
 from .mixture import Mixture
 
 
@@ -38,7 +39,9 @@ class SExp3(Mixture):
         horizon: float | None = None,
         learning_rate: float | None = None,
         implicit: bool = False,
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
@@ -49,6 +52,8 @@ class SExp3(Mixture):
             learning_rate=learning_rate,
             implicit=implicit,
             loss_range=loss_range,
+            reward_range=reward_range,
+            outside=outside,
             floor=floor,
             seed=seed,
         )

@@ -11,9 +11,10 @@ from ..errors import BudgetError, InputError
 from ..kernels import header as h
 from ..locators import Keys
 from ..quantise import WORD, digit_bits, key_words
+from ..ranges import UNIT
 from ..state import Member, aligned_zeros, checked, resized
 from ..structures import KaryTree, Structure, from_dict
-from ..types import Arms, Arrays, Bounds, Floats, Ints, Masks, Seed, Table
+from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 from .located import Located
 
 LEAST = 1e-12  # propensities are known to 1e-8; that of an arm played is never given as less than this
@@ -37,7 +38,7 @@ class TreeThompson(Located):
       round is counted, the counts of the arm played are multiplied by it, those of the other arms by 1 - (1 - forgetting)/10, and the
       evidence ratio of child and node is raised to the power of it. All tend to the prior. A chain of nodes that have seen the same
       rounds counts as one node there.
-    - `loss_range`, `seed`: as in `HSB`.
+    - `loss_range`, `outside`, `seed`: as in `HSB`.
 
     A decision's propensity is an integral, good to 1e-8 and at least 1e-12, and takes longer than the decision; `simulate` gives NaN instead.
 
@@ -64,7 +65,9 @@ class TreeThompson(Located):
         forgetting: float | None = None,
         stop: float | None = None,
         prior: tuple[float, float] = (1.0, 1.0),
-        loss_range: Bounds = (0.0, 1.0),
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
@@ -78,7 +81,7 @@ class TreeThompson(Located):
         self.stop = stop_prior(stop)
         self.prior = _counts(prior)
         self.forgetting = None if forgetting is None else float(forgetting)
-        super().__init__(arms=arms, loss_range=loss_range, floor=floor, seed=seed)
+        super().__init__(arms=arms, loss_range=loss_range, reward_range=reward_range, outside=outside, floor=floor, seed=seed)
         self.structure = structure
         self.locator = Keys(structure)
         self._tree = self._fresh(len(self.arms))

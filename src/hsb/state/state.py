@@ -15,7 +15,7 @@ from .member import Member, Walk, aligned_zeros, checked
 
 if TYPE_CHECKING:
     from ..kernels.replay import Events, Offers
-    from ..kernels.tables import Out, Rounds
+    from ..kernels.tables import Chosen, Out, Rounds
 
 MANY = 1 << 62
 
@@ -123,6 +123,11 @@ class State:
         """Decide and learn in the rounds of a part of a table. `to_come` rounds may follow, which room is made for."""
         kernel = self.tables.play
         self._go_on(lambda at: kernel(self.F, self.I, table, out, at, part.stop, self.kinds), part.start, to_come)
+
+    def choose(self, table: Rounds, out: Chosen) -> None:
+        """Decide every round of a table, without a floor. Changes nothing."""
+        kernel, end = self.tables.decide, len(out.arms)
+        self._go_on(lambda at: kernel(self.F, self.I, table, out, self._advice, at, end, self.kinds), 0)
 
     def learn(self, table: Rounds, part: slice) -> None:
         """Learn the rounds of a part of a table, whose arms and propensities come from a log."""

@@ -1,0 +1,238 @@
+"""A policy on many rows at once: decisions, feedback, tables and logs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .arguments import is_number
+from .decision import Decision
+from .decisions import Decisions
+from .errors import InputError
+from .floors import Floored
+from .ledger import Ledger
+from .offer import EVERYTHING, Offer
+from .ranges import Scaled
+from .rows import Rows, losses_or_rewards, rows_of
+from .spaces import numbers
+from .types import Floats, Ints, Masks, Table
+
+
+class Bulk(Floored, Scaled):
+    """What a policy does with many rows. Row by row here, with what it does in a round; where it has a kernel for tables it overrides that."""
+
+    offer: Offer
+    ledger: Ledger
+    rng: np.random.Generator
+    rounds: int
+    version: int
+    clipped: int
+
+    def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
+        """A whole table of contexts, checked, one row each, and how many were clipped."""
+        raise NotImplementedError
+
+    def _locate(self, context: Any, *, count: bool) -> None:
+        raise NotImplementedError
+
+    def _locate_row(self, row: Any) -> None:
+        raise NotImplementedError
+
+    def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
+        raise NotImplementedError
+
+    def _checked(self, decision: Any) -> tuple[Masks, int, bool]:
+        raise NotImplementedError
+
+    def _learn(self, decision: Decision, offered: Masks, index: int, own: bool, value: float, rewarded: bool) -> None:
+        raise NotImplementedError
+
+    def _advice_on(self, index: int) -> float:
+        raise NotImplementedError
+
+    # -- decisions and feedback ----------------------------------------------------------------------------------------
+
+    def decide_many(
+        self,
+        contexts: ArrayLike | Iterable[Any],
+        *,
+        available: ArrayLike | Iterable[Iterable[Hashable] | None] | None = None,
+        u: ArrayLike | None = None,
+    ) -> Decisions:
+        """Choose an arm for each context of a table, with what is known now: the decisions that `decide` would make one after the other.
+
+        `available` has an entry for each row: the arms that it offers, or None for all; or it is a table of booleans, a column an arm. `u`, if
+        given, has a number in [0, 1) for each row. The whole table is checked before the first decision is made.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], seed=0)
+        >>> made = policy.decide_many([0.1, 0.5, 0.9], available=[["a", "b"], None, ["c"]])
+        >>> policy.learn_many(made, rewards=[1.0, None, 0.0], missing="skip"), policy.rounds
+        (2, 2)
+        """
+        n = rows_of(contexts)
+        points, clipped = self.check(contexts)  # type: ignore[arg-type]
+        masks = self._masks(available, n)
+        us = self.rng.random(n) if u is None else _drawn(u, n)
+        given = _as_given(contexts)
+        arms, chances, advised = self.decide_rows(points, masks, us)
+        self.clipped += clipped
+        made = []
+        for t, (index, chance, advice) in enumerate(zip(arms.tolist(), chances.tolist(), advised.tolist(), strict=True)):
+            names = None if masks[t].all() else self.offer.names(masks[t])
+            decision = Decision.made(self, given[t], self.arms[index], chance, names, self.ledger)  # type: ignore[arg-type]
+            decision.advised = advice
+            made.append(decision)
+        return Decisions(made)
+
+    def learn_many(
+        self,
+        decisions: Iterable[Decision],
+        *,
+        losses: ArrayLike | Iterable[Any] | None = None,
+        rewards: ArrayLike | Iterable[Any] | None = None,
+        missing: Literal["error", "skip"] = "error",
+    ) -> int:
+        """Learn the losses (or the rewards) of several decisions in their order, as `learn` would one after the other; how many it learned.
+
+        All or nothing: where a row cannot be learned, none is, and the error says which. With `missing="skip"` a row without feedback, None or
+        NaN, is left out, and its decision can be learned later.
+
+        >>> import hsb
+        >>> policy = hsb.Exp3(arms=2, learning_rate=0.1, seed=0)
+        >>> policy.learn_many(policy.decide_many([None] * 3), losses=[0.0, 1.0, 0.5])
+        3
+        """
+        name, table = losses_or_rewards("learn_many", losses, rewards)  # type: ignore[arg-type]
+        if missing not in ("error", "skip"):
+            raise InputError(f"missing must be 'error' or 'skip', what to do with a row without feedback; given {missing!r}.")
+        rows, values = _listed("decisions", decisions), _listed(name, table)
+        if len(rows) != len(values):
+            raise InputError(f"learn_many needs one of {name} for each decision; given {len(values)} for {len(rows)}.")
+        taken: list[Any] = []
+        seen: dict[Any, int] = {}
+        for t, (decision, value) in enumerate(zip(rows, values, strict=True)):
+            if missing == "skip" and (value is None or (is_number(value) and value != value)):
+                continue
+            try:
+                offered, index, own = self._checked(decision)
+                first = seen.setdefault(int(decision.id) if own else (id(decision),), t)
+                if first != t:
+                    raise InputError(f"{decision!r} is in row {first} already. Each decision counts once.")
+                if value is None:
+                    raise InputError(f"There is none of the {name}. missing='skip' leaves such decisions open.")
+                number, rewarded = self.loss_scale.given(*((value, None) if name == "losses" else (None, value)))
+                self._locate(decision.context, count=False)
+            except InputError as error:
+                raise InputError(f"Row {t}: {error} Nothing of this call was learned.") from None
+            taken.append((decision, offered, index, own, number, rewarded))
+        for each in taken:
+            self._learn(*each)
+        return len(taken)
+
+    def _masks(self, available: Any, n: int) -> Masks:
+        """A mask for each of n rows; without columns where every row offers every arm."""
+        if available is None or (isinstance(available, np.ndarray) and available.ndim == 2):
+            return self.offer.table(available, n)
+        rows = _listed("available", available)
+        if len(rows) != n:
+            raise InputError(
+                f"available needs an entry for each of the {n} contexts, a list of arms or None; given {len(rows)}."
+            )
+        masks = np.ones((n, len(self.arms)), dtype=np.uint8)
+        for t, each in enumerate(rows):
+            try:
+                mask = self.offer.now if each is None else self.offer.mask(each)
+            except InputError as error:
+                raise InputError(f"Row {t}: {error}") from None
+            masks[t] = mask if len(mask) else 1
+        return masks
+
+    def decide_rows(self, points: Table, masks: Masks, us: Floats) -> tuple[Ints, Floats, Floats]:
+        """For each row of a checked table the arm, by number, its propensity, and how much of the advice was on it. Changes nothing."""
+        n = len(us)
+        arms, chances, advised = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
+        for t in range(n):
+            self._locate_row(points[t])
+            arms[t], chances[t] = self._floored(EVERYTHING if masks[t].all() else masks[t], float(us[t]))
+            advised[t] = self._advice_on(int(arms[t]))
+        return arms, chances, advised
+
+    # -- tables and logs -----------------------------------------------------------------------------------------------
+
+    def play(self, points: NDArray[Any], masks: Masks, losses: Floats, *, to_come: int) -> tuple[Ints, Floats]:
+        """Decide and learn in each row of a checked table: the arms played, by number, and their propensities.
+
+        `masks` has no columns where every arm is offered; `losses` are scaled, a column an arm; `to_come` rounds follow, these among them.
+        """
+        n, before = len(losses), self.rounds
+        arms, chances = np.empty(n, dtype=np.int64), np.empty(n)
+        play = type(self)._play if self.floor == 0.0 or self.floors_tables else Bulk._play
+        play(self, points, masks, losses, self.rng.random(n), arms, chances, to_come)
+        self.rounds = before + n
+        self.version += 1
+        return arms, chances
+
+    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
+        for t in range(len(us)):
+            offered = masks[t] if not masks[t].all() else EVERYTHING
+            self._locate_row(points[t])
+            arms[t], chances[t] = index, chance = self._floored(offered, float(us[t]))
+            self._update(offered, index, float(losses[t, index]), chance)
+            self.rounds += 1
+
+    def replay_rows(self, rows: Rows) -> Ints:
+        """Decide on every row of a log and learn where the choice is the arm that was shown: which rows it learned."""
+        us, learned = self.rng.random(len(rows.arm)), []
+        for t in range(len(us)):
+            offered = rows.offered(t)
+            self._locate_row(rows.points[t])
+            index, propensity = self._floored(offered, float(us[t]))
+            if index == rows.arm[t]:
+                self._update(offered, index, float(rows.losses[t]), propensity)
+                self.rounds += 1
+                self.version += 1
+                learned.append(t)
+        return np.array(learned, dtype=np.int64)
+
+    def learn_rows(self, rows: Rows, chances: Floats) -> None:
+        """Learn every row of a log, shown with these propensities."""
+        for t in range(len(rows.arm)):
+            self._locate_row(rows.points[t])
+            self._update(rows.offered(t), int(rows.arm[t]), float(rows.losses[t]), float(chances[t]))
+            self.rounds += 1
+            self.version += 1
+
+    def distributions(self, rows: Rows) -> Floats:
+        """What it would play on every row of a log, a column an arm. Changes nothing."""
+        table = np.empty((len(rows.pool), len(self.arms)))
+        for t in range(len(table)):
+            self._locate_row(rows.points[t])
+            self._fill(rows.offered(t), table[t])
+            table[t] = self._raised(table[t], rows.offered(t))
+        return table
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    """What has an entry a row, as a list."""
+    if isinstance(given, str | bytes | dict) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) != 1:
+        raise InputError(f"{name} must have an entry for each row, in a list; given {given!r}.")
+    return given.tolist() if isinstance(given, np.ndarray) else list(given)
+
+
+def _as_given(contexts: Any) -> list[Any]:
+    """The rows themselves, none of which the caller can still change by writing to the table."""
+    if isinstance(contexts, list | tuple):
+        return [each.copy() if isinstance(each, list | np.ndarray) else each for each in contexts]
+    table = np.array(contexts)
+    return table.tolist() if table.ndim == 1 else list(table)
+
+
+def _drawn(u: ArrayLike, n: int) -> Floats:
+    us = numbers("u", u)
+    if us.shape != (n,) or not ((us >= 0.0) & (us < 1.0)).all():
+        raise InputError(f"u must be {n} numbers in [0, 1), one for each context; given {u!r}.")
+    return us
