@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -38,7 +39,7 @@ class Column:
     number without ends is drawn in pictures.
 
     >>> Column("age", low=18, high=90).says((18.0, 36.0)), Column("age", missing=True).says((-math.inf, 30.0))
-    ('18 <= age < 36', 'age < 30 or missing')
+    ('18 <= age < 36', 'age < 30 (or missing)')
     >>> country = Column("country", "category", labels=("FR", "DE", "IT"))
     >>> country.says(frozenset({0, 1})), country.says(frozenset({0}))
     ('country in FR, DE', 'country is FR')
@@ -55,7 +56,7 @@ class Column:
     missing: bool = False
     usual: tuple[float, float] | None = None
 
-    @property
+    @cached_property
     def everything(self) -> Side:
         """The side that has all its values."""
         if self.kind == "number":
@@ -86,7 +87,7 @@ class Column:
         last = high == self.high and not self.whole
         end = f"{'<=' if last else '<'} {high:.{digits}g}"
         if low in (-math.inf, LEAST):
-            return f"{name} {end}{' or missing' * (self.missing and low < LEAST)}"
+            return f"{name} {end}{' (or missing)' * (self.missing and low < LEAST)}"
         return f"{name} >= {low:.{digits}g}" if high == math.inf else f"{low:.{digits}g} <= {name} {end}"
 
     def _says_set(self, side: frozenset[int]) -> str:
@@ -154,17 +155,22 @@ def coded(columns: Sequence[Column], points: Floats) -> Floats:
     return table
 
 
+def holds(side: Side, column: Column, values: Floats) -> NDArray[np.bool_]:
+    """Which coded values lie in a side. The upper end of a column belongs to its last side."""
+    if isinstance(side, frozenset):
+        among = np.zeros(2 + max(2, len(column.labels)), dtype=bool)
+        among[[code - MISSING for code in side]] = True
+        return np.asarray(among[values.astype(np.int64) - MISSING])
+    low, high = side
+    return np.asarray((values >= low) & ((values < high) | (high == column.high)))
+
+
 def inside(part: Part, columns: Sequence[Column], table: Floats) -> NDArray[np.bool_]:
-    """Which rows of a coded table lie in a part. The upper end of a column belongs to its last side."""
+    """Which rows of a coded table lie in a part."""
     held = np.ones(len(table), dtype=bool)
-    for side, column, values in zip(part, columns, table.T, strict=True):
-        if side == column.everything:
-            continue
-        if isinstance(side, frozenset):
-            held &= np.isin(values, sorted(side))
-        else:
-            low, high = side
-            held &= (values >= low) & ((values < high) | (high == column.high))
+    for j, (side, column) in enumerate(zip(part, columns, strict=True)):
+        if side != column.everything:
+            held &= holds(side, column, table[:, j])
     return held
 
 

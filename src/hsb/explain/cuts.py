@@ -65,7 +65,9 @@ def _threshold(
     first = places[int(below[-1]) + 1 if len(below) else 0]
     last = places[here + int(above[0]) - 1 if len(above) else -1]
     j, side = which[k], part[which[k]]
-    t = threshold(float(V[first, k]), float(V[last + 1, k]), edges[j])
+    end = columns[j].high if columns[j].kind == "number" else None  # which belongs to the side below it
+    highest = float(V[last + 1, k]) if end is None else min(float(V[last + 1, k]), math.nextafter(end, -math.inf))
+    t = threshold(float(V[first, k]), highest, edges[j])
     if isinstance(side, frozenset):
         return best, Cut(j, frozenset(c for c in side if c < t), frozenset(c for c in side if c >= t))
     return best, Cut(j, (side[0], t), (t, side[1]))
@@ -125,12 +127,9 @@ def threshold(low: float, high: float, edges: Floats | None = None) -> float:
     if low < 0.0 <= high:
         return 0.0
     middle = low + (high - low) / 2.0
-    for digits in range(math.ceil(math.log10(max(abs(low), abs(high), 1e-300))), -324, -1):
-        step = 10.0**digits if digits > -300 else 0.0
-        nearest = round(middle / step) * step if step else middle
-        number = float(f"{nearest:.15g}")
+    start = math.ceil(math.log10(max(abs(low), abs(high), 1e-300)))
+    for step in (part * 10.0**digits for digits in range(start, max(start - 17, -300), -1) for part in (1.0, 0.5, 0.2)):
+        number = float(f"{round(middle / step) * step:.15g}")
         if low < number <= high:
             return number
-        if step <= (high - low) * 1e-3:
-            break
     return high

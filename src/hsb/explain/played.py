@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from .growing import Growing
 from .joining import joined
 from .lines import intervals
 from .measures import measured
-from .result import TOP, Explanation, Region
+from .result import TOP, Explanation, Region, ordered
 from .worlds import World, world_of
 
 GOAL = 0.99  # agreement at which a tree is large enough
@@ -74,7 +75,8 @@ def played(
         for part, _ in joined([part for part, other in found if other == arm])
     ]
     bare = Explanation(tuple(regions), None, tuple(labels), columns=columns, top=top, read=read)
-    return measured(bare, play, world, rng, FRESH, ask_how_sure=True, agreement=agreement)
+    found_out = measured(bare, play, world, rng, FRESH, ask_how_sure=True, agreement=agreement)
+    return replace(found_out, regions=ordered(columns, found_out.regions))
 
 
 def _cell_by_cell(columns: Sequence[Column], play: Play, edges: Sequence[Floats], *, exactly: bool) -> tuple[Found, float]:
@@ -112,6 +114,6 @@ def _grown(
         tree.grow(CAREFUL * (1.0 - GOAL), MOST_LEAVES, ask)
         X, y = arms_of(world.draw(max(FRESH, asked // 4), rng))
         enough = np.mean(tree.arms(X) == y) >= GOAL
-        if enough or len(tree.all) >= MOST_LEAVES or asked >= MOST_ASKED:
+        if enough or len(tree.leaves) >= MOST_LEAVES or asked >= MOST_ASKED:
             return tree.found()
         tree.add(X, y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -189,10 +189,7 @@ class Explanation:
             by_arm.setdefault((region.arm, region.seen), []).append(region)
         called: Mapping[Parts, str] = {} if self.chosen is None else names(self.chosen)
         regions = [replace(region, name=called.get(region.boxes)) for group in by_arm.values() for region in _joined(group)]
-        regions.sort(key=lambda region: [position(box) for box in region.boxes])
-        if len(self.columns) > 1 or self.columns[0].kind != "number":
-            regions.sort(key=lambda region: -round(region.share, 3))
-        return replace(self, regions=tuple(regions))
+        return replace(self, regions=ordered(self.columns, regions))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -218,6 +215,13 @@ class Explanation:
         from ..plot import plot_importance
 
         return plot_importance(self, ax)
+
+
+def ordered(columns: Sequence[Column], regions: Iterable[Region]) -> tuple[Region, ...]:
+    """The largest first, equals by position; along one number by position."""
+    along = len(columns) == 1 and columns[0].kind == "number"
+    by_position = sorted(regions, key=lambda region: [position(box) for box in region.boxes])
+    return tuple(sorted(by_position, key=lambda region: 0.0 if along else -round(region.share, 3)))
 
 
 def _joined(regions: list[Region]) -> list[Region]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..types import Floats
-from .columns import LEAST, MISSING, Column, Part, Parts, Side, coded, inside
+from .columns import LEAST, MISSING, Column, Part, Parts, Side, coded, holds, inside
 from .lookup import Lookup
 
 FEW = 32  # values that a column of numbers may have and still have no others between them
@@ -87,8 +87,7 @@ class Seen:
     def _column(self, j: int, side: Side, n: int, rng: np.random.Generator) -> Floats:
         """Values of the sample within a side; where there is none, any value of the side."""
         column, codes = self.columns[j], self.codes[:, j]
-        whole = tuple(side if k == j else each.everything for k, each in enumerate(self.columns))
-        there = np.flatnonzero(inside(whole, self.columns, self.codes))
+        there = np.flatnonzero(holds(side, column, codes))
         if len(there):
             return np.asarray(self.rows[rng.choice(there, size=n), j])
         if isinstance(side, frozenset):
