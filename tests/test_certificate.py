@@ -146,7 +146,7 @@ def test_it_is_true_in_every_run_for_every_mapping(how: str, kind: str) -> None:
         found = policy.certificate()
         assert found.total <= found.lost
         assert found.masked == (how in ("masked", "arms"))
-        shown = tuple(policy.explain().arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
+        shown = tuple(policy._mapping().arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
         assert found.prior_cost == pytest.approx(dict(prices(policy, 3))[shown] + policy.schedule.head_cost)
         assert left_of(told, shown) <= found.total + 1e-6
 
@@ -254,7 +254,7 @@ def true_margin(policy: hsb.HSB, world: str, seed: int, delta: float) -> float:
         policy.learn(decision, loss=float(losses[decision.arm]))
     found = policy.certificate(delta)
     assert found.delta == delta and found.total <= found.lost
-    shown = tuple(policy.explain().arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
+    shown = tuple(policy._mapping().arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
     costs = dict(prices(policy, 2))
     return min(
         found.total

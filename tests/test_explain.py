@@ -320,7 +320,7 @@ def test_the_right_feature_is_found() -> None:
     found = explain(structure, members, ["low", "high"], None)
     assert found.chosen == structure.structures[1]
     assert [region.bounds for region in found] == [((0.0, 1.0), (0.0, 0.5)), ((0.0, 1.0), (0.5, 1.0))]
-    assert str(found) == "0 <= x1 < 0.5: play 'low' (sure 1.00)\n0.5 <= x1 <= 1: play 'high' (sure 1.00)"
+    assert str(found) == "x1 < 0.5: play 'low' (sure 1.00, share 0.50)\nx1 >= 0.5: play 'high' (sure 1.00, share 0.50)"
 
 
 def test_from_a_policy() -> None:

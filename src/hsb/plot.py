@@ -1,60 +1,65 @@
 """Pictures of explanations. Matplotlib is imported when something is drawn, here and in the few other modules that draw (pyproject.toml)."""
 
 import io
+import math
+import textwrap
 from typing import TYPE_CHECKING, Any
 
-from .errors import InputError
-from .spaces import Cells
+from .explain.columns import Column, Side
+from .explain.words import divided, percent
 
 if TYPE_CHECKING:
-    from .explain import Explanation
+    from .explain import Explanation, Region
 
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
 EMPTY: dict[str, Any] = {"facecolor": "white", "edgecolor": "0.75", "hatch": ""}
 FAINTEST = 0.3  # how much of its colour an arm keeps that is no surer than chance
 MANY = 150  # boxes beyond which their outlines would hide them
 SIZES = {1: (8.0, 1.9), 2: (6.5, 5.0)}  # inches, by the number of features
+WIDE, LINE = 8.0, 0.27  # inches: the width of an overview, the height of a line in it
 LEGEND_ROWS = {1: 5, 2: 16}  # by the number of features: what fits beside the axes
+MOST_BARS, MOST_RULES, LETTERS = 15, 10, 92  # of an overview: bars, rules, letters in a line
+GREY = "0.45"
 
 
 def plot_explanation(explanation: "Explanation", ax: Any = None) -> Any:
-    """Draw an explanation's regions, coloured by arm, in the user's units; return the axes.
+    """Draw an explanation; return the axes.
 
-    One feature: a strip. Two features: rectangles. Arms differ in lightness and in hatching, so that the picture survives
-    a grey printer; the surer the policy, the stronger the colour. A part never learned from is left empty.
+    One number: a strip, two: rectangles, coloured by arm, in the user's units. Arms differ in lightness and in hatching, so that the picture
+    survives a grey printer; the surer the policy, the stronger the colour. A part never learned from is left empty. More columns, or
+    categories: the largest rules, and above them, unless axes are given, which columns matter.
     """
-    space = explanation.structure.space
-    features = space.features
-    if features > 2:
-        given = f"plot draws one or two features; this space has {features}"
-        raise InputError(f"{given}. Read the rules instead: print(policy.explain()).")
     require_matplotlib()
-    from matplotlib.patches import Patch, Rectangle
+    if _can_be_mapped(explanation):
+        if ax is None:
+            from matplotlib import pyplot
 
+            _, ax = pyplot.subplots(figsize=SIZES[len(explanation.columns)], layout="constrained")
+        return _map(explanation, ax)
     if ax is None:
         from matplotlib import pyplot
 
-        _, ax = pyplot.subplots(figsize=SIZES[features], layout="constrained")
-    arms = list(explanation.arms)
-    width = 0.6 if sum(len(region.boxes) for region in explanation) <= MANY else 0.0
-    for region in explanation:
-        style = _style(arms.index(region.arm), len(arms), region.probability) if region.seen else EMPTY
-        for box in region.boxes:
-            (left, right), (low, high) = box if features == 2 else (box[0], (0.0, 1.0))
-            ax.add_patch(Rectangle((left, low), right - left, high - low, linewidth=width, **style))
-    ax.set_xlim(*space.bounds(0, 0.0, 1.0))
-    if features == 1:
-        ax.set(xlabel="cell" if isinstance(space, Cells) else "x", ylim=(0.0, 1.0), yticks=[])
-    else:
-        ax.set(xlabel="x0", ylabel="x1", ylim=space.bounds(1, 0.0, 1.0))
+        return _overview(explanation, pyplot.figure(figsize=_overview_size(explanation), layout="constrained"))
+    return _rules(explanation, ax)
 
-    played = {region.arm for region in explanation if region.seen}
-    handles = [Patch(label=str(arm), **_style(i, len(arms), 1.0)) for i, arm in enumerate(arms) if arm in played]
-    if not all(region.seen for region in explanation):
-        handles.append(Patch(label="never seen", **EMPTY))
-    columns = -(-len(handles) // LEGEND_ROWS[features])
-    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False}
-    ax.legend(handles=handles, title="arm (paler: less sure)", ncols=columns, **beside)
+
+def plot_importance(explanation: "Explanation", ax: Any = None) -> Any:
+    """Draw how much each column matters, the most at the top; return the axes."""
+    require_matplotlib()
+    if ax is None:
+        from matplotlib import pyplot
+
+        _, ax = pyplot.subplots(figsize=(WIDE, _bars_height(explanation)), layout="constrained")
+    order = sorted(explanation.importance.items(), key=lambda each: each[1])[-MOST_BARS:]
+    names, values = [textwrap.shorten(name, 32, placeholder="...") for name, _ in order], [value for _, value in order]
+    ax.barh(range(len(values)), values, color=GREY, height=0.65)
+    for i, value in enumerate(values):
+        ax.annotate(percent(value), (value, i), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")
+    ax.set_yticks(range(len(names)), names)
+    ax.set(xlim=(0.0, 1.12 * max([0.01, *values])), xticks=[])
+    ax.set_title("What matters: how often the arm changes when the value is another context's", loc="left", fontsize="medium")
+    ax.spines[["top", "right", "bottom"]].set_visible(False)
+    ax.tick_params(length=0)
     return ax
 
 
@@ -63,8 +68,12 @@ def explanation_png(explanation: "Explanation") -> bytes:
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=SIZES.get(explanation.structure.space.features, SIZES[2]), layout="constrained")
-    plot_explanation(explanation, figure.subplots())
+    if _can_be_mapped(explanation):
+        figure = Figure(figsize=SIZES[len(explanation.columns)], layout="constrained")
+        _map(explanation, figure.subplots())
+    else:
+        figure = Figure(figsize=_overview_size(explanation), layout="constrained")
+        _overview(explanation, figure)
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=150)
     return picture.getvalue()
@@ -78,12 +87,126 @@ def require_matplotlib() -> None:
         raise ImportError("Plotting needs matplotlib, which is not installed: pip install 'hsb[plot]'") from error
 
 
+def _title(explanation: "Explanation") -> str:
+    what = "The most probable mapping" if explanation.log_probability is not None else "The arm played most"
+    agreement = explanation.agreement
+    return what if agreement is None or agreement >= 0.995 else f"{what} (in {percent(agreement)} of contexts)"
+
+
+# -- one or two numbers ------------------------------------------------------------------------------------------------
+
+
+def _can_be_mapped(explanation: "Explanation") -> bool:
+    columns = explanation.columns
+    return len(columns) <= 2 and all(column.kind == "number" and _range(column) is not None for column in columns)
+
+
+def _range(column: Column) -> tuple[float, float] | None:
+    """From where to where a column is drawn."""
+    if column.low is not None and column.high is not None:
+        return column.low, column.high
+    return column.usual
+
+
+def _map(explanation: "Explanation", ax: Any) -> Any:
+    from matplotlib.patches import Rectangle
+
+    columns, arms = explanation.columns, list(explanation.arms)
+    ranges = [_range(column) or (0.0, 1.0) for column in columns]
+    width = 0.6 if sum(len(region.boxes) for region in explanation) <= MANY else 0.0
+    for region in explanation:
+        style = _style(arms.index(region.arm), len(arms), region.probability) if region.seen else EMPTY
+        for box in region.boxes:
+            sides = [_within(side, ends) for side, ends in zip(box, ranges, strict=True)]
+            (left, right), (low, high) = sides if len(sides) == 2 else (sides[0], (0.0, 1.0))
+            ax.add_patch(Rectangle((left, low), right - left, high - low, linewidth=width, **style))
+    ax.set_xlim(*ranges[0])
+    name = "cell" if columns[0].whole and columns[0].name == "x" else columns[0].name
+    if len(columns) == 1:
+        ax.set(xlabel=name, ylim=(0.0, 1.0), yticks=[])
+    else:
+        ax.set(xlabel=name, ylabel=columns[1].name, ylim=ranges[1])
+    ax.set_title(_title(explanation), loc="left", fontsize="medium")
+    _legend(explanation, ax, LEGEND_ROWS[len(columns)])
+    return ax
+
+
+def _within(side: Side, ends: tuple[float, float]) -> tuple[float, float]:
+    assert not isinstance(side, frozenset)
+    return min(max(side[0], ends[0]), ends[1]), max(min(side[1], ends[1]), ends[0])
+
+
+def _legend(explanation: "Explanation", ax: Any, rows: int) -> None:
+    from matplotlib.patches import Patch
+
+    arms, played = list(explanation.arms), {region.arm for region in explanation if region.seen}
+    handles = [Patch(label=str(arm), **_style(i, len(arms), 1.0)) for i, arm in enumerate(arms) if arm in played]
+    if not all(region.seen for region in explanation):
+        handles.append(Patch(label="never seen", **EMPTY))
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False}
+    ax.legend(handles=handles, title="arm (paler: less sure)", ncols=-(-len(handles) // rows), **beside)
+
+
+# -- anything else -----------------------------------------------------------------------------------------------------
+
+
+def _overview_size(explanation: "Explanation") -> tuple[float, float]:
+    lines = sum(2 + text.count("\n") for text in _texts(explanation)[0])
+    return WIDE, _bars_height(explanation) + 0.6 + LINE * lines
+
+
+def _bars_height(explanation: "Explanation") -> float:
+    return 0.5 + LINE * min(MOST_BARS, len(explanation.importance))
+
+
+def _texts(explanation: "Explanation") -> "tuple[list[str], list[Region], list[Region]]":
+    """The largest rules in lines, the rules, and those left out."""
+    shown, rest = divided(explanation)
+    rest = sorted([*shown[MOST_RULES:], *rest], key=lambda region: -region.share)
+    shown = shown[:MOST_RULES]
+    return ["\n".join(textwrap.wrap(region.where, LETTERS)) for region in shown], shown, rest
+
+
+def _overview(explanation: "Explanation", figure: Any) -> Any:
+    """Bars for what matters, above the largest rules."""
+    whole, bars = _overview_size(explanation)[1], _bars_height(explanation)
+    above, below = figure.subplots(2, 1, height_ratios=[bars, whole - bars])
+    plot_importance(explanation, above)
+    return _rules(explanation, below)
+
+
+def _rules(explanation: "Explanation", ax: Any) -> Any:
+    """The largest rules: each its words, and below them a bar as long as its share, in the arm's colours."""
+    texts, shown, rest = _texts(explanation)
+    arms, y = list(explanation.arms), 0.0
+    longest = max(region.share for region in shown) or 1.0
+    for text, region in zip(texts, shown, strict=True):
+        lines = 1 + text.count("\n")
+        style = _style(arms.index(region.arm), len(arms), region.probability) if region.seen else EMPTY
+        ax.text(0.0, y + 0.5 * lines, text, va="center", fontsize="small")
+        ax.barh(y + lines + 0.35, region.share, height=0.6, linewidth=0.6, **style)
+        beside: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": "small"}
+        arm = textwrap.shorten(str(region.arm), 28, placeholder="...") if region.seen else "never seen"
+        at = ax.annotate(arm, (region.share, y + lines + 0.35), xytext=(6, 0), fontweight="bold", **beside)
+        said = (f"sure {region.probability:.2f}, " if region.seen else "") + percent(region.share)
+        ax.annotate(said, (1.0, 0.5), xycoords=at, xytext=(8, 0), color=GREY, **beside)
+        y += lines + 1.0
+    if rest:
+        more = f"and {len(rest)} smaller ones, {percent(math.fsum(region.share for region in rest))} of contexts"
+        ax.text(0.0, y + 0.4, more, va="center", fontsize="small", style="italic", color=GREY)
+    ax.set(xlim=(0.0, 1.35 * longest), ylim=(y + (0.9 if rest else 0.0), 0.0), xticks=[], yticks=[])
+    ax.set_title(f"{_title(explanation)}: the largest rules and their share of contexts", loc="left", fontsize="medium")
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    return ax
+
+
 def _style(arm: int, arms: int, probability: float) -> dict[str, Any]:
     """Fill, line and hatching of an arm: fills run from dark to light, and fade to white as the arm falls to chance."""
     import matplotlib
 
     full = matplotlib.colormaps["viridis"](0.15 + 0.8 * arm / max(1, arms - 1))
-    sure = (probability - 1.0 / arms) / (1.0 - 1.0 / arms) if arms > 1 else 1.0
+    sure = max(0.0, (probability - 1.0 / arms) / (1.0 - 1.0 / arms)) if arms > 1 else 1.0
     strength = FAINTEST + (1.0 - FAINTEST) * sure
     red, green, blue = (1.0 - strength * (1.0 - channel) for channel in full[:3])
     dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.45

@@ -12,6 +12,8 @@ from typer import Argument, Option
 from .. import evaluate as evaluation
 from .. import logs, storage
 from ..errors import InputError
+from ..explain.result import TOP
+from ..explain.words import told
 from ..play import learn_from
 from ..play import replay as replay_log
 from ..plot import explanation_png
@@ -109,24 +111,28 @@ def evaluate(
 
 def explain(
     file: Annotated[Path, Argument(help="A policy's file.", metavar="FILE")],
-    png: Annotated[Path | None, Option(help="File for a picture: of one or two features.")] = None,
+    png: Annotated[Path | None, Option(help="File for a picture: a map of one or two features; of more, what matters.")] = None,
+    everything: Annotated[bool, Option("--all", help="Print every rule, however small.")] = False,
+    names: Annotated[str | None, Option(help="What the features are called, with commas between.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Print what a policy has learned, as rules.
+    """Print what a policy plays, as rules.
 
-    The most probable mapping: parts of the space, the arm to play in each, and how sure the policy is of it.
+    Parts of the space, the largest first; the arm played most in each, and how surely; which features matter. Of a policy made with a
+    horizon or a rate: its most probable mapping.
 
-    Example: hsb explain policy.hsb --png policy.png
+    Example: hsb explain policy.hsb --names age,spend --png policy.png
     """
     policy, encoder = load(file)
     if (explain_itself := getattr(policy, "explain", None)) is None:
-        raise InputError(f"{file} holds a {type(policy).__name__}, which has no rules to print. hsb explain needs an HSB.")
-    explanation = explain_itself()
+        raise InputError(f"{file} holds a policy of kind {type(policy).__name__}, which has no rules to print; HSB has.")
+    explanation = explain_itself(names=None if names is None else names.split(","), top=None if everything else TOP)
     if png is not None:
         storage.write_atomically(png, explanation_png(explanation))
     kind = "" if encoder is None else ", contexts encoded as in " + str(beside(file))
     values = explanation.to_dict() | {"rounds": policy.rounds, "png": None if png is None else str(png)}
-    _tell(as_json, values, f"{policy.rounds:,} rounds learned, {len(policy.arms)} arms{kind}", str(explanation))
+    said = f"{policy.rounds:,} rounds learned, {len(policy.arms)} arms{kind}"
+    _tell(as_json, values, said, told(explanation, how="hsb explain --all"))
 
 
 def convert(

@@ -1,4 +1,4 @@
-"""What a policy has learned, in words: the most probable mapping.
+"""What a policy plays, in words (`played.py`), and what a mixture has learned: the most probable mapping.
 
 A structure's posterior is over ways of splitting the space and an arm for each part. Its maximiser is found by the recursion
 that computes w, with max for sum, in the odds form:
@@ -12,6 +12,7 @@ Of equals, stopping comes first, then lower arms, then earlier groups.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,10 +21,13 @@ from ..state import Member
 from ..structures import Structure
 from . import advisor as advisors
 from . import graphs, intervals, trees
+from .columns import Column, columns_of
+from .joining import position
 from .pieces import Best, best_arms, first_best, in_users_units, log_options, names, piece
 from .result import Explanation, Region
+from .worlds import Everywhere
 
-__all__ = ["Explanation", "Region", "explain", "explain_advisor"]
+__all__ = ["Column", "Explanation", "Region", "explain", "explain_advisor"]
 
 
 def explain(structure: Structure, members: Sequence[Member], labels: Sequence[Hashable], stop: float | None) -> Explanation:
@@ -88,5 +92,7 @@ def _result(structure: Structure, best: Best, labels: Sequence[Hashable]) -> Exp
         boxes = in_users_units(best.structure, part.boxes)
         if all(low < high for box in boxes for low, high in box):
             regions.append(Region(boxes, labels[part.arm], part.share, part.seen, called.get(boxes)))
-    regions.sort(key=lambda region: region.boxes)
+    regions.sort(key=lambda region: position(region.boxes[0]))
+    shares = Everywhere(columns_of(structure.space)).shares([region.boxes for region in regions])
+    regions = [replace(region, share=float(share)) for region, share in zip(regions, shares, strict=True)]
     return Explanation(tuple(regions), best.value, tuple(labels), structure, best.structure)

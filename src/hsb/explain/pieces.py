@@ -12,6 +12,7 @@ from ..structures import Structure
 from ..structures.boxes import Boxes
 from ..structures.walk import log_of
 from ..types import Floats, Ints
+from .columns import Parts
 
 # Two values are equal if they differ by less than this, relative to the larger: more than rounding in a long run, less than
 # anything that matters. Without it rounding would choose between mappings that are equally probable.
@@ -93,6 +94,6 @@ def in_users_units(structure: Structure, boxes: Boxes) -> Boxes:
     return tuple(tuple(space.bounds(j, *side) for j, side in enumerate(box)) for box in sides)
 
 
-def names(structure: Structure) -> dict[Boxes, str]:
+def names(structure: Structure) -> dict[Parts, str]:
     """What its regions are called, by their boxes in the user's units."""
     return {in_users_units(structure, boxes): name for boxes, name in structure.names().items()}

@@ -28,10 +28,11 @@ def price(explanation: Explanation, *, stop: float | None, arm_costs: Floats | N
     >>> price(explanation, stop=None) == hsb.theory.prior_cost(tree, [0, 0, 0, 0], arms=2)
     True
     """
-    arms, chosen = len(explanation.arms), explanation.chosen
+    arms, chosen, structure = len(explanation.arms), explanation.chosen, explanation.structure
+    assert chosen is not None and structure is not None  # a mapping of a structure has both
     costs: Floats = np.full(arms, math.log(arms)) if arm_costs is None else arm_costs
     dearer = float(costs.max()) - math.log(arms)
-    ahead = _ahead(explanation.structure, chosen) or 0.0
+    ahead = _ahead(structure, chosen) or 0.0
     if chosen.structures:  # one arm everywhere
         return ahead + math.log(len(chosen.structures) + 1) + float(costs[explanation.arms.index(explanation.regions[0].arm)])
     if isinstance(chosen, KaryTree):  # with too many leaves, only down to the smallest region: what lies below it has one arm
@@ -39,9 +40,9 @@ def price(explanation: Explanation, *, stop: float | None, arm_costs: Floats | N
         if chosen.k**depth > MOST_LEAVES:
             regions = len(explanation.regions)
             return ahead + theory.prior_bound(chosen, arms=arms, regions=regions, stop=stop, dearer=dearer)
-        mapping = _mapping(explanation, [chosen.boxes((depth, number))[0] for number in range(chosen.k**depth)])
+        mapping = _mapping(explanation, chosen, [chosen.boxes((depth, number))[0] for number in range(chosen.k**depth)])
         return ahead - chosen.log_beta(mapping, -costs, stop)
-    mapping = _mapping(explanation, [tuple(chosen.region(leaf)) for leaf in range(chosen.leaves)])
+    mapping = _mapping(explanation, chosen, [tuple(chosen.region(leaf)) for leaf in range(chosen.leaves)])
     if isinstance(chosen, GroupedLexicographic) and chosen.leaves > MOST_INTERVALS:
         runs = 1 + int(np.count_nonzero(np.diff(mapping)))
         return ahead + theory.prior_bound(chosen, arms=arms, regions=runs, dearer=dearer)
@@ -59,20 +60,18 @@ def _ahead(structure: Structure, chosen: Structure) -> float | None:
 def _depth(explanation: Explanation, tree: KaryTree) -> int:
     """The level of the smallest region."""
     (whole,) = in_users_units(tree, tree.boxes(tree.root))
-    sizes = [
-        math.prod((high - low) / (b - a) for (low, high), (a, b) in zip(r.bounds, whole, strict=True))
-        for r in explanation.regions
-    ]
-    return min(tree.depth, math.ceil(-math.log(min(sizes)) / math.log(tree.k) - 1e-6))
+    bounds = np.array([region.bounds for region in explanation.regions], dtype=np.float64)
+    sizes = (np.diff(bounds, axis=2) / np.diff(np.array(whole), axis=1)).prod(axis=(1, 2))
+    return min(tree.depth, math.ceil(-math.log(sizes.min()) / math.log(tree.k) - 1e-6))
 
 
-def _mapping(explanation: Explanation, cells: list[Box]) -> Ints:
+def _mapping(explanation: Explanation, chosen: Structure, cells: list[Box]) -> Ints:
     """The arm of each cell, in order."""
-    middles = np.array(in_users_units(explanation.chosen, tuple(cells))).mean(axis=2)
+    middles = np.array(in_users_units(chosen, tuple(cells)), dtype=np.float64).mean(axis=2)
     mapping = np.zeros(len(cells), dtype=np.int64)
     numbers = {arm: number for number, arm in enumerate(explanation.arms)}
     for region in explanation.regions:
         for box in region.boxes:
-            low, high = np.array(box).T
+            low, high = np.array(box, dtype=np.float64).T
             mapping[((middles > low) & (middles < high)).all(axis=1)] = numbers[region.arm]
     return mapping

@@ -2,87 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..spaces import numbers
 from ..structures import Structure
-from ..structures.boxes import Box, Boxes
+from ..types import Floats, Ints
+from . import words
+from .columns import Column, Part, Parts, Side, coded, columns_of, plain
+from .joining import joined, position, union
+from .lookup import Lookup
 from .pieces import names
-from .words import rules
+
+TOP = 12  # rules that are printed, unless told otherwise
 
 
 @dataclass(frozen=True)
 class Region:
-    """A part of the space and the arm to play there.
+    """A part of all contexts and the arm to play there.
 
-    `boxes` make up the region, each a (low, high) per feature in the units of the space; in one dimension they are its
-    intervals. `probability` is the share of the arm in the posterior of the region's node. Where `seen` is False nothing was
-    ever learned: every arm has the same share there, and `arm` is only the first of them. `name` is that of the node of a
-    `Hierarchy` with this very region, if there is one.
+    `boxes` make up the region, each a (low, high) per number in the user's units, and a set of codes per category. `probability`, or
+    `sure`, is the mean probability with which the arm is played there; in the most probable mapping of a structure, the arm's share in
+    the posterior of the region's node. `share` is the share of contexts that fall into it. Where `seen` is False nothing was ever
+    learned, and `arm` is only the first of equals. `name` is that of the node of a `Hierarchy` with this very region, if there is one.
+    `conditions` say the same in words.
 
     >>> Region(boxes=(((0.5, 0.75),),), arm="b", probability=0.97, seen=True).bounds
     ((0.5, 0.75),)
     """
 
-    boxes: Boxes
+    boxes: Parts
     arm: Hashable
     probability: float
-    seen: bool
+    seen: bool = True
     name: str | None = None
+    share: float = 0.0
+    conditions: tuple[str, ...] = ()
 
     @property
-    def bounds(self) -> Box:
-        """The region's box, or the smallest box around all of them."""
-        by_feature = zip(*self.boxes, strict=True)
-        return tuple((min(low for low, _ in sides), max(high for _, high in sides)) for sides in by_feature)
+    def sure(self) -> float:
+        """How surely the arm is played."""
+        return self.probability
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+    @property
+    def where(self) -> str:
+        """Name or conditions, in words."""
+        return self.name or " and ".join(self.conditions) or "everywhere"
+
+    @property
+    def bounds(self) -> Part:
+        """The region's box, or the smallest box around all of them."""
+        return tuple(_around(sides) for sides in zip(*self.boxes, strict=True))
+
+    def to_dict(self, columns: Sequence[Column] | None = None) -> dict[str, Any]:
+        """Plain data; with columns, categories by their labels."""
         named = {} if self.name is None else {"name": self.name}
         return {
-            "boxes": [[list(side) for side in box] for box in self.boxes],
+            "boxes": [plain(box, columns) for box in self.boxes],
+            "conditions": list(self.conditions),
             "arm": self.arm,
             "probability": self.probability,
+            "share": self.share,
             "seen": self.seen,
             **named,
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
-    """The most probable mapping of a policy: regions that divide the space, in order of position.
+    """What a policy plays, as rules: regions that divide all contexts, an arm for each. Prints as rules; `.plot()` draws.
 
-    `log_probability` is the logarithm of its posterior probability, among all ways of splitting and all arms for the parts;
-    neighbours with the same arm may therefore be different regions (`merged` joins them). `arms` are the labels of all arms.
+    `arms` are the labels of all arms, `columns` what contexts consist of. `agreement` is the share of contexts, drawn afresh, for which the
+    rule's arm is the one that the policy plays most; `importance` the share for which that arm changes when a column is drawn anew. `top`
+    rules are printed.
+
+    Of the most probable mapping of a structure, `log_probability` is the logarithm of its posterior probability, among all ways of
+    splitting and all arms for the parts; neighbours with the same arm may therefore be different regions, which are joined in print.
     `chosen` is the structure that the regions come from: under `OneOf` the one that won, otherwise `structure` itself.
 
     >>> from hsb.structures import BinaryTree
     >>> tree = BinaryTree(depth=2)
-    >>> left = Region(boxes=(((0.0, 0.5),),), arm="a", probability=0.9, seen=True)
-    >>> middle = Region(boxes=(((0.5, 0.75),),), arm="a", probability=0.8, seen=True)
+    >>> left = Region(boxes=(((0.0, 0.5),),), arm="a", probability=0.9)
+    >>> middle = Region(boxes=(((0.5, 0.75),),), arm="a", probability=0.8)
     >>> right = Region(boxes=(((0.75, 1.0),),), arm="a", probability=0.5, seen=False)
     >>> rules = Explanation((left, middle, right), log_probability=-1.2, arms=("a", "b"), structure=tree, chosen=tree)
     >>> print(rules)
-    0 <= x < 0.5: play 'a' (sure 0.90)
-    0.5 <= x < 0.75: play 'a' (sure 0.80)
-    0.75 <= x <= 1: never seen
-    >>> print(rules.merged())
     0 <= x < 0.75: play 'a' (sure 0.80)
     0.75 <= x <= 1: never seen
-    >>> rules.arm_at(0.6)
-    'a'
+    >>> rules.arm_at(0.6), rules
+    ('a', Explanation(3 regions, 2 arms))
     """
 
     regions: tuple[Region, ...]
-    log_probability: float
+    log_probability: float | None
     arms: tuple[Hashable, ...]
-    structure: Structure
-    chosen: Structure
+    structure: Structure | None = None
+    chosen: Structure | None = None
+    columns: tuple[Column, ...] = ()
+    agreement: float | None = None
+    importance: dict[str, float] = field(default_factory=dict)
+    top: int | None = TOP
+    read: Callable[[Any], ArrayLike] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.top is not None and (not isinstance(self.top, int | np.integer) or isinstance(self.top, bool) or self.top < 1):
+            raise InputError(f"top must be how many rules are printed, at least 1, or None for all; given {self.top!r}.")
+        if not self.columns and self.structure is not None:
+            object.__setattr__(self, "columns", columns_of(self.structure.space))
+        said = words.conditions(self.columns, [region.boxes for region in self.regions])
+        told = (replace(region, conditions=each) for region, each in zip(self.regions, said, strict=True))
+        object.__setattr__(self, "regions", tuple(told))
 
     def __iter__(self) -> Iterator[Region]:
         return iter(self.regions)
@@ -90,66 +125,129 @@ class Explanation:
     def __len__(self) -> int:
         return len(self.regions)
 
+    def __repr__(self) -> str:
+        agreement = "" if self.agreement is None else f", agreement {self.agreement:.2f}"
+        return f"Explanation({len(self)} region{'s' * (len(self) != 1)}, {len(self.arms)} arms{agreement})"
+
     def __str__(self) -> str:
-        return rules(self.structure.space, [(region.name or region.boxes, verdict(region)) for region in self.regions])
+        return words.told(self)
 
-    def region_at(self, context: ArrayLike) -> Region:
+    def _repr_html_(self) -> str:
+        from .html import page
+
+        return page(self)
+
+    @cached_property
+    def rules(self) -> tuple[Region, ...]:
+        """The regions as they are printed, neighbours with one arm joined: in order of position of one number, else the largest first."""
+        return self.merged().regions
+
+    def region_at(self, context: Any) -> Region:
         """The region that contains a context. O(regions)."""
-        space = self.structure.space
-        points, _ = space.check(numbers("Contexts", context).reshape(1, -1))
-        ranges = [space.bounds(j, 0.0, 1.0) for j in range(space.features)]
-        point = [min(max(float(x), low), high) for x, (low, high) in zip(points[0], ranges, strict=True)]  # ends may be rounded
-        for region in self.regions:
-            for box in region.boxes:
-                sides = zip(point, box, ranges, strict=True)
-                if all(low <= x < high or x == high == whole[1] for x, (low, high), whole in sides):
-                    return region
-        raise InputError(f"No region contains {context!r}; the regions of this explanation do not cover {space!r}.")
+        bare = self.read is None and self.structure is not None  # numbers, which may be given as they are or in a list
+        rows = numbers("Contexts", context).reshape(1, -1) if bare else self._rows([context])
+        return self.regions[int(self._places(rows, context)[0])]
 
-    def arm_at(self, context: ArrayLike) -> Hashable:
-        """The arm that the most probable mapping plays at a context."""
+    def arm_at(self, context: Any) -> Hashable:
+        """The arm of the region that contains a context."""
         return self.region_at(context).arm
 
+    def arms_at(self, contexts: Any) -> list[Hashable]:
+        """The arms of a whole table of contexts. O(rows * regions), in NumPy.
+
+        >>> import hsb
+        >>> hsb.HSB(hsb.BinaryTree(depth=2), arms=2).explain().arms_at([0.2, 0.7])
+        [0, 0]
+        """
+        return [self.regions[i].arm for i in self._places(self._rows(contexts), contexts)]
+
+    def _rows(self, contexts: Any) -> Floats:
+        if self.read is None:
+            return np.asarray(contexts, dtype=np.float64)
+        return np.array([self.read(context) for context in contexts], dtype=np.float64).reshape(-1, len(self.columns))
+
+    def _places(self, rows: Floats, given: Any) -> Ints:
+        """Which region each row lies in."""
+        if self.structure is not None and self.read is None:
+            rows, _ = self.structure.space.check(rows)
+        places = self._lookup.find(coded(self.columns, rows))
+        if (places < 0).any():
+            raise InputError(f"No region contains {given!r}; the regions of this explanation do not cover every context.")
+        return places
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup(self.columns, [region.boxes for region in self.regions])
+
     def merged(self) -> Explanation:
-        """The same mapping with neighbours of one arm joined, each as sure as the least sure part of it. One feature only."""
-        if self.structure.space.features != 1:
-            raise InputError(
-                f"merged() joins intervals and needs one feature; this space has {self.structure.space.features}. "
-                "Use .regions as they are."
-            )
-        joined: list[Region] = []
-        pieces = [replace(region, boxes=(box,)) for region in self.regions for box in region.boxes]
-        for piece in sorted(pieces, key=lambda piece: piece.boxes):
-            last = joined[-1] if joined else None
-            if last is not None and (last.arm, last.seen) == (piece.arm, piece.seen):
-                side = (last.boxes[0][0][0], piece.boxes[0][0][1])
-                joined[-1] = replace(last, boxes=((side,),), probability=min(last.probability, piece.probability))
-            else:
-                joined.append(piece)
-        called = names(self.chosen)
-        return replace(self, regions=tuple(replace(region, name=called.get(region.boxes)) for region in joined))
+        """The same rules with neighbours of one arm joined where that is no more complicated, each as sure as its least sure part.
+
+        Printing does so by itself.
+        """
+        by_arm: dict[tuple[Hashable, bool], list[Region]] = {}
+        for region in self.regions:
+            by_arm.setdefault((region.arm, region.seen), []).append(region)
+        called: Mapping[Parts, str] = {} if self.chosen is None else names(self.chosen)
+        regions = [replace(region, name=called.get(region.boxes)) for group in by_arm.values() for region in _joined(group)]
+        return replace(self, regions=ordered(self.columns, regions))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "structure": self.structure.to_dict(),
-            "chosen": self.chosen.to_dict(),
+            "structure": None if self.structure is None else self.structure.to_dict(),
+            "chosen": None if self.chosen is None else self.chosen.to_dict(),
+            "columns": [column.name for column in self.columns],
             "arms": list(self.arms),
             "log_probability": self.log_probability,
-            "regions": [region.to_dict() for region in self.regions],
+            "agreement": self.agreement,
+            "importance": self.importance,
+            "regions": [region.to_dict(self.columns) for region in self.regions],
         }
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the regions with matplotlib and return the axes; one or two features (`hsb.plot`)."""
+        """Draw with matplotlib and return the axes (`hsb.plot`): one or two numbers as a map, more as what matters and the first rules."""
         from ..plot import plot_explanation
 
         return plot_explanation(self, ax)
 
+    def plot_importance(self, ax: Any = None) -> Any:
+        """Draw how much each column matters, as bars, and return the axes."""
+        from ..plot import plot_importance
 
-def verdict(region: Region) -> str:
-    """What a rule says of its region.
+        return plot_importance(self, ax)
 
-    >>> verdict(Region(boxes=(((0.0, 1.0),),), arm=2, probability=0.987, seen=True))
-    'play 2 (sure 0.99)'
-    """
-    return f"play {region.arm!r} (sure {region.probability:.2f})" if region.seen else "never seen"
+
+def ordered(columns: Sequence[Column], regions: Iterable[Region]) -> tuple[Region, ...]:
+    """The largest first, equals by position; along one number by position."""
+    along = len(columns) == 1 and columns[0].kind == "number"
+    by_position = sorted(regions, key=lambda region: [position(box) for box in region.boxes])
+    return tuple(sorted(by_position, key=lambda region: 0.0 if along else -round(region.share, 3)))
+
+
+def _joined(regions: list[Region]) -> list[Region]:
+    """Regions of one arm: single boxes joined to boxes; those of several boxes wherever the union has no more of them."""
+    single = [region for region in regions if len(region.boxes) == 1]
+    result = [
+        _together([single[i] for i in members], (part,)) for part, members in joined([region.boxes[0] for region in single])
+    ]
+    for region in (region for region in regions if len(region.boxes) > 1):
+        for other in list(result):
+            boxes = union(region.boxes + other.boxes)
+            if len(boxes) <= max(len(region.boxes), len(other.boxes)):
+                result.remove(other)
+                region = _together([region, other], boxes)
+        result.append(region)
+    return result
+
+
+def _together(regions: list[Region], boxes: Parts) -> Region:
+    share = sum(region.share for region in regions)
+    return replace(regions[0], boxes=boxes, probability=min(region.probability for region in regions), share=share)
+
+
+def _around(sides: tuple[Side, ...]) -> Side:
+    """The least side around all of them."""
+    sets = [side for side in sides if isinstance(side, frozenset)]
+    if sets:
+        return frozenset().union(*sets)
+    return (min(side[0] for side in sides), max(side[1] for side in sides))  # type: ignore[index]

@@ -17,7 +17,8 @@ class Certificate:
     out, and before an arm was added g may have any other arm. It is never more than the loss observed, since estimates are never negative.
 
     The estimates are unbiased, so for a mapping fixed beforehand the left side is, in expectation, the regret. Here g is the mapping that
-    `explain()` shows, on the structure's leaves; chosen afterwards, it looks better than it is, and the left side errs towards too much regret.
+    `explain()` shows, and in the default the one that its advisor has learned, on the structure's leaves; chosen afterwards, it looks better
+    than it is, and the left side errs towards too much regret.
 
     With `delta`, from a policy made with `implicit=True`, the bound is on the true regret instead of an estimated one, for all mappings at once
     and at all times, and fails with probability delta at most: if when feedback comes depends on neither arms nor losses.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from .. import theory
@@ -10,6 +11,7 @@ from ..arguments import arm_list, is_number, stop_prior
 from ..errors import InputError
 from ..kernels import header as h
 from ..locators import Keys, cells
+from ..quantise import halvings
 from ..ranges import UNIT
 from ..state import State, depth_for, hang, make_advisor, make_head
 from ..structures import Structure, from_dict
@@ -81,6 +83,8 @@ class HSB(Mixture):
             raise InputError(f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")
         self.structure, self.regions, self.stop = structure, regions, stop_prior(stop)
         self.drift = _checked_drift(drift, default="auto" if horizon is None and learning_rate is None else None)
+        if self.drift == "auto":
+            self._against = "the mapping that its advisor has learned"
         self._depth = depth_for(structure.leaves, len(arms := arm_list(arms)))  # of the advisor: as deep as the arms allow
         super().__init__(
             arms=arms,
@@ -140,29 +144,50 @@ class HSB(Mixture):
         cost = theory.prior_bound(self.structure, arms=arms, regions=regions, stop=self.stop, dearer=dearer)
         return self._bound(cost, horizon, implicit=self.implicit, delay=delay)
 
-    def explain(self) -> Explanation:
-        """The most probable mapping: regions, their arms, how sure. Data that prints as rules and can be drawn (`.plot()`).
+    def explain(self, *, names: Sequence[str] | None = None, contexts: Any = None, top: int | None = 12) -> Explanation:
+        """What it plays, as rules: regions, their arms, how sure. Data that prints as rules and can be drawn (`.plot()`).
 
-        Of a policy with an advisor: how the advisor splits the space, and the best arm of each part.
+        Of the default: the arm played most, everywhere; the policy is asked, and `.agreement` says how often the rules are right. With a
+        horizon, a rate or another drift: the most probable mapping.
+
+        - `names`: what the features are called.
+        - `contexts`: a table of contexts as they come, which shares, agreement and importance are then measured on. Without it, contexts may
+          lie anywhere in the space.
+        - `top`: how many rules are printed, the largest; None prints all.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b"], learning_rate=1.0)
         >>> for context, bad in ((0.2, "a"), (0.7, "b")):
         ...     policy.learn(hsb.Decision(context=context, arm=bad, propensity=0.05), loss=1.0)
-        >>> print(policy.explain())
-        0 <= x < 0.5: play 'b' (sure 1.00)
-        0.5 <= x <= 1: play 'a' (sure 1.00)
+        >>> print(policy.explain(names=["age"]))
+        0 <= age < 0.5: play 'b' (sure 1.00)
+        0.5 <= age <= 1: play 'a' (sure 1.00)
         """
+        from ..explain.asking import edges_of, explain_mapping, explain_played
+
+        if self.drift != "auto":
+            return explain_mapping(self, self._mapping(), names=names, contexts=contexts, top=top)
+        edges = edges_of(self.structure, self._advisor_parts())
+        return explain_played(self, self.structure, edges=edges, names=names, contexts=contexts, top=top)
+
+    def _mapping(self) -> Explanation:
+        """What it has learned: the mixture's most probable mapping; of a policy with an advisor, how that splits the space."""
         from ..explain import explain, explain_advisor
 
         if self.drift == "auto":
             return explain_advisor(self.structure, self.state.members[1], self.arms)
         return explain(self.structure, self.state.members, self.arms, self.stop)
 
+    def _advisor_parts(self) -> list[int]:
+        """Into how many equal parts the advisor divides each feature of the space."""
+        features = self.structure.finest.features
+        turns = dict(zip(features, halvings(self._depth, len(features)), strict=True))
+        return [1 << turns.get(j, 0) for j in range(self.structure.space.features)]
+
     def _best_cost(self) -> float:
         from ..explain.price import price
 
-        return price(self.explain(), stop=self.stop, arm_costs=self._arm_costs())
+        return price(self._mapping(), stop=self.stop, arm_costs=self._arm_costs())
 
     def _prior_bound(self) -> float:
         arms = len(self.arms)

@@ -1,7 +1,7 @@
 """Exponential weights over every mapping of a structure, exactly: what HSB, S-EXP3 and EXP3 are."""
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Mixture(Rated, Located, listed=False):
     _advised: float
     floors_tables = True
     _own = ("locator", "state")
-    _against: ClassVar[str] = "the mapping that explain() shows"
+    _against: str = "the mapping that explain() shows"
 
     def __init__(
         self,

@@ -1,0 +1,105 @@
+"""How a policy over a structure is asked what it plays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..policy import Policy
+from ..rows import Rows
+from ..spaces import Cells
+from ..structures import Structure
+from ..structures.carry import parts
+from ..types import Floats
+from .columns import Play, columns_of
+from .measures import measured
+from .played import MOST_CELLS, played
+from .result import TOP, Explanation, Region
+from .worlds import world_of
+
+AT_ONCE = 1 << 15  # contexts
+ROWS = 1024  # contexts on which a mapping is compared with what is played
+
+
+def player(policy: Policy) -> Play:
+    """What a policy plays on a table of contexts, a row each, of the arms that it offers now.
+
+    >>> import hsb
+    >>> player(hsb.HSB(hsb.BinaryTree(depth=2), arms=2, learning_rate=0.1))(np.array([[0.3], [0.8]]))
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+    mask = policy.offer.now if len(policy.offer.now) else np.ones(len(policy.arms), dtype=np.uint8)
+
+    def play(points: Floats) -> Floats:
+        chances = np.empty((len(points), len(policy.arms)))
+        for start in range(0, len(points), AT_ONCE):
+            some, _ = policy.check(points[start : start + AT_ONCE])
+            nothing = np.zeros(len(some), dtype=np.int64)
+            chances[start : start + AT_ONCE] = policy.distributions(
+                Rows(some, mask[None, :], nothing, nothing, np.zeros(len(some)))
+            )
+        return chances
+
+    return play
+
+
+def edges_of(structure: Structure, advisor: Sequence[int] = ()) -> list[Floats] | None:
+    """For each feature, the ends of the cells within which no structure and no advisor tells contexts apart, in the user's units.
+
+    `advisor`: into how many equal parts an advisor divides each feature of the space. None where there are too many cells in a feature.
+
+    >>> import hsb
+    >>> edges_of(hsb.BinaryTree(depth=1, space=hsb.Box(18, 90)), advisor=[3])
+    [array([18., 42., 54., 66., 90.])]
+    """
+    space = structure.space
+    if isinstance(space, Cells):
+        return [np.arange(space.n + 1.0)] if space.n <= MOST_CELLS else None
+    divisions = [parts(each) for each in _each(structure)] + ([list(advisor)] if advisor else [])
+    counts = [sorted(set(of_one)) for of_one in zip(*divisions, strict=True)]
+    if any(sum(of_one) > 2 * MOST_CELLS for of_one in counts):
+        return None
+    cuts = [np.unique(np.concatenate([np.arange(count + 1) / count for count in of_one])) for of_one in counts]
+    low, high = space.ends()
+    edges = [low[j] + each * (high[j] - low[j]) for j, each in enumerate(cuts)]
+    return edges if math.prod(len(each) - 1 for each in edges) < math.inf else None
+
+
+def _each(structure: Structure) -> list[Structure]:
+    """The structures that it is made of."""
+    return [one for each in structure.structures for one in _each(each)] if structure.structures else [structure]
+
+
+def explain_played(
+    policy: Policy,
+    structure: Structure,
+    *,
+    edges: Sequence[Floats] | None,
+    names: Sequence[str] | None = None,
+    contexts: Any = None,
+    top: int | None = TOP,
+) -> Explanation:
+    """The rules that a policy over a structure's space plays; before anything was learned there is one."""
+    columns = columns_of(structure.space, names)
+    bare = Explanation((), None, tuple(policy.arms), structure, structure, columns, top=top)  # refuses a bad `top` at once
+    if policy.rounds == 0:
+        everything = tuple(column.everything for column in columns)
+        return replace(bare, regions=(Region((everything,), policy.arms[0], 1.0 / len(policy.arms), seen=False, share=1.0),))
+    sample = None if contexts is None else policy.check(contexts)[0]
+    found = played(columns, player(policy), policy.arms, sample=sample, edges=edges)
+    return replace(found, structure=structure, chosen=structure, top=top)
+
+
+def explain_mapping(
+    policy: Policy, mapping: Explanation, *, names: Sequence[str] | None = None, contexts: Any = None, top: int | None = TOP
+) -> Explanation:
+    """A mapping found in a policy's state, with what can be measured of it: shares, agreement with what is played, which features matter."""
+    assert mapping.structure is not None
+    told = replace(mapping, columns=columns_of(mapping.structure.space, names), top=top)
+    sample = None if contexts is None else policy.check(contexts)[0]
+    return measured(told, player(policy), world_of(told.columns, sample), np.random.default_rng(0), ROWS)

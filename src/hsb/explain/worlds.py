@@ -1,0 +1,138 @@
+"""Where contexts come from when a policy is asked what it plays: anywhere in a box, or from those that it saw.
+
+A world draws contexts as they may come (`draw`), such as were never drawn before (`fresh`), and within a part (`within`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import InputError
+from ..types import Floats
+from .columns import LEAST, MISSING, Column, Part, Parts, Side, coded, holds, inside
+from .lookup import Lookup
+
+FEW = 32  # values that a column of numbers may have and still have no others between them
+ENOUGH = 8  # rows of a sample in a part, to be drawn from as they are
+
+
+class Everywhere:
+    """Contexts that may lie anywhere in a box, one place as likely as another; numbered cells all the same."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.columns = tuple(columns)
+        self.whole: Part = tuple(column.everything for column in columns)
+
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+        """So many contexts."""
+        return self.within(self.whole, n, rng)
+
+    fresh = draw
+
+    def within(self, part: Part, n: int, rng: np.random.Generator) -> Floats:
+        """So many contexts within a part."""
+        low, high = np.array(part, dtype=np.float64).T
+        points = np.minimum(low + rng.random((n, len(low))) * (high - low), np.nextafter(high, low))
+        return np.asarray(np.where([column.whole for column in self.columns], np.floor(points), points))
+
+    def shares(self, regions: Sequence[Parts]) -> Floats:
+        """What share of the space each region fills."""
+        whole = np.array(self.whole, dtype=np.float64)
+        boxes = np.array([box for boxes in regions for box in boxes], dtype=np.float64)
+        sizes = (np.diff(boxes, axis=2) / np.diff(whole, axis=1)).prod(axis=(1, 2))
+        return np.bincount([i for i, boxes in enumerate(regions) for _ in boxes], sizes).astype(np.float64)
+
+
+class Seen:
+    """Contexts like those of a sample: its rows, numbers moved a little, and rows whose columns come from different ones.
+
+    A quarter of the sample is kept for `fresh`.
+    """
+
+    def __init__(self, columns: Sequence[Column], sample: Floats) -> None:
+        self.columns, self.sample = tuple(columns), sample
+        held = np.arange(len(sample)) % 4 == 3
+        self.kept = sample[held] if held.any() else sample
+        self.rows = sample[~held]
+        self.codes = coded(columns, self.rows)
+        self.values = [_between(column, self.codes[:, j]) for j, column in enumerate(columns)]
+
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+        """Half of them rows of the sample, half of them mixed."""
+        rows = self.rows[rng.integers(len(self.rows), size=(n, len(self.columns)))[:, :1].ravel()]
+        mixed = np.stack([self.rows[rng.integers(len(self.rows), size=n), j] for j in range(len(self.columns))], axis=1)
+        return self._moved(np.where(np.arange(n)[:, None] % 2, rows, mixed), rng)
+
+    def fresh(self, n: int, rng: np.random.Generator) -> Floats:
+        """Rows of the sample that `draw` never gives."""
+        return self._moved(self.kept[rng.integers(len(self.kept), size=n)], rng)
+
+    def within(self, part: Part, n: int, rng: np.random.Generator) -> Floats:
+        """Mixed rows whose every column lies in the part; half of them whole rows, where some do."""
+        points = np.stack([self._column(j, side, n, rng) for j, side in enumerate(part)], axis=1)
+        there = np.flatnonzero(inside(part, self.columns, self.codes))
+        if len(there) >= ENOUGH:
+            points[::2] = self.rows[rng.choice(there, size=len(points[::2]))]
+        moved = self._moved(points, rng)
+        return np.where(inside(part, self.columns, coded(self.columns, moved))[:, None], moved, points)
+
+    def shares(self, regions: Sequence[Parts]) -> Floats:
+        """What share of the sample falls into each region."""
+        where = Lookup(self.columns, regions).find(coded(self.columns, self.sample))
+        return np.bincount(where, minlength=len(regions)) / len(where)
+
+    def _column(self, j: int, side: Side, n: int, rng: np.random.Generator) -> Floats:
+        """Values of the sample within a side; where there is none, any value of the side."""
+        column, codes = self.columns[j], self.codes[:, j]
+        there = np.flatnonzero(holds(side, column, codes))
+        if len(there):
+            return np.asarray(self.rows[rng.choice(there, size=n), j])
+        if isinstance(side, frozenset):
+            some = rng.choice(sorted(side), size=n).astype(np.float64)
+            return np.where(some == MISSING, np.nan, some)
+        if side[1] == LEAST:
+            return np.full(n, np.nan)
+        low, high = max(side[0], float(codes[codes > -np.inf].min(initial=0.0))), min(side[1], float(codes.max(initial=0.0)))
+        low, high = (low, high) if low < high else (side[0], side[1])
+        low, high = (low if math.isfinite(low) else high - 1.0), (high if math.isfinite(high) else low + 1.0)
+        values = rng.uniform(low, np.nextafter(high, low), size=n)
+        return np.floor(values) if column.whole else values
+
+    def _moved(self, points: Floats, rng: np.random.Generator) -> Floats:
+        """Numbers somewhere between their neighbours in the sample, where it has many."""
+        points = points.copy()
+        for j, values in enumerate(self.values):
+            if values is not None:
+                known = np.flatnonzero(~np.isnan(points[:, j]))
+                place = np.searchsorted(values, points[known, j]) + rng.integers(-1, 2, size=len(known))
+                other = values[np.clip(place, 0, len(values) - 1)]
+                moved = points[known, j] + rng.random(len(known)) * (other - points[known, j])
+                points[known, j] = np.round(moved) if (values == np.round(values)).all() else moved
+        return points
+
+
+def _between(column: Column, codes: Floats) -> Floats | None:
+    """A column's different numbers, where there are many: others may come between them."""
+    values = np.unique(codes[np.isfinite(codes)])
+    return values if column.kind == "number" and len(values) > FEW else None
+
+
+World = Everywhere | Seen
+
+
+def world_of(columns: Sequence[Column], sample: Floats | None = None) -> World:
+    """That of a sample, or everywhere between the ends of the columns."""
+    if sample is not None:
+        rows = np.asarray(sample, dtype=np.float64)
+        if rows.ndim != 2 or rows.shape[1] != len(columns) or not len(rows):
+            raise InputError(
+                f"A sample of contexts needs rows of {len(columns)} numbers, one at least; given shape {rows.shape}."
+            )
+        return Seen(columns, rows)
+    endless = [column.name for column in columns if column.kind != "number" or column.low is None or column.high is None]
+    if endless:
+        raise InputError(f"Nothing says which values {endless[0]!r} may have: a sample of contexts is needed.")
+    return Everywhere(columns)
