@@ -73,18 +73,19 @@ class Bulk(Floored, Scaled):
         >>> policy.learn_many(made, rewards=[1.0, None, 0.0], missing="skip"), policy.rounds
         (2, 2)
         """
-        n = rows_of(contexts)
         points, clipped = self.check(contexts)  # type: ignore[arg-type]
+        n = len(points)
         masks = self._masks(available, n)
         us = self.rng.random(n) if u is None else _drawn(u, n)
-        given = _as_given(contexts)
+        given = self._given(contexts, points)
         arms, chances, advised = self.decide_rows(points, masks, us)
+        seen = self._saw_rows(points)
         self.clipped += clipped
         made = []
         for t, (index, chance, advice) in enumerate(zip(arms.tolist(), chances.tolist(), advised.tolist(), strict=True)):
             names = None if masks[t].all() else self.offer.names(masks[t])
             decision = Decision.made(self, given[t], self.arms[index], chance, names, self.ledger)  # type: ignore[arg-type]
-            decision.advised = advice
+            decision.advised, decision.seen = advice, seen[t]
             made.append(decision)
         return Decisions(made)
 
@@ -150,6 +151,14 @@ class Bulk(Floored, Scaled):
                 raise InputError(f"Row {t}: {error}") from None
             masks[t] = mask if len(mask) else 1
         return masks
+
+    def _given(self, contexts: Any, points: Any) -> list[Any]:
+        """The contexts of a table, one by one."""
+        return _as_given(contexts)
+
+    def _saw_rows(self, points: Table) -> Any:
+        """Of each row, what a decision must keep of how its context was seen, where that changes."""
+        return [None] * len(points)
 
     def decide_rows(self, points: Table, masks: Masks, us: Floats) -> tuple[Ints, Floats, Floats]:
         """For each row of a checked table the arm, by number, its propensity, and how much of the advice was on it. Changes nothing."""

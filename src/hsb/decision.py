@@ -41,6 +41,7 @@ class Decision:
         "offered",
         "propensity",
         "rounds",
+        "seen",
     )
 
     def __init__(
@@ -65,6 +66,7 @@ class Decision:
         self._taught: tuple[tuple[str, int], ...] = ()  # which policies have learned from it, and their round
         self.offered = 0  # how many arms there were, if it was made here
         self.rounds = -1  # and how many rounds had been learned
+        self.seen: Any = None  # and how its context was encoded, where that changes
         self.advised = -1.0  # and how much of the advice was on this arm, where there is an advisor
         self._policy: Policy | None = None
         self._version = -1
@@ -85,7 +87,7 @@ class Decision:
         self.context, self.arm, self.propensity, self.available = context, arm, propensity, available
         self.id, self._stream, self._taught = ledger.issue(), ledger.stream, ()
         self.offered, self._policy, self._version, self._probabilities = len(policy.arms), policy, policy.version, None
-        self.rounds, self.advised = policy.rounds, -1.0
+        self.rounds, self.advised, self.seen = policy.rounds, -1.0, None
         return self
 
     @property
@@ -130,6 +132,7 @@ class Decision:
         if self.id is not None:
             found["id"] = int(self.id)
         if self._stream is not None:
+            found |= {} if self.seen is None else {"seen": [int(cell) for cell in self.seen]}
             found |= {"stream": self._stream, "offered": self.offered, "rounds": self.rounds, "advised": float(self.advised)}
         return found | ({"taught": [list(each) for each in self._taught]} if self._taught else {})
 
@@ -162,14 +165,14 @@ class Decision:
         decision._stream = data.get("stream")
         decision._taught = tuple((stream, rounds) for stream, rounds in data.get("taught", ()))
         decision.offered, decision.rounds = data.get("offered", 0), data.get("rounds", -1)
-        decision.advised = float(data.get("advised", -1.0))
+        decision.advised, decision.seen = float(data.get("advised", -1.0)), data.get("seen")
         return decision
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name not in ("_policy", "_version")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.rounds, self.advised = -1, -1.0
+        self.rounds, self.advised, self.seen = -1, -1.0, None
         for name, value in state.items():
             setattr(self, "offered" if name == "_offered" else name, value)
         self._policy, self._version = None, -1
@@ -220,5 +223,6 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "offered": ("a whole number of at least 0", _is_whole),
     "rounds": ("a whole number of at least -1", lambda value: _is_whole(value, -1)),
     "advised": ("a share in [0, 1], or -1", lambda value: is_number(value) and (value == -1 or 0.0 <= value <= 1.0 + 1e-9)),
+    "seen": ("a list of whole numbers", lambda value: isinstance(value, list) and all(map(_is_whole, value))),
     "taught": ("a list of [stream, round]", _is_taught),
 }

@@ -19,7 +19,7 @@ from .ledger import Ledger
 from .offer import EVERYTHING, Offer
 from .ranges import UNIT, LossScale
 from .rows import distribution_of, rows_of
-from .types import Arms, Arrays, Floats, Masks, Outside, Range, Seed
+from .types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed
 
 
 class Policy(Bulk):
@@ -91,11 +91,11 @@ class Policy(Bulk):
             raise InputError(f"u must be in [0, 1), a number; given {u!r}.")
         self._locate(context, count=True)
         index, propensity = self._floored(offered, self.rng.random() if u is None else float(u))
-        if type(context) is not float and isinstance(context, list | np.ndarray):
+        if type(context) is not float and isinstance(context, list | dict | np.ndarray):
             context = context.copy()  # the caller may use it again
         names = None if offered is EVERYTHING else self.offer.names(offered)
         decision = Decision.made(self, context, self.arms[index], propensity, names, self.ledger)
-        decision.advised = self._advice_on(index)
+        decision.advised, decision.seen = self._advice_on(index), self._saw()
         return decision
 
     def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
@@ -142,7 +142,7 @@ class Policy(Bulk):
 
     def _learn(self, decision: Decision, offered: Masks, index: int, own: bool, value: float, rewarded: bool) -> None:
         """Learn what `_checked` and `LossScale.given` found of a decision and its feedback."""
-        self._locate(decision.context, count=not own)
+        self._locate_decision(decision, own)
         if rewarded or not self.loss_scale.direct:
             value = self.loss_scale.take(value, rewarded)
         if own:
@@ -329,6 +329,14 @@ class Policy(Bulk):
     def _advice_on(self, index: int) -> float:
         """How much of the advice in the last round decided was on the arm with that number; -1 where there is no advisor."""
         return -1.0
+
+    def _saw(self) -> Ints | None:
+        """What a decision must keep of how its context was seen, where that changes."""
+        return None
+
+    def _locate_decision(self, decision: Decision, own: bool) -> None:
+        """`_locate` for a decision that is learned, as it was seen then if it is the policy's own."""
+        self._locate(decision.context, count=not own)
 
     def _recall(self, decision: Decision) -> None:
         """The next `_update` is for this decision of its own, made now or long ago."""

@@ -207,6 +207,18 @@ class Encoder:
         return list(self.layout.slot_names)
 
     @property
+    def place_slots(self) -> Ints:
+        """Of each place, the first slot that has it; -1 for the constant."""
+        layout, owner = self.layout, np.full(self.places, -1, dtype=np.int64)
+        for s in range(self.slots - 1, -1, -1):
+            kind, first = layout.I[s, at.KIND], layout.I[s, at.START]
+            own = [layout.I[s, at.PLACE]] if kind != at.CATEGORY else layout.where[first : first + layout.I[s, at.LIMIT]].tolist()
+            own += [first] if kind == at.CYCLE else []
+            own.append(layout.I[s, at.MISSING])
+            owner[[place for place in own if place > 0]] = s
+        return owner
+
+    @property
     def place_names(self) -> list[str]:
         """Of each place; where several things share one, all of them."""
         return [" | ".join(names) for names in self.layout.names]

@@ -96,17 +96,16 @@ def _wave(I, m):
 
 
 @inner
-def _phi(F, I):
-    """Scratch for the constant and the cosines."""
-    at = I[SCRATCH] + 8 + I[ROOM]
-    return F[at : at + I[WAVES] + 1]
+def _phi(I):
+    """Where the constant and the cosines stand, in scratch."""
+    return I[SCRATCH] + 8 + I[ROOM]
 
 
 @inner
 def _waves(F, I, z):
     """The cosines of z."""
     d, k = I[PLACES], I[WAVES]
-    phi, scale = _phi(F, I), math.sqrt(2.0 / max(k, 1))
+    phi, scale = F[_phi(I) : _phi(I) + k + 1], math.sqrt(2.0 / max(k, 1))
     phases = I[WAVE] + k * I[ROOM]
     phi[0] = 1.0
     for w in range(k):
@@ -136,7 +135,8 @@ def _cut(p):
 @inner
 def inputs(F, I, z, m):
     """Into the first words of scratch: what the models foretell of an arm, each less 1/2, and 1; then the forest's width."""
-    at, d, n, phi = I[SCRATCH], I[PLACES], I[WAVES] + 1, _phi(F, I)
+    at, d, n = I[SCRATCH], I[PLACES], I[WAVES] + 1
+    phi = F[_phi(I) : _phi(I) + n]
     weights, covariance = _wave(I, m)
     line = 0.5 + ridge.foretell(F, I[LINEAR] + m * I[ROOM], z, d)
     F[at] = _cut(line + _from_average(F, I, _covariance(F, I, m), z, F[I[RIDGE]], d)) - 0.5
@@ -171,7 +171,7 @@ def learn(F, I, z, arm, loss):
         forest.trace(F, I, z)
     ridge.learn(F, I[LINEAR] + arm * I[ROOM], _covariance(F, I, arm), I[ROOM], z, loss - 0.5, v, d)
     weights, covariance = _wave(I, arm)
-    ridge.learn(F, weights, covariance, n, _phi(F, I), loss - 0.5, v, n)
+    ridge.learn(F, weights, covariance, n, F[_phi(I) : _phi(I) + n], loss - 0.5, v, n)
     forest.learn(F, I, z, arm, loss)
 
 

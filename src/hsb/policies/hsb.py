@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from .. import theory
 from ..arguments import arm_list, is_number, stop_prior
 from ..errors import InputError
+from ..features import Features
 from ..kernels import header as h
 from ..locators import Keys, cells
 from ..quantise import halvings
@@ -62,11 +63,20 @@ class HSB(Mixture):
         "rate falls, ln(1/beta) over the last rate and M/2 times the sum of the rates."
     )
 
+    def __new__(cls, structure: Structure | None = None, **given: Any) -> HSB:
+        """Without a structure, an HSB of features."""
+        if cls is HSB and structure is None and "arms" in given:
+            from .feature_hsb import FeatureHSB
+
+            return object.__new__(FeatureHSB)
+        return object.__new__(cls)
+
     def __init__(
         self,
-        structure: Structure,
+        structure: Structure | None = None,
         *,
         arms: Arms,
+        features: Features | None = None,
         horizon: float | None = None,
         regions: int | None = None,
         learning_rate: float | None = None,
@@ -80,7 +90,11 @@ class HSB(Mixture):
         seed: Seed = None,
     ) -> None:
         if not isinstance(structure, Structure):
-            raise InputError(f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")
+            raise InputError(
+                f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10), or none at all: hsb.HSB(arms=...); given {structure!r}."
+            )
+        if features is not None:
+            raise InputError("A structure and features exclude each other. Leave one of them out.")
         self.structure, self.regions, self.stop = structure, regions, stop_prior(stop)
         self.drift = _checked_drift(drift, default="auto" if horizon is None and learning_rate is None else None)
         if self.drift == "auto":

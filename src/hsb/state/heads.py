@@ -37,6 +37,29 @@ def make_head(prior: Sequence[float], arms: int) -> Member:
     return member
 
 
+def add_options(head: Member, source: int, more: int) -> Member:
+    """A head with more options, which had been part of option `source` so far: of n beside the first, it gives each 1/(n + 1) of its own.
+
+    Every option before it is left as it is. So a new one costs what it would have cost had it been there and done as `source` did.
+    """
+    F, I = head
+    n = int(I[h.OPTIONS])
+    prior = F[I[h.PRIOR] : I[h.PRIOR] + n].tolist()
+    weights, hidden = F[I[h.NODE] + 1 : I[h.NODE] + 1 + n].tolist(), F[I[h.NODE] + 1 + n : I[h.NODE] + 1 + 2 * n].tolist()
+    for _ in range(more):
+        share = 1.0 / len(prior)
+        for each in (prior, weights):
+            each.append(share * each[source])
+            each[source] *= 1.0 - share
+        hidden.append(hidden[source])
+    wider = make_head(prior, int(I[h.ARMS]))
+    row = int(wider.I[h.NODE])
+    wider.F[row] = F[I[h.NODE]]
+    wider.F[row + 1 : row + 1 + len(prior)] = weights
+    wider.F[row + 1 + len(prior) : row + 1 + 2 * len(prior)] = hidden
+    return wider
+
+
 def hang(members: Sequence[Member], option: int, offset: int) -> list[Member]:
     """The members of a structure, to stand from place `offset` on, below the member at place 0, as that option of it."""
     for member in members:

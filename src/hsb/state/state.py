@@ -187,6 +187,11 @@ class State:
         members = [member.kind.add_arm(member) for member in self.members]
         self._lay(members, [(len(F), len(I)) for F, I in members])
 
+    def relay(self, members: Sequence[Member], words: Sequence[int]) -> None:
+        """Go on with these members, most of them its own."""
+        self.words, self.walks = list(words), [None] * len(members)
+        self._lay(members, [(len(F), len(I)) for F, I in members])
+
     def copy(self) -> Self:
         """An independent state that is equal; what was never visited stays untouched memory."""
         return self._with(self.members, [(len(F), len(I)) for F, I in self.members])

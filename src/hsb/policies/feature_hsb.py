@@ -1,0 +1,378 @@
+"""HSB without a structure: any context, a panel of models, and a tree over each feature for the guarantee."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from .. import theory
+from ..arguments import arm_list
+from ..decision import Decision
+from ..errors import InputError
+from ..features import Encoder, Features
+from ..kernels import header as h
+from ..offer import EVERYTHING
+from ..ranges import UNIT
+from ..rows import Rows
+from ..spaces import Cells
+from ..state import Member, State, add_options, hang, make_cells, make_head, make_panel, make_tree, rescale, resized_panel
+from ..state import set_places, width_for
+from ..structures import BinaryTree, KaryTree
+from ..theory.anytime import MIXTURE, anytime_schedule
+from ..theory.schedule import Schedule
+from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed
+from .encoded import Encoded, Points
+from .hsb import HSB
+from .mixture import Mixture
+
+if TYPE_CHECKING:
+    from ..explain import Explanation
+
+CHUNK = 1024  # rows encoded at once
+PANEL, FIXED = 0, 1  # options of the head, and members 1 and 2; then one for each slot
+
+
+class FeatureHSB(HSB):
+    """What `hsb.HSB(arms=...)` makes where no structure is given: contexts are dicts, rows or numbers, as people have them.
+
+    A panel of models (`kernels/panel.py`) advises; beside it stand, for the guarantee, the best single arm and a tree over each feature: of
+    numbers by their rank in 31 steps, of categories one by one. Encoders, models and trees learn in the order of `learn`.
+
+    >>> import hsb
+    >>> policy = hsb.HSB(arms=["a", "b"], seed=0)
+    >>> decision = policy.decide({"country": "FR", "age": None, "hour": 14, "member": True})
+    >>> policy.learn(decision, reward=1)
+    >>> policy.encoder.slot_names
+    ['country', 'hour', 'member']
+    """
+
+    guarantee: ClassVar[str] = (
+        "Never much worse than the best rule on any one feature, or the best single arm, whatever the world does: (ln(1/beta) + ln of 100 "
+        "times the features and 1) over the last rate, and M/2 times the sum of the rates."
+    )
+    locator: Encoded  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        structure: None = None,
+        *,
+        arms: Arms,
+        features: Features | None = None,
+        learning_rate: float | None = None,
+        implicit: bool = False,
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
+        floor: float = 0.0,
+        seed: Seed = None,
+        **more: Any,
+    ) -> None:
+        if structure is not None:
+            raise InputError(f"A structure and features exclude each other; given {structure!r}. Use hsb.HSB(structure, arms=...).")
+        if more:
+            raise InputError(
+                f"{', '.join(more)} needs a structure, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=..., {next(iter(more))}=...). "
+                "Without a structure there is nothing to set: contexts may be dicts, rows or numbers."
+            )
+        if features is not None and not isinstance(features, Features):
+            raise InputError(f"features must be hsb.Features(age=hsb.Number(), ...), or left out; given {features!r}.")
+        self.features = Features() if features is None else features
+        self.drift, self.stop, self.regions = "auto", None, None
+        self._first_slots = 0  # that there were before anything was learned
+        self._noted = -1.0
+        width = width_for(len(arms := arm_list(arms)), self.features.limits["width"])
+        self._encoder = Encoder(self.features, width)
+        Mixture.__init__(
+            self,
+            arms=arms,
+            learning_rate=learning_rate,
+            implicit=implicit,
+            loss_range=loss_range,
+            reward_range=reward_range,
+            outside=outside,
+            floor=floor,
+            seed=seed,
+        )
+        self._against = "the best rule on one feature, or the best single arm"
+
+    @property
+    def encoder(self) -> Encoder:
+        """What it knows of contexts: names, categories, scales."""
+        return self.locator.encoder
+
+    # -- what it is made of --------------------------------------------------------------------------------------------
+
+    def _scheduled(self) -> Schedule:
+        return anytime_schedule(arms=len(self.arms), rate=self.learning_rate)
+
+    def _locator(self) -> Encoded:  # type: ignore[override]
+        return Encoded(self._encoder)
+
+    def _fresh(self) -> State:
+        """A head over the panel, a single arm, and a tree for each slot that the encoder knows."""
+        arms, encoder = len(self.arms), self.encoder
+        first = self._first_slots
+        head = make_head([1.0 - MIXTURE, *np.full(1 + first, MIXTURE / (1 + first))], arms)
+        head = add_options(head, FIXED, encoder.slots - first)
+        panel = make_panel(self.locator.room, arms)
+        set_places(panel, _groups(encoder))
+        members = [head, *hang([panel], PANEL, 0), *hang([make_cells(1, arms)], FIXED, 0)]
+        members += self._trees(range(encoder.slots))
+        return State(members, [0, self.locator.room, *[1] * (1 + encoder.slots)])
+
+    def _trees(self, slots: range) -> list[Member]:
+        shapes = self.encoder.shapes
+        return [
+            hang([make_tree(2, size, len(self.arms), 0.5) if kind == "binary" else make_tree(size, 1, len(self.arms), 0.5)], 2 + s, 0)[0]
+            for s in slots
+            for kind, size in [shapes[s]]
+        ]
+
+    # -- a round -------------------------------------------------------------------------------------------------------
+
+    def _locate(self, context: Any, *, count: bool) -> None:
+        self._visited = False
+        self.locator.locate(context)
+
+    def _locate_decision(self, decision: Decision, own: bool) -> None:
+        seen = decision.seen if own else None
+        if seen is not None and seen is self.locator.cells:
+            return  # it was decided just now
+        self._locate(decision.context, count=False)
+        if seen is not None and self._fits(seen):
+            self.locator.put(np.asarray(seen))
+        elif own:
+            decision.seen = None
+
+    def _fits(self, cells: Any) -> bool:
+        """Can these be the cells of a decision of its own?"""
+        sizes = [1 << size if kind == "binary" else size for kind, size in self.encoder.shapes]
+        return len(cells) <= len(sizes) and all(0 <= cell < size for cell, size in zip(cells, sizes, strict=False))
+
+    def _saw(self) -> Ints:
+        return self.locator.cells
+
+    def _saw_rows(self, points: Any) -> Any:
+        return self.locator.keys(points)[:, self.locator.room + 1 :] >> self.locator.shifts
+
+    def _given(self, contexts: Any, points: Any) -> list[Any]:
+        return [context.copy() if isinstance(context, dict | list) else context for context in map(points.__getitem__, range(len(points)))]
+
+    def _recall(self, decision: Decision) -> None:
+        super()._recall(decision)
+        self._noted = decision.advised
+
+    def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
+        locator, noted = self.locator, self._noted
+        self._noted = -1.0
+        if locator.news:  # what is new is taken in first, so that the models learn it; trees and advice are as they were decided by
+            decided = noted >= 0.0
+            cells = locator.cells if decided else None
+            self._take_in(locator.context)
+            locator.again()
+            locator.put(cells)
+            self._visited = False
+            if decided and self._advised < 0.0:
+                self._advised = noted
+        super()._update(offered, index, loss, propensity)
+        locator.encoder.observe(locator.raw)
+        if locator.encoder.due:
+            self._refit()
+
+    def _take_in(self, context: Any) -> None:
+        """Make room for what is new in a context: features, categories, missing values."""
+        encoder, slots, places = self.encoder, self.encoder.slots, self.encoder.places
+        encoder.admit(context)
+        if encoder.slots == slots and encoder.places == places:
+            return
+        before, state = self.locator.room, self.state
+        self.locator.fit()
+        head, panel, *rest = state.members
+        if self.rounds == 0:
+            self._first_slots = encoder.slots
+            new = make_head([1.0 - MIXTURE, *np.full(1 + encoder.slots, MIXTURE / (1 + encoder.slots))], len(self.arms))
+            head = new
+        else:
+            head = add_options(head, FIXED, encoder.slots - slots)
+        if self.locator.room > before:
+            panel = resized_panel(panel, self.locator.room, len(self.arms))
+        members = [head, panel, *rest, *self._trees(range(slots, encoder.slots))]
+        state.relay(members, [0, self.locator.room, *[1] * (1 + encoder.slots)])
+        if encoder.places > places:
+            set_places(state.members[1], _groups(encoder))
+
+    def _refit(self) -> None:
+        """New scales and edges; models go on in the new units."""
+        a, c = self.encoder.refit()
+        missing = self.encoder.missing_places
+        rescale(self.state.members[1], a, c, missing)
+        self._visited = False
+        self.version += 1
+
+    # -- tables --------------------------------------------------------------------------------------------------------
+
+    def _parts(self, points: Points, n: int) -> Any:
+        """Cut rows where the encoder changes: (start, stop, raw rows), or (row, row + 1, None) for one that has something new."""
+        at = 0
+        while at < n:
+            encoder = self.encoder
+            left = (1 << max(1, encoder.rows.bit_length())) - encoder.rows if encoder.rows >= 1 else 1
+            stop = min(n, at + CHUNK, at + left)
+            raw, news = points.raw(encoder, at, stop)
+            if news.any():
+                stop = at + int(np.argmax(news))
+            if stop > at:
+                yield at, stop, raw[: stop - at]
+            else:
+                stop = at + 1
+                yield at, stop, None
+            at = stop
+
+    def _play(self, points: Any, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
+        begun = self.rounds
+        for start, stop, raw in self._parts(points, len(us)):
+            self.rounds, some = begun + start, slice(start, stop)
+            if raw is None:
+                offered = masks[start] if not masks[start].all() else EVERYTHING
+                self._locate_row(points[start])
+                arms[start], chances[start] = index, chance = self._floored(offered, float(us[start]))
+                self._noted = self._advice_on(index)
+                self._update(offered, index, float(losses[start, index]), chance)
+                continue
+            self._visited = False
+            keys = self.locator.keys_of(raw)
+            table = self.state.tables.Rounds(keys, masks[some] if masks.shape[1] else None, None, losses[some], us[some])
+            out = self.state.tables.Out(arms[some], chances[some], np.empty(stop - start))
+            for part in self._stretches(stop - start):
+                self.state.play(table, out, part)
+            self._observed(raw)
+
+    def _observed(self, raw: Floats) -> None:
+        self.encoder.observe_rows(np.ascontiguousarray(raw))
+        if self.encoder.due:
+            self._refit()
+
+    def learn_rows(self, rows: Rows, chances: Floats) -> None:
+        begun, n = self.rounds, len(rows.arm)
+        for start, stop, raw in self._parts(rows.points, n):
+            self.rounds, some = begun + start, slice(start, stop)
+            if raw is None:
+                self._locate_row(rows.points[start])
+                self._update(rows.offered(start), int(rows.arm[start]), float(rows.losses[start]), float(chances[start]))
+                continue
+            self._visited = False
+            table = self.state.tables.Rounds(
+                self.locator.keys_of(raw), rows.masks, rows.pool[some], rows.losses[some], None, rows.arm[some],
+                np.ascontiguousarray(chances[some]),
+            )
+            for part in self._stretches(stop - start):
+                self.state.learn(table, part)
+            self._observed(raw)
+        self.rounds = begun + n
+        self.version += 1
+
+    def replay_rows(self, rows: Rows) -> Ints:
+        return super(Mixture, self).replay_rows(rows)
+
+    # -- what is proved ------------------------------------------------------------------------------------------------
+
+    def regret_bound(self, horizon: float | None = None, *, regions: int | None = None, delay: float = 0.0) -> float:
+        """What is proved against every rule on one feature with so many parts (by default as many as arms), and so against every single arm.
+
+        For the features known now; before there are any, for one.
+
+        >>> import hsb
+        >>> round(hsb.HSB(arms=2).regret_bound(100_000))
+        9427
+        """
+        arms = len(self.arms)
+        regions = arms if regions is None else regions
+        dearer = float(self._arm_costs().max()) - math.log(arms)
+        cost = theory.prior_bound(BinaryTree(depth=5), arms=arms, regions=regions, dearer=dearer)
+        return self._bound(cost + self._dearest(), horizon, implicit=self.implicit, delay=delay)
+
+    def _dearest(self) -> float:
+        """What naming the dearest feature costs."""
+        F, I = self.state.members[0]
+        return -math.log(float(F[I[h.PRIOR] + FIXED : I[h.PRIOR] + I[h.OPTIONS]].min()) / MIXTURE) if self.encoder.slots else math.log(2.0)
+
+    def _prior_bound(self) -> float:
+        return math.log(2.0) + theory.prior_bound(BinaryTree(depth=5), arms=len(self.arms), regions=len(self.arms))
+
+    def _best_cost(self) -> float:
+        """Of the rule on one feature that is most probable now, or of a single arm."""
+        from ..explain import explain
+        from ..explain.price import price
+
+        F, I = self.state.members[0]
+        weights, prior = self.state.head[FIXED:], F[I[h.PRIOR] + FIXED : I[h.PRIOR] + I[h.OPTIONS]]
+        best = int(np.argmax(weights))
+        named = -math.log(float(prior[best]) / MIXTURE)
+        if best == 0:
+            return named + float(self._arm_costs().max())
+        kind, size = self.encoder.shapes[best - 1]
+        tree: KaryTree = BinaryTree(depth=size, space=Cells(1 << size)) if kind == "binary" else KaryTree(k=size, depth=1, space=Cells(size))
+        return named + price(explain(tree, [self.state.members[2 + best]], self.arms, None), stop=None, arm_costs=self._arm_costs())
+
+    def explain(self, *, names: Sequence[str] | None = None, contexts: Any = None, top: int | None = 12) -> Explanation:
+        """What it plays, as rules in the names and units of the contexts; `.agreement` says how often they are right.
+
+        `contexts`: a table of contexts to measure on; without it, those that were learned from (a sample of 512 is kept).
+
+        >>> import hsb
+        >>> policy = hsb.HSB(arms=["a", "b"], seed=0)
+        >>> for t in range(300):
+        ...     decision = policy.decide({"device": "ios" if t % 2 else "web", "age": 20 + t % 40})
+        ...     policy.learn(decision, reward=(decision.arm == "a") == (t % 2 == 1))
+        >>> print(policy.explain())  # doctest: +SKIP
+        """
+        from ..explain.asking import explain_features
+
+        return explain_features(self, names=names, contexts=contexts, top=top)
+
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    def settings(self) -> dict[str, Any]:
+        return {
+            "features": self.features.to_dict(),
+            "learning_rate": self.learning_rate,
+            **({"implicit": True} if self.implicit else {}),
+            "encoder": self.encoder.to_dict(),
+            "first_slots": self._first_slots,
+        }
+
+    @classmethod
+    def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        encoder, first = settings.pop("encoder"), settings.pop("first_slots")
+        features = Features.from_dict(settings.pop("features"))
+        policy = cls(features=features, **settings, **common)
+        policy._stored = encoder, first
+        return policy
+
+    def to_arrays(self) -> Arrays:
+        return {**super().to_arrays(), **{f"encoder.{name}": array for name, array in self.encoder.arrays().items()}}
+
+    def take_arrays(self, arrays: Arrays) -> None:
+        data, first = self._stored
+        theirs = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith("encoder.")}
+        encoder = Encoder.restore(data, theirs)
+        if encoder.features != self.features or type(first) is not int or not 0 <= first <= encoder.slots:
+            raise ValueError("its encoder does not fit its features")
+        self._encoder, self._first_slots = encoder, first
+        self.locator = self._locator()
+        self.state = self._fresh()
+        Mixture.take_arrays(self, {name: array for name, array in arrays.items() if not name.startswith("encoder.")})
+
+    _stored: tuple[Any, Any] = ({}, 0)
+
+    def _shown(self) -> dict[str, Any]:
+        return {"features": self.features} if not self.features.open else {}
+
+
+def _groups(encoder: Encoder) -> list[int]:
+    """Which feature each place but the constant belongs to, features numbered in the order of their first place."""
+    numbers: dict[int, int] = {}
+    return [numbers.setdefault(slot, len(numbers)) for slot in encoder.place_slots[1:].tolist()]
