@@ -89,6 +89,7 @@ def foretell(F, I, arm):
     mean = width = 0.0
     for k in range(TREES):
         expected, lost, kept = 0.5, 0.0, 0.0
+        spread = 0.0
         for i in range(int(F[at])):
             row, here = int(F[at + 1 + 2 * i]), F[at + 2 + 2 * i]
             l, g = F[row + own], F[row + own + 1]
@@ -98,7 +99,8 @@ def foretell(F, I, arm):
             n = l + g + SHRINK
             mu = (l + SHRINK * expected) / n
             mean += here * mu
-            width += here * math.sqrt((mu * (1.0 - mu) + 1.0 / n) / (n + 1.0))
+            spread += here * (mu * (1.0 - mu) * n + 1.0) / (n * (n + 1.0))
+        width += math.sqrt(spread)
         at += TRACED
     return mean / TREES, width / TREES
 

@@ -12,11 +12,14 @@ is a forecast from the average loss of all arms, so that no model looks good for
 
     weighed forecast - (1 - f) LINEAR_WIDTHS sd of linear - f sd of the forest,    f the forest's weight.
 
-Where arms have lately lost so much more or less than was foretold that it cannot be chance, the world has changed, and all models start
-anew: the evidence for forecasts corrected by the last 50 or so residuals of the arm must exceed rounds^1.5 + 10000, as in `advisor.py`.
+Where an arm has lately lost so much more or less than foretold that it cannot be chance, the world has changed, and all models start anew:
+forecasts corrected by the arm's last 50 or so residuals must have foretold better than those corrected by its last 500, which know of every
+bias that is no news, with evidence beyond rounds^1.5 + 10000 (as in `advisor.py`).
 """
 
 import math
+
+import numpy as np
 
 from . import forest, ridge
 from .advice import put
@@ -37,15 +40,20 @@ from .panel_layout import (
     ROUNDS,
     SCRATCH,
     STACK,
+    STRIDE,
     WAVE,
     WAVES,
     WEIGHTS,
 )
+from .splitmix import STEP, mixed
 
 PRIOR = (0.8, 0.1, 0.1, 0.0)  # weights of linear, forest, waves and a constant before anything is known
 STACK_PRECISION = 5.0
 LINEAR_WIDTHS = 0.1  # standard deviations of optimism
-MEMORY, SHRINK, SURE = 0.98, 4.0, 1e4
+MEMORY, LONG_MEMORY = 0.98, 0.998  # of residuals, for each play of the arm
+SHRINK, SURE = 4.0, 1e4
+C1, C2, C3, C4, C5 = -19.73904346, 64.9300702, -85.28453151, 58.84210458, -21.1461384  # of cos(2 pi t) - 1, in t^2
+ALWAYS = -1  # of ridge.learn's turns
 LEAST = 0.01  # forecasts are cut to [LEAST, 1 - LEAST] where they are compared
 
 
@@ -92,7 +100,7 @@ def _wave(I, m):
     """Where the weights and the covariance of an arm's waves begin."""
     n = I[WAVES] + 1
     at = I[WAVE] + I[WAVES] * (I[ROOM] + 1)
-    return at + m * n, at + I[ARMS] * n + m * n * n
+    return at + m * n, at + I[ARMS] * n + m * n * I[STRIDE]
 
 
 @inner
@@ -103,17 +111,23 @@ def _phi(I):
 
 @inner
 def _waves(F, I, z):
-    """The cosines of z."""
+    """The cosines of z: place by place, so that the loops are vectors. A cosine is a polynomial here, right to 1e-6."""
     d, k = I[PLACES], I[WAVES]
-    phi, scale = F[_phi(I) : _phi(I) + k + 1], math.sqrt(2.0 / max(k, 1))
-    phases = I[WAVE] + k * I[ROOM]
-    phi[0] = 1.0
+    at, scale = _phi(I), math.sqrt(2.0 / max(k, 1))
+    F[at] = 1.0
+    phi, phases = F[at + 1 : at + 1 + k], F[I[WAVE] + k * I[ROOM] : I[WAVE] + k * I[ROOM] + k]
     for w in range(k):
-        row = F[I[WAVE] + w * I[ROOM] : I[WAVE] + w * I[ROOM] + d]
-        s = F[phases + w]
-        for i in range(d):
-            s += row[i] * z[i]
-        phi[1 + w] = scale * math.cos(s)
+        phi[w] = phases[w]
+    for i in range(1, d):
+        a = z[i]
+        if a != 0.0:
+            row = F[I[WAVE] + i * k : I[WAVE] + i * k + k]
+            for w in range(k):
+                phi[w] += a * row[w]
+    for w in range(k):
+        t = phi[w] - math.floor(phi[w] + 0.5)  # in turns
+        t *= t
+        phi[w] = scale * (1.0 + t * (C1 + t * (C2 + t * (C3 + t * (C4 + t * C5)))))
 
 
 @inner
@@ -155,38 +169,45 @@ def weighed(F, I):
 
 
 @inner
-def learn(F, I, z, arm, loss):
-    """Learn the loss of an arm at z: the weights of the models first, then the models. O(places^2 + cosines^2 + trees * depth)."""
-    _waves(F, I, z)
-    forest.trace(F, I, z)
+def learn(F, I, z, arm, loss, visited):
+    """Learn the loss of an arm at z: the weights of the models first, then the models. O(places^2 + cosines^2 + trees * depth).
+
+    `visited`: the last thing done was `visit`, for the same z.
+    """
+    if not visited:
+        _waves(F, I, z)
+        forest.trace(F, I, z)
     inputs(F, I, z, arm)
     at, stack, d, n = I[SCRATCH], I[STACK], I[PLACES], I[WAVES] + 1
     changed = _watch(F, I, arm, loss, min(max(weighed(F, I), LEAST), 1.0 - LEAST))
     v = F[at + 8 + I[ROOM] + n : at + 8 + I[ROOM] + n + max(I[ROOM], n)]
-    ridge.learn(F, stack + WEIGHTS, stack + COVARIANCE, INPUTS, F[at : at + INPUTS], loss - 0.5, v, INPUTS)
+    turn = int(mixed(np.uint64(int(F[stack + ROUNDS])) * STEP) >> np.uint64(40))
+    ridge.learn(F, stack + WEIGHTS, stack + COVARIANCE, INPUTS, F[at : at + INPUTS], loss - 0.5, v, INPUTS, ALWAYS)
     F[stack + ROUNDS] += 1.0
     F[stack + LOST] += loss
     if changed:
         start(F, I)
         forest.trace(F, I, z)
-    ridge.learn(F, I[LINEAR] + arm * I[ROOM], _covariance(F, I, arm), I[ROOM], z, loss - 0.5, v, d)
+    ridge.learn(F, I[LINEAR] + arm * I[ROOM], _covariance(F, I, arm), I[ROOM], z, loss - 0.5, v, d, turn)
     weights, covariance = _wave(I, arm)
-    ridge.learn(F, weights, covariance, n, F[_phi(I) : _phi(I) + n], loss - 0.5, v, n)
+    ridge.learn(F, weights, covariance, I[STRIDE], F[_phi(I) : _phi(I) + n], loss - 0.5, v, n, turn)
     forest.learn(F, I, z, arm, loss)
 
 
 @inner
 def _watch(F, I, arm, loss, p):
-    """Has the world changed? Compares the forecast p with one that is corrected by what was lately wrong with the arm's."""
+    """Has the world changed? Compares forecasts corrected by what was wrong with the arm's lately, and by what was wrong for long."""
     stack = I[STACK]
-    at = stack + MEMORIES + 2 * arm
-    corrected = min(max(p + F[at] / (F[at + 1] + SHRINK), LEAST), 1.0 - LEAST)
-    q = loss * p + (1.0 - loss) * (1.0 - p)
-    short = loss * corrected + (1.0 - loss) * (1.0 - corrected)
+    at = stack + MEMORIES + 4 * arm
+    short = min(max(p + F[at] / (F[at + 1] + SHRINK), LEAST), 1.0 - LEAST)
+    long = min(max(p + F[at + 2] / (F[at + 3] + SHRINK), LEAST), 1.0 - LEAST)
     F[at] = MEMORY * F[at] + loss - p
     F[at + 1] = MEMORY * F[at + 1] + 1.0
+    F[at + 2] = LONG_MEMORY * F[at + 2] + loss - p
+    F[at + 3] = LONG_MEMORY * F[at + 3] + 1.0
     rounds = F[stack + ROUNDS] + 1.0
-    F[stack + EVIDENCE] = max(1.0, F[stack + EVIDENCE] * short / q)
+    ratio = (loss * short + (1.0 - loss) * (1.0 - short)) / (loss * long + (1.0 - loss) * (1.0 - long))
+    F[stack + EVIDENCE] = max(1.0, F[stack + EVIDENCE] * ratio)
     return F[stack + EVIDENCE] > rounds * math.sqrt(rounds) + SURE
 
 
@@ -198,8 +219,9 @@ def start(F, I):
     for m in range(M):
         ridge.start(F, I[LINEAR] + m * I[ROOM], _covariance(F, I, m), I[ROOM], precision, d, I[ROOM])
         weights, covariance = _wave(I, m)
-        ridge.start(F, weights, covariance, n, F[I[RIDGE] + I[ROOM] : I[RIDGE] + I[ROOM] + n], n, n)
-        F[stack + MEMORIES + 2 * m] = F[stack + MEMORIES + 2 * m + 1] = 0.0
+        ridge.start(F, weights, covariance, I[STRIDE], F[I[RIDGE] + I[ROOM] : I[RIDGE] + I[ROOM] + n], n, n)
+        for i in range(4):
+            F[stack + MEMORIES + 4 * m + i] = 0.0
     F[stack + ROUNDS], F[stack + LOST], F[stack + EVIDENCE] = 0.0, 0.0, 1.0
     forest.start(F, I)
 

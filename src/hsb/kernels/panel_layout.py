@@ -1,13 +1,14 @@
 """Where a panel keeps its models: words of the header of its I, and of the rows of its forest. No Numba here."""
 
 # Words of I beyond those that all members have (`header.py`). Offsets into F unless said otherwise.
+STRIDE = 8  # words of a row of the waves' covariances (others keep a template here)
 ROOM = 12  # places that there is room for
 # 13 is ADVICE
 PLACES = 14  # places in use, the constant among them
 WAVES = 15  # cosines
 RIDGE = 16  # the prior precision of each place, then of the constant and each cosine
 LINEAR = 17  # for each arm: weights; for each arm: covariance
-WAVE = 18  # frequencies, a row of ROOM for each cosine; phases; then as LINEAR
+WAVE = 18  # frequencies in turns, a row of WAVES for each place; phases; then as LINEAR, rows of covariances STRIDE words each
 STACK = 19  # words below, then an arm's short memory each
 INDEX = 20  # scratch, by arm: what it is judged by
 SCRATCH = 21  # scratch: inputs, then a number for each place, cosine and place or cosine
@@ -23,9 +24,9 @@ TRACE = 31  # scratch: the paths through the trees, then a number for each level
 # Words at STACK: weights and covariance of the four inputs, sums over all rounds, evidence that the world has changed.
 INPUTS = 4
 WEIGHTS, COVARIANCE, ROUNDS, LOST, EVIDENCE, MEMORIES = 0, 4, 20, 21, 22, 24
-# then two words an arm: residuals and plays that are remembered
+# then four words an arm: residuals and plays that are remembered, for short and for long
 
-TREES = 20
+TREES = 16
 CUTS = 15
 DEEPEST = 40  # levels of a tree
 TRACED = 1 + 2 * DEEPEST  # words of a path

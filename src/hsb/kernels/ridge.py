@@ -12,6 +12,8 @@ import math
 
 from .jit import inner, kernel
 
+KNOWN, SELDOM = 0.05, 4
+
 
 @inner
 def foretell(F, at, x, n):
@@ -39,8 +41,12 @@ def width(F, P, stride, x, v, n):
 
 
 @inner
-def learn(F, at, P, stride, x, y, v, n):
-    """Learn that the target at x was y. v is scratch."""
+def learn(F, at, P, stride, x, y, v, n, turn):
+    """Learn that the target at x was y. v is scratch.
+
+    Where x is well known (x.v < KNOWN) the covariance hardly changes, and only one round in SELDOM changes it, with so much more weight: those
+    for which the low bits of `turn`, a random number, are 0; every round if it is below 0.
+    """
     for i in range(n):
         v[i] = 0.0
     for i in range(n):
@@ -55,8 +61,15 @@ def learn(F, at, P, stride, x, y, v, n):
         error -= w[i] * x[i]
     q = max(q, 1.0)
     for i in range(n):
-        b = v[i] / q
-        w[i] += b * error
+        w[i] += v[i] / q * error
+    weight = 1.0
+    if turn >= 0 and q < 1.0 + KNOWN:
+        if turn & (SELDOM - 1) != 0:
+            return
+        weight = float(SELDOM)
+    q = 1.0 + weight * (q - 1.0)
+    for i in range(n):
+        b = weight * v[i] / q
         if b != 0.0:
             row = F[P + i * stride : P + i * stride + n]
             for j in range(n):

@@ -240,6 +240,7 @@ def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
             return h.SHORT
         if not visited or masked:
             visit(F, I, key, offered, kinds)
+            visited = True
             _recall(F, I, offered, arm, advised, kinds[4])
         log_g = _log_g(F, I, key, offered, arm, x, kinds) if masked else 0.0
         if log_g == math.inf:
@@ -265,7 +266,7 @@ def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
         F[h.LOST] += loss
         F[h.EXCESS] += loss if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
         F[h.MASKED] += 1.0 if masked and loss > 0.0 else 0.0
-    _teach(F, I, key, arm, loss, kinds[4], kinds[10])
+    _teach(F, I, key, arm, loss, visited, kinds[4], kinds[10])
     return h.DONE
 
 
@@ -291,7 +292,7 @@ def count(F, loss, log_z, masked):
 
 
 @inner
-def _teach(F, I, key, arm, loss, heads, panels):
+def _teach(F, I, key, arm, loss, visited, heads, panels):
     """What a round teaches whether or not anything was lost in it: advisors learn."""
     if heads is not None:
         for k in range(I[h.MEMBERS]):
@@ -300,4 +301,4 @@ def _teach(F, I, key, arm, loss, heads, panels):
                 advisor.learn(f, i, part[0], arm, loss)
             if panels is not None:
                 if i[h.KIND] == h.PANEL:
-                    panel.learn(f, i, part.view(np.float64), arm, loss)
+                    panel.learn(f, i, part.view(np.float64), arm, loss, visited)

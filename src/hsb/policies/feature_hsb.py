@@ -21,7 +21,7 @@ from ..spaces import Cells
 from ..state import Member, State, add_options, hang, make_cells, make_head, make_panel, make_tree, rescale, resized_panel
 from ..state import set_places, width_for
 from ..structures import BinaryTree, KaryTree
-from ..theory.anytime import MIXTURE, anytime_schedule
+from ..theory.anytime import anytime_schedule
 from ..theory.schedule import Schedule
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed
 from .encoded import Encoded, Points
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..explain import Explanation
 
 CHUNK = 1024  # rows encoded at once
+MIXTURE = 0.0002  # prior weight of all that the guarantee is about, beside the panel
 PANEL, FIXED = 0, 1  # options of the head, and members 1 and 2; then one for each slot
 
 
@@ -50,7 +51,7 @@ class FeatureHSB(HSB):
     """
 
     guarantee: ClassVar[str] = (
-        "Never much worse than the best rule on any one feature, or the best single arm, whatever the world does: (ln(1/beta) + ln of 100 "
+        "Never much worse than the best rule on any one feature, or the best single arm, whatever the world does: (ln(1/beta) + ln of 5,000 "
         "times the features and 1) over the last rate, and M/2 times the sum of the rates."
     )
     locator: Encoded  # type: ignore[assignment]
@@ -106,7 +107,7 @@ class FeatureHSB(HSB):
     # -- what it is made of --------------------------------------------------------------------------------------------
 
     def _scheduled(self) -> Schedule:
-        return anytime_schedule(arms=len(self.arms), rate=self.learning_rate)
+        return anytime_schedule(arms=len(self.arms), rate=self.learning_rate, mixture=MIXTURE)
 
     def _locator(self) -> Encoded:  # type: ignore[override]
         return Encoded(self._encoder)

@@ -36,6 +36,11 @@ def cosines_for(arms: int) -> int:
     return max(4, min(MOST_COSINES, math.isqrt(MOST_WORDS // arms)))
 
 
+def _stride(waves: int) -> int:
+    """Rows begin on a cache line, and not all on the same lines."""
+    return -(-(waves + 1) // 8) * 8
+
+
 def room_for(places: int, width: int) -> int:
     """How many places there is room for where so many are in use: a power of two, so that growing is rare."""
     return min(width, max(16, 1 << (places - 1).bit_length()))
@@ -50,13 +55,14 @@ def make_panel(room: int, arms: int) -> Member:
     I[h.KIND], I[h.ARMS], I[h.PARENT], I[h.VISITS], I[h.BASES] = h.PANEL, arms, -1, 1, h.HEADER
     I[h.TOP], I[h.TOP_SIZE], I[h.WIDTH] = arm_block(arms)
     I[h.LOGS] = I[h.WIDTH]
+    I[p.STRIDE] = _stride(waves)
     I[p.ROOM], I[p.PLACES], I[p.WAVES], I[p.NODES], I[p.BLOCKS] = room, 1, waves, nodes, blocks
     end = 8
     for name, size in (
         (p.RIDGE, room + waves + 1),
-        (p.STACK, p.MEMORIES + 2 * arms),
+        (p.STACK, p.MEMORIES + 4 * arms),
         (p.CHANCE, room),
-        (p.WAVE, waves * (room + 1) + arms * (waves + 1) * (waves + 2)),
+        (p.WAVE, waves * (room + 1) + arms * (waves + 1) * (1 + _stride(waves))),
         (p.LINEAR, arms * room * (room + 1)),
         (p.NODE, nodes * (2 * arms + p.COUNTS)),
         (p.BLOCK, blocks * p.CUTS * width),
@@ -77,7 +83,7 @@ def make_panel(room: int, arms: int) -> Member:
     F[I[p.RIDGE] + room + 1 : I[p.RIDGE] + room + 1 + waves] = WAVE_PRECISION
     rng = np.random.Generator(np.random.PCG64(0x485342))
     phases = int(I[p.WAVE]) + waves * room
-    F[phases : phases + waves] = rng.uniform(0.0, 2.0 * math.pi, waves)
+    F[phases : phases + waves] = rng.uniform(size=waves)
     member = Member(F, I)
     _kernels()[0].begin(*member)
     return member
@@ -107,8 +113,8 @@ def _waves(member: Member) -> tuple[Floats, Floats, Floats, Floats]:
     arms, room, k = int(I[h.ARMS]), int(I[p.ROOM]), int(I[p.WAVES])
     after = k * (room + 1)
     weights = _piece(member, p.WAVE, arms, k + 1, skip=after)
-    covariances = _piece(member, p.WAVE, arms, k + 1, k + 1, skip=after + arms * (k + 1))
-    return _piece(member, p.WAVE, k, room), _piece(member, p.WAVE, k, skip=k * room), weights, covariances
+    covariances = _piece(member, p.WAVE, arms, k + 1, int(I[p.STRIDE]), skip=after + arms * (k + 1))
+    return _piece(member, p.WAVE, room, k), _piece(member, p.WAVE, k, skip=k * room), weights, covariances
 
 
 def _nodes(member: Member, *, used: bool = True) -> Floats:
@@ -132,8 +138,7 @@ def set_places(member: Member, groups: Sequence[int]) -> None:
     if fresh:
         precision[-1] = PRECISION * (features + 1)
     frequencies = _waves(member)[0]
-    frequencies[:, first:places] = _frequencies(range(first, places), len(frequencies), features)
-    frequencies[:, 0] = 0.0
+    frequencies[first:places] = _frequencies(range(first, places), frequencies.shape[1], features)
     at = np.arange(before, places)
     _linear(member)[1][:, at, at] = 1.0 / precision[at]
     sizes = np.bincount(groups, minlength=features) if len(groups) else np.ones(1)
@@ -201,13 +206,13 @@ def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missin
 
 
 def _frequencies(places: range, waves: int, features: int) -> Floats:
-    """Of each cosine, a column a place: normal, each cosine with a bandwidth of its own, the same in every panel."""
+    """In turns, a row a place, a column a cosine: normal, each cosine with a bandwidth of its own, the same in every panel."""
     low, high = BANDWIDTHS
     bands = low * (high / low) ** np.random.Generator(np.random.PCG64(0x57415645)).uniform(size=MOST_COSINES)[:waves]
-    table = np.empty((waves, len(places)))
+    table = np.empty((len(places), waves))
     for j, place in enumerate(places):
-        table[:, j] = np.random.Generator(np.random.PCG64([0x46524551, place])).normal(size=MOST_COSINES)[:waves]
-    return np.asarray(table * (bands / math.sqrt(features))[:, None])
+        table[j] = np.random.Generator(np.random.PCG64([0x46524551, place])).normal(size=MOST_COSINES)[:waves]
+    return np.asarray(table * (bands / (2.0 * math.pi * math.sqrt(features))))
 
 
 def resized_panel(member: Member, room: int, arms: int) -> Member:
@@ -218,7 +223,7 @@ def resized_panel(member: Member, room: int, arms: int) -> Member:
     I = wider.I
     _piece(wider, p.RIDGE, room)[:old_room] = _piece(member, p.RIDGE, old_room)
     _piece(wider, p.RIDGE, 1 + waves, skip=room)[:] = _piece(member, p.RIDGE, 1 + waves, skip=old_room)
-    _piece(wider, p.STACK, p.MEMORIES + 2 * old_arms)[:] = _piece(member, p.STACK, p.MEMORIES + 2 * old_arms)
+    _piece(wider, p.STACK, p.MEMORIES + 4 * old_arms)[:] = _piece(member, p.STACK, p.MEMORIES + 4 * old_arms)
     _piece(wider, p.CHANCE, old_room)[:] = _piece(member, p.CHANCE, old_room)
     (weights, covariances), (old_weights, old_covariances) = _linear(wider), _linear(member)
     weights[:old_arms, :old_room] = old_weights
@@ -227,8 +232,8 @@ def resized_panel(member: Member, room: int, arms: int) -> Member:
     covariances[old_arms:, at, at] = 1.0 / _piece(wider, p.RIDGE, places)
     new, old = _waves(wider), _waves(member)
     some = slice(waves + 1)  # with many arms, fewer cosines: what was learned of the others is left out
-    new[0][:, :old_room], new[1][:] = old[0][:waves], old[1][:waves]
-    new[2][:old_arms], new[3][:old_arms] = old[2][:, some], old[3][:, some, some]
+    new[0][:old_room], new[1][:] = old[0][:, :waves], old[1][:waves]
+    new[2][:old_arms], new[3][:old_arms, :, some] = old[2][:, some], old[3][:, some, some]
     at = np.arange(waves + 1)
     new[3][old_arms:] = 0.0
     new[3][old_arms:, at, at] = 1.0 / _piece(wider, p.RIDGE, 1 + waves, skip=room)

@@ -15,14 +15,14 @@ SHARED = 1.0  # in a stretch of n rounds, nodes give SHARED / n of their weights
 HEAD_SHARED = 3.0  # and the head this much
 
 
-def anytime_schedule(*, arms: int, rate: float | None = None) -> Falling:
+def anytime_schedule(*, arms: int, rate: float | None = None, mixture: float = MIXTURE) -> Falling:
     """The default's rates and sharing; with a `rate` of its own that rate stays.
 
     >>> schedule = anytime_schedule(arms=3)
     >>> schedule.stretch(0).until, schedule.stretch(100_000).until
     (2048, 131072)
     """
-    head, arms = (MIXTURE, 1.0 - MIXTURE), whole("arms", arms, 1)
+    head, arms = (mixture, 1.0 - mixture), whole("arms", arms, 1)
     return Falling(BUDGET, arms=arms, first=FIRST, shared=SHARED, head_shared=HEAD_SHARED, head=head, rate=rate)
 
 
