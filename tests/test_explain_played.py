@@ -361,6 +361,20 @@ def test_the_largest_rules_come_first() -> None:
             policy.explain(top=bad)  # type: ignore[arg-type]
 
 
+def test_a_few_rules_say_the_most_important() -> None:
+    policy = taught_banners(20_000)
+    fresh, whole = np.random.default_rng(0).random((2000, 6)), len(policy.explain())
+    for rules in (1, 4, 8):
+        found = policy.explain(rules=rules)
+        assert len(found) <= rules < whole and found.agreement is not None
+        assert agreement(found, policy, fresh) == pytest.approx(found.agreement, abs=0.03)
+    assert found.agreement > 0.75 and f"in {100 * found.agreement:.0f} % of contexts" in str(found)
+    with pytest.raises(hsb.InputError, match="rules must be"):
+        policy.explain(rules=0)
+    with pytest.raises(hsb.InputError, match="top= says"):
+        hsb.HSB(hsb.BinaryTree(depth=3), arms=2, horizon=100).explain(rules=3)
+
+
 def test_html_is_safe_and_folds() -> None:
     nasty = "<script>alert('x')</script>"
     column = Column("a & <b>", "category", labels=(nasty, "ok"))

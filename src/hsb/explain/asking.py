@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import whole
 from ..policy import Policy
 from ..rows import Rows
 from ..spaces import Cells
@@ -82,6 +83,7 @@ def explain_played(
     edges: Sequence[Floats] | None,
     names: Sequence[str] | None = None,
     contexts: Any = None,
+    rules: int | None = None,
     top: int | None = TOP,
 ) -> Explanation:
     """The rules that a policy over a structure's space plays; before anything was learned there is one."""
@@ -90,8 +92,9 @@ def explain_played(
     if policy.rounds == 0:
         everything = tuple(column.everything for column in columns)
         return replace(bare, regions=(Region((everything,), policy.arms[0], 1.0 / len(policy.arms), seen=False, share=1.0),))
+    most = None if rules is None else whole("rules", rules, 1)
     sample = None if contexts is None else policy.check(contexts)[0]
-    found = played(columns, player(policy), policy.arms, sample=sample, edges=edges)
+    found = played(columns, player(policy), policy.arms, sample=sample, edges=edges, rules=most)
     return replace(found, structure=structure, chosen=structure, top=top)
 
 

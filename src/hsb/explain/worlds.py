@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -121,6 +122,25 @@ def _between(column: Column, codes: Floats) -> Floats | None:
 
 
 World = Everywhere | Seen
+
+
+def described(columns: Sequence[Column], sample: Floats | None) -> tuple[Column, ...]:
+    """The columns with what a sample shows of them: are values missing, and where most numbers lie that have no ends.
+
+    >>> described([Column("age")], np.array([[30.0], [np.nan], [40.0]]))[0].missing
+    True
+    """
+    if sample is None or np.ndim(sample) != 2 or np.shape(sample)[1] != len(columns):
+        return tuple(columns)
+    told = []
+    for column, values in zip(columns, np.asarray(sample, dtype=np.float64).T, strict=True):
+        known = values[np.isfinite(values)]
+        usual = column.usual
+        if column.kind == "number" and usual is None and len(known):
+            low, high = np.quantile(known, [0.01, 0.99]).tolist()
+            usual = (low, high) if low < high else (low - 0.5, high + 0.5)
+        told.append(replace(column, missing=column.missing or bool(np.isnan(values).any()), usual=usual))
+    return tuple(told)
 
 
 def world_of(columns: Sequence[Column], sample: Floats | None = None) -> World:
