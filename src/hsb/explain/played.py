@@ -24,7 +24,7 @@ from .result import TOP, Explanation, Region, ordered
 from .worlds import World, described, world_of
 
 GOAL = 0.99  # agreement at which a tree is large enough
-CAREFUL = 0.6  # of the error allowed: a tree seems better on the contexts that it was grown on
+CAREFUL = 0.4  # of the error allowed: a tree seems better on the contexts that it was grown on
 FRESH = 4096  # contexts that it begins with, and that agreement is measured on
 MOST_LEAVES, MOST_ASKED = 4096, 1 << 18  # where it ends at the latest
 FEW_CELLS, MOST_CELLS = 4096, 1 << 16  # cells for an exact answer in several columns, and cells that are asked one by one
@@ -118,8 +118,8 @@ def _grown(
     tree = Growing(columns, [None] * len(columns) if edges is None else edges, X, y, np.full(len(y), 1.0 / len(y)))
     while True:
         tree.grow(CAREFUL * (1.0 - GOAL), most, ask)
-        X, y = arms_of(world.draw(max(FRESH, asked // 4), rng))
+        X, y = arms_of(world.fresh(FRESH, rng))
         enough = np.mean(tree.arms(X) == y) >= GOAL
         if enough or len(tree.leaves) >= most or asked >= MOST_ASKED:
             return tree.found()
-        tree.add(X, y)
+        tree.add(*arms_of(world.draw(max(FRESH, asked // 4), rng)))
