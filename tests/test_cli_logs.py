@@ -94,6 +94,18 @@ def test_train_evaluate_explain(log, tmp_path, capsys):
     assert plain["learned"] == 500 and isinstance(load(file)[1], hsb.encode.MinMax)
 
 
+def test_several_features_are_explained(tmp_path, capsys):
+    several = hsb.HSB(hsb.BinaryTree(depth=6, space=hsb.Box.unit(3)), arms=["a", "b"], seed=0)
+    contexts = np.random.default_rng(0).random((3000, 3))
+    hsb.simulate(several, contexts, np.column_stack([contexts[:, 0] < 0.5, contexts[:, 0] >= 0.5]).astype(float))
+    several.save(tmp_path / "three.hsb")
+    out, _ = run(capsys, "explain", tmp_path / "three.hsb", "--names", "age, spend,hour", "--png", tmp_path / "three.png")
+    assert "age >= 0.5: play 'a'" in out and "matters most: age 0." in out
+    assert (tmp_path / "three.png").read_bytes().startswith(b"\x89PNG")
+    assert "matters most" in run(capsys, "explain", tmp_path / "three.hsb", "--all", "--rules", "1")[0]
+    fails(capsys, ["explain", tmp_path / "three.hsb", "--names", "age"], "names needs 3 different names")
+
+
 def test_convert_and_replay_what_was_written(log, tmp_path, capsys):
     pytest.importorskip("pyarrow")
     out = tmp_path / "clicks.parquet"

@@ -18,7 +18,7 @@ MANY = 150  # boxes beyond which their outlines would hide them
 SIZES = {1: (8.0, 1.9), 2: (6.5, 5.0)}  # inches, by the number of features
 WIDE, LINE = 8.0, 0.27  # inches: the width of an overview, the height of a line in it
 LEGEND_ROWS = {1: 5, 2: 16}  # by the number of features: what fits beside the axes
-MOST_BARS, MOST_RULES, LETTERS = 15, 10, 92  # of an overview: bars, rules, letters in a line
+MOST_BARS, MOST_RULES, LETTERS = 15, 10, 108  # of an overview: bars, rules, letters in a line
 GREY = "0.45"
 
 
@@ -151,7 +151,7 @@ def _legend(explanation: "Explanation", ax: Any, rows: int) -> None:
 
 
 def _overview_size(explanation: "Explanation") -> tuple[float, float]:
-    lines = sum(2 + text.count("\n") for text in _texts(explanation)[0])
+    lines = sum(2.0 + 0.7 * text.count("\n") for text in _texts(explanation)[0])
     return WIDE, _bars_height(explanation) + 0.6 + LINE * lines
 
 
@@ -181,7 +181,7 @@ def _rules(explanation: "Explanation", ax: Any) -> Any:
     arms, y = list(explanation.arms), 0.0
     longest = max(region.share for region in shown) or 1.0
     for text, region in zip(texts, shown, strict=True):
-        lines = 1 + text.count("\n")
+        lines = 1.0 + 0.7 * text.count("\n")
         style = _style(arms.index(region.arm), len(arms), region.probability) if region.seen else EMPTY
         ax.text(0.0, y + 0.5 * lines, text, va="center", fontsize="small")
         ax.barh(y + lines + 0.35, region.share, height=0.6, linewidth=0.6, **style)

@@ -113,6 +113,7 @@ def explain(
     file: Annotated[Path, Argument(help="A policy's file.", metavar="FILE")],
     png: Annotated[Path | None, Option(help="File for a picture: a map of one or two features; of more, what matters.")] = None,
     everything: Annotated[bool, Option("--all", help="Print every rule, however small.")] = False,
+    rules: Annotated[int | None, Option(min=1, help="No more rules than these, however often they are wrong.")] = None,
     names: Annotated[str | None, Option(help="What the features are called, with commas between.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -126,7 +127,8 @@ def explain(
     policy, encoder = load(file)
     if (explain_itself := getattr(policy, "explain", None)) is None:
         raise InputError(f"{file} holds a policy of kind {type(policy).__name__}, which has no rules to print; HSB has.")
-    explanation = explain_itself(names=None if names is None else names.split(","), top=None if everything else TOP)
+    called = None if names is None else [name.strip() for name in names.split(",")]
+    explanation = explain_itself(names=called, rules=rules, top=None if everything else TOP)
     if png is not None:
         storage.write_atomically(png, explanation_png(explanation))
     kind = "" if encoder is None else ", contexts encoded as in " + str(beside(file))

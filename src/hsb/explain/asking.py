@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..arguments import whole
 from ..policy import Policy
 from ..rows import Rows
 from ..spaces import Cells
 from ..structures import Structure
 from ..structures.carry import parts
 from ..types import Floats
-from .columns import Play, columns_of
+from .columns import Column, Play, columns_of
 from .measures import measured
 from .played import MOST_CELLS, played
 from .result import TOP, Explanation, Region
@@ -25,8 +26,8 @@ AT_ONCE = 1 << 15  # contexts
 ROWS = 1024  # contexts on which a mapping is compared with what is played
 
 
-def player(policy: Policy) -> Play:
-    """What a policy plays on a table of contexts, a row each, of the arms that it offers now.
+def player(policy: Policy, *, raw: bool = False) -> Play:
+    """What a policy plays on a table of contexts, a row each, of the arms that it offers now. Raw: the rows are as it keeps them.
 
     >>> import hsb
     >>> player(hsb.HSB(hsb.BinaryTree(depth=2), arms=2, learning_rate=0.1))(np.array([[0.3], [0.8]]))
@@ -38,7 +39,7 @@ def player(policy: Policy) -> Play:
     def play(points: Floats) -> Floats:
         chances = np.empty((len(points), len(policy.arms)))
         for start in range(0, len(points), AT_ONCE):
-            some, _ = policy.check(points[start : start + AT_ONCE])
+            some = points[start : start + AT_ONCE] if raw else policy.check(points[start : start + AT_ONCE])[0]
             nothing = np.zeros(len(some), dtype=np.int64)
             chances[start : start + AT_ONCE] = policy.distributions(
                 Rows(some, mask[None, :], nothing, nothing, np.zeros(len(some)))
@@ -82,17 +83,24 @@ def explain_played(
     edges: Sequence[Floats] | None,
     names: Sequence[str] | None = None,
     contexts: Any = None,
+    rules: int | None = None,
     top: int | None = TOP,
 ) -> Explanation:
     """The rules that a policy over a structure's space plays; before anything was learned there is one."""
     columns = columns_of(structure.space, names)
     bare = Explanation((), None, tuple(policy.arms), structure, structure, columns, top=top)  # refuses a bad `top` at once
     if policy.rounds == 0:
-        everything = tuple(column.everything for column in columns)
-        return replace(bare, regions=(Region((everything,), policy.arms[0], 1.0 / len(policy.arms), seen=False, share=1.0),))
+        return replace(bare, regions=nothing_learned(columns, policy.arms))
+    most = None if rules is None else whole("rules", rules, 1)
     sample = None if contexts is None else policy.check(contexts)[0]
-    found = played(columns, player(policy), policy.arms, sample=sample, edges=edges)
+    found = played(columns, player(policy), policy.arms, sample=sample, edges=edges, rules=most)
     return replace(found, structure=structure, chosen=structure, top=top)
+
+
+def nothing_learned(columns: Sequence[Column], arms: Sequence[Hashable]) -> tuple[Region]:
+    """The one region there is before the first round."""
+    everything = tuple(column.everything for column in columns)
+    return (Region((everything,), arms[0], 1.0 / len(arms), seen=False, share=1.0),)
 
 
 def explain_mapping(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Any, Literal
 
@@ -22,8 +23,11 @@ from ..types import Floats
 
 NEW, MISSING = -1, -2  # codes of a category that is not among the labels, and of none
 LEAST = -float(np.finfo(np.float64).max)  # a missing number counts as -inf, below every number there is
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MOST_DAYS = 700_000  # since 1970, or before, that a date can have
 LONGEST = 8  # labels that a condition names one by one
 
+Form = Literal["plain", "date", "clock", "weekday"]
 Side = tuple[float, float] | frozenset[int]
 Part = tuple[Side, ...]
 Parts = tuple[Part, ...]
@@ -36,7 +40,7 @@ class Column:
 
     `low` and `high` are the ends of a number's range, None where it has none; `whole` says that it counts cells 0, 1, ..., high - 1.
     `labels` are a category's names, in the order of their codes. `missing`: was a value ever missing? `usual`: from where to where a
-    number without ends is drawn in pictures.
+    number without ends is drawn in pictures. `form`: how numbers are written that are days since 1970, hours, or days of the week.
 
     >>> Column("age", low=18, high=90).says((18.0, 36.0)), Column("age", missing=True).says((-math.inf, 30.0))
     ('18 <= age < 36', 'age < 30 (or missing)')
@@ -55,6 +59,7 @@ class Column:
     whole: bool = False
     missing: bool = False
     usual: tuple[float, float] | None = None
+    form: Form = "plain"
 
     @cached_property
     def everything(self) -> Side:
@@ -85,10 +90,19 @@ class Column:
         if low == LEAST and high == math.inf:
             return f"{name} is not missing"
         last = high == self.high and not self.whole
-        end = f"{'<=' if last else '<'} {high:.{digits}g}"
+        end = f"{'<=' if last else '<'} {self._written(high, digits)}" if high < math.inf else ""
         if low in (-math.inf, LEAST):
             return f"{name} {end}{' (or missing)' * (self.missing and low < LEAST)}"
-        return f"{name} >= {low:.{digits}g}" if high == math.inf else f"{low:.{digits}g} <= {name} {end}"
+        begin = self._written(low, digits)
+        return f"{name} >= {begin}" if high == math.inf else f"{begin} <= {name} {end}"
+
+    def _written(self, number: float, digits: int) -> str:
+        """A number in its form."""
+        if self.form == "date" and abs(number) < MOST_DAYS:
+            return date.fromordinal(date(1970, 1, 1).toordinal() + math.ceil(number)).isoformat()
+        if self.form == "clock":
+            return f"{round(number * 60) // 60:02d}:{round(number * 60) % 60:02d}"
+        return DAYS[math.ceil(number)] if self.form == "weekday" and number <= 6.0 else f"{number:.{digits}g}"
 
     def _says_set(self, side: frozenset[int]) -> str:
         everything = self.everything

@@ -15,8 +15,8 @@ from ..types import Floats, Ints
 from .columns import Column, Part, holds
 from .cuts import Cut, best_cut
 
-THIN = 48  # contexts in a leaf below which more are drawn
-FULL = 192  # and up to how many
+THIN = 96  # contexts in a leaf below which more are drawn
+FULL = 256  # and up to how many
 AT_ONCE = 64  # leaves that are cut before anything is asked again
 
 Ask = Callable[

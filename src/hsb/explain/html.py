@@ -16,33 +16,42 @@ STYLE = (
     ".hsb-rules table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
     ".hsb-rules th,.hsb-rules td{padding:.25em .8em;text-align:left!important;border-bottom:1px solid rgba(128,128,128,.3);vertical-align:top}"
     ".hsb-rules th{font-weight:600}"
-    ".hsb-rules td.number,.hsb-rules th.number{text-align:right!important;white-space:nowrap}"
+    ".hsb-rules td.number,.hsb-rules th.number{text-align:right!important}"
+    ".hsb-rules .one,.hsb-rules th{white-space:nowrap}"
     ".hsb-rules .bar{display:inline-block;height:.6em;background:currentColor;opacity:.35;margin-right:.5em;border-radius:2px}"
     ".hsb-rules p,.hsb-rules summary{opacity:.75;margin:.4em 0}"
     "</style>"
 )
-WIDEST = 4.0  # em: the bar of a share of 1
+WIDEST = 4.0  # em: the bar of the largest share
+SHORT = 32  # letters of a condition or an arm that are kept in one line
 
 
 def page(explanation: Explanation) -> str:
     """The table: rule, arm, how sure, share; what is not shown folds away."""
     shown, rest = words.divided(explanation)
+    largest = max([region.share for region in shown], default=0.0) or 1.0
     folded = ""
     if rest:
-        said = words.left_out(rest, "")[: -len(": ")]
-        folded = f"<details><summary>{escape(said)}</summary>{_table(rest)}</details>"
+        said = words.left_out(rest, "").removesuffix(": ")
+        folded = f"<details><summary>{escape(said)}</summary>{_table(rest, largest)}</details>"
     notes = "".join(f"<p>{escape(note)}</p>" for note in words.notes(explanation))
-    return f'<div class="hsb-rules">{STYLE}{_table(shown)}{folded}{notes}</div>'
+    return f'<div class="hsb-rules">{STYLE}{_table(shown, largest)}{folded}{notes}</div>'
 
 
-def _table(regions: Sequence[Region]) -> str:
-    head = '<tr><th>where</th><th>play</th><th class="number">sure</th><th class="number">share of contexts</th></tr>'
-    return f"<table><thead>{head}</thead><tbody>{''.join(map(_row, regions))}</tbody></table>"
+def _table(regions: Sequence[Region], largest: float) -> str:
+    head = '<tr><th>where</th><th>play</th><th class="number">sure</th><th>share of contexts</th></tr>'
+    rows = "".join(_row(region, region.share / largest) for region in regions)
+    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
-def _row(region: Region) -> str:
-    arm = escape(str(region.arm)) if region.seen else "<em>never seen</em>"
+def _row(region: Region, length: float) -> str:
+    where = _kept(region.name) if region.name else " and ".join(map(_kept, region.conditions)) or "everywhere"
+    arm = f"<b>{_kept(str(region.arm))}</b>" if region.seen else "<em>never seen</em>"
     sure = f"{region.probability:.2f}" if region.seen else ""
-    bar = f'<span class="bar" style="width:{WIDEST * region.share:.2f}em"></span>'
-    share = f'<td class="number">{bar}{words.percent(region.share)}</td>'
-    return f'<tr><td>{escape(region.where)}</td><td>{arm}</td><td class="number">{sure}</td>{share}</tr>'
+    bar = f'<span class="bar" style="width:{WIDEST * length:.2f}em"></span>'
+    return f'<tr><td>{where}</td><td>{arm}</td><td class="number">{sure}</td><td class="one">{bar}{words.percent(region.share)}</td></tr>'
+
+
+def _kept(text: str) -> str:
+    """Words in one line, unless they are many."""
+    return f'<span class="one">{escape(text)}</span>' if len(text) <= SHORT else escape(text)

@@ -34,12 +34,14 @@ def measured(
     lookup = Lookup(columns, boxes)
     number = {arm: i for i, arm in enumerate(explanation.arms)}
     arm = np.array([number[region.arm] for region in regions])
-    points = world.fresh(rows, rng)
+    if agreement is None:
+        fresh = world.fresh(rows, rng)
+        agreement = float(np.mean(arm[lookup.find(coded(columns, fresh))] == np.argmax(play(fresh), axis=1)))
+    points = world.likely(rows, rng)
     chances = play(points)
     most, where = np.argmax(chances, axis=1), lookup.find(coded(columns, points))
     shares = world.shares(boxes)
     regions = tuple(replace(region, share=float(share)) for region, share in zip(regions, shares, strict=True))
-    agreement = float(np.mean(arm[where] == most)) if agreement is None else agreement
     if ask_how_sure:
         thin = np.flatnonzero(np.bincount(where, minlength=len(regions)) < FEW)
         more = [world.within(regions[i].boxes[0], FEW, rng) for i in thin]

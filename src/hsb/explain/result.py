@@ -164,7 +164,8 @@ class Explanation:
     def _rows(self, contexts: Any) -> Floats:
         if self.read is None:
             return np.asarray(contexts, dtype=np.float64)
-        return np.array([self.read(context) for context in contexts], dtype=np.float64).reshape(-1, len(self.columns))
+        rows = [self.read(context) for context in contexts]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.columns))
 
     def _places(self, rows: Floats, given: Any) -> Ints:
         """Which region each row lies in."""

@@ -1,12 +1,14 @@
 """Where contexts come from when a policy is asked what it plays: anywhere in a box, or from those that it saw.
 
-A world draws contexts as they may come (`draw`), such as were never drawn before (`fresh`), and within a part (`within`).
+A world draws contexts as they may come (`draw`), such as were never drawn before (`fresh`), as they are likely to come (`likely`), and
+within a part (`within`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from .columns import LEAST, MISSING, Column, Part, Parts, Side, coded, holds, in
 from .lookup import Lookup
 
 FEW = 32  # values that a column of numbers may have and still have no others between them
+MOST_ROWS = 1 << 13  # of a sample that are looked at
 ENOUGH = 8  # rows of a sample in a part, to be drawn from as they are
 
 
@@ -30,7 +33,7 @@ class Everywhere:
         """So many contexts."""
         return self.within(self.whole, n, rng)
 
-    fresh = draw
+    fresh = likely = draw
 
     def within(self, part: Part, n: int, rng: np.random.Generator) -> Floats:
         """So many contexts within a part."""
@@ -53,22 +56,29 @@ class Seen:
     """
 
     def __init__(self, columns: Sequence[Column], sample: Floats) -> None:
-        self.columns, self.sample = tuple(columns), sample
-        held = np.arange(len(sample)) % 4 == 3
-        self.kept = sample[held] if held.any() else sample
-        self.rows = sample[~held]
+        shuffled = sample[np.random.default_rng(0).permutation(len(sample))[:MOST_ROWS]]
+        self.columns, self.sample = tuple(columns), shuffled
+        held = np.arange(len(shuffled)) % 4 == 3
+        self.kept = shuffled[held] if held.any() else shuffled
+        self.rows = shuffled[~held]
         self.codes = coded(columns, self.rows)
         self.values = [_between(column, self.codes[:, j]) for j, column in enumerate(columns)]
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
         """Half of them rows of the sample, half of them mixed."""
-        rows = self.rows[rng.integers(len(self.rows), size=(n, len(self.columns)))[:, :1].ravel()]
-        mixed = np.stack([self.rows[rng.integers(len(self.rows), size=n), j] for j in range(len(self.columns))], axis=1)
-        return self._moved(np.where(np.arange(n)[:, None] % 2, rows, mixed), rng)
+        return self._half_mixed(self.rows, n, rng)
 
     def fresh(self, n: int, rng: np.random.Generator) -> Floats:
-        """Rows of the sample that `draw` never gives."""
-        return self._moved(self.kept[rng.integers(len(self.kept), size=n)], rng)
+        """The same of rows that `draw` never takes from."""
+        return self._half_mixed(self.kept, n, rng)
+
+    def likely(self, n: int, rng: np.random.Generator) -> Floats:
+        """Rows of the sample, none mixed."""
+        return self._moved(self.sample[rng.integers(len(self.sample), size=n)], rng)
+
+    def _half_mixed(self, rows: Floats, n: int, rng: np.random.Generator) -> Floats:
+        mixed = np.take_along_axis(rows, rng.integers(len(rows), size=(n, rows.shape[1])), axis=0)
+        return self._moved(np.where(np.arange(n)[:, None] % 2, rows[rng.integers(len(rows), size=n)], mixed), rng)
 
     def within(self, part: Part, n: int, rng: np.random.Generator) -> Floats:
         """Mixed rows whose every column lies in the part; half of them whole rows, where some do."""
@@ -121,6 +131,29 @@ def _between(column: Column, codes: Floats) -> Floats | None:
 
 
 World = Everywhere | Seen
+
+
+def described(columns: Sequence[Column], sample: Floats | None) -> tuple[Column, ...]:
+    """The columns with what a sample shows of them: are values missing, and where most numbers lie that have no ends.
+
+    >>> described([Column("age")], np.array([[30.0], [np.nan], [40.0]]))[0].missing
+    True
+    """
+    if sample is None or np.ndim(sample) != 2 or np.shape(sample)[1] != len(columns):
+        return tuple(columns)
+    told = []
+    for column, values in zip(columns, np.asarray(sample, dtype=np.float64).T, strict=True):
+        known = values[np.isfinite(values)]
+        usual = column.usual
+        if column.kind == "number" and usual is None and len(known):
+            low, high = np.quantile(known, [0.01, 0.99]).tolist()
+            usual = (low, high) if low < high else (low - 0.5, high + 0.5)
+        missing = column.missing or bool(np.isnan(values).any())
+        low, high = column.low, column.high
+        if missing and low is not None and high is not None:  # a missing value lies beyond any ends
+            column, usual = replace(column, low=None, high=None), (low, high)
+        told.append(replace(column, missing=missing, usual=usual))
+    return tuple(told)
 
 
 def world_of(columns: Sequence[Column], sample: Floats | None = None) -> World:

@@ -318,21 +318,28 @@ class FeatureHSB(HSB):
         tree: KaryTree = BinaryTree(depth=size, space=Cells(1 << size)) if kind == "binary" else KaryTree(k=size, depth=1, space=Cells(size))
         return named + price(explain(tree, [self.state.members[2 + best]], self.arms, None), stop=None, arm_costs=self._arm_costs())
 
-    def explain(self, *, names: Sequence[str] | None = None, contexts: Any = None, top: int | None = 12) -> Explanation:
+    def explain(
+        self, *, names: Sequence[str] | None = None, contexts: Any = None, rules: int | None = None, top: int | None = 12
+    ) -> Explanation:
         """What it plays, as rules in the names and units of the contexts; `.agreement` says how often they are right.
 
-        `contexts`: a table of contexts to measure on; without it, those that were learned from (a sample of 512 is kept).
+        `contexts`: a table of contexts to measure on; without it, those that were learned from (a sample of 512 is kept). `rules`: no more
+        than these, however often they are wrong. `top`: how many are printed.
 
         >>> import hsb
         >>> policy = hsb.HSB(arms=["a", "b"], seed=0)
         >>> for t in range(300):
         ...     decision = policy.decide({"device": "ios" if t % 2 else "web", "age": 20 + t % 40})
         ...     policy.learn(decision, reward=(decision.arm == "a") == (t % 2 == 1))
-        >>> print(policy.explain())  # doctest: +SKIP
+        >>> print(policy.explain())
+        device is ios: play 'a' (sure 1.00, share 0.50)
+        device is web: play 'b' (sure 1.00, share 0.50)
         """
-        from ..explain.asking import explain_features
+        from ..explain.featured import explain_features
 
-        return explain_features(self, names=names, contexts=contexts, top=top)
+        points: Any = None if contexts is None else self.check(contexts)[0]
+        sample = None if points is None else points.raw(self.encoder, 0, len(points))[0]
+        return explain_features(self, self.encoder, sample, names=names, rules=rules, top=top)
 
     # -- files ---------------------------------------------------------------------------------------------------------
 

@@ -158,7 +158,9 @@ class HSB(Mixture):
         cost = theory.prior_bound(self.structure, arms=arms, regions=regions, stop=self.stop, dearer=dearer)
         return self._bound(cost, horizon, implicit=self.implicit, delay=delay)
 
-    def explain(self, *, names: Sequence[str] | None = None, contexts: Any = None, top: int | None = 12) -> Explanation:
+    def explain(
+        self, *, names: Sequence[str] | None = None, contexts: Any = None, rules: int | None = None, top: int | None = 12
+    ) -> Explanation:
         """What it plays, as rules: regions, their arms, how sure. Data that prints as rules and can be drawn (`.plot()`).
 
         Of the default: the arm played most, everywhere; the policy is asked, and `.agreement` says how often the rules are right. With a
@@ -167,6 +169,7 @@ class HSB(Mixture):
         - `names`: what the features are called.
         - `contexts`: a table of contexts as they come, which shares, agreement and importance are then measured on. Without it, contexts may
           lie anywhere in the space.
+        - `rules`: no more rules than these, however often they are wrong: the default then says the most important things only.
         - `top`: how many rules are printed, the largest; None prints all.
 
         >>> import hsb
@@ -180,9 +183,14 @@ class HSB(Mixture):
         from ..explain.asking import edges_of, explain_mapping, explain_played
 
         if self.drift != "auto":
+            if rules is not None:
+                raise InputError(
+                    f"rules= shortens what the default plays; this policy's most probable mapping has the rules it has; given {rules!r}. "
+                    "top= says how many are printed."
+                )
             return explain_mapping(self, self._mapping(), names=names, contexts=contexts, top=top)
         edges = edges_of(self.structure, self._advisor_parts())
-        return explain_played(self, self.structure, edges=edges, names=names, contexts=contexts, top=top)
+        return explain_played(self, self.structure, edges=edges, names=names, contexts=contexts, rules=rules, top=top)
 
     def _mapping(self) -> Explanation:
         """What it has learned: the mixture's most probable mapping; of a policy with an advisor, how that splits the space."""

@@ -1,0 +1,64 @@
+"""How a policy over named features is asked what it plays: a column for each slot of the rows that its encoder reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..arguments import whole
+from ..features import Encoder
+from ..features.values import PARTS, TIME
+from ..kernels import slots as at
+from ..policy import Policy
+from ..types import Floats
+from .asking import nothing_learned, player
+from .columns import Column, Form, named
+from .played import played
+from .result import TOP, Explanation
+
+FORMS: dict[str, Form] = {"day": "date", "hour": "clock", "weekday": "weekday"}  # of the parts of a time
+
+
+def columns_of_features(encoder: Encoder, names: Sequence[str] | None = None) -> tuple[Column, ...]:
+    """A column for each slot, called as the feature is or by the names given.
+
+    >>> from hsb.features import Features
+    >>> encoder = Encoder(Features())
+    >>> _ = encoder.admit({"country": "FR", "age": 31, "member": True})
+    >>> [(column.name, column.kind) for column in columns_of_features(encoder)]
+    [('country', 'category'), ('age', 'number'), ('member', 'flag')]
+    """
+    called = encoder.slot_names if names is None else named(names, encoder.slots)
+    return tuple(_column(encoder, s, name) for s, name in enumerate(called))
+
+
+def _column(encoder: Encoder, s: int, name: str) -> Column:
+    feature, kind = encoder.knowledge.slot_columns[s], encoder.layout.I[s, at.KIND]
+    if kind == at.CATEGORY:
+        return Column(name, "category", labels=tuple(feature.codes), missing=feature.missing)
+    if kind in (at.FLAG, at.TAG):
+        return Column(name, "flag", missing=feature.missing)
+    column = Column(name, missing=feature.missing)
+    if kind == at.CYCLE:
+        column = replace(column, low=0.0, high=float(encoder.layout.F[s, at.PERIOD]))
+    part = encoder.slot_names[s].removeprefix(f"{feature.name} ")
+    return replace(column, form=FORMS[part]) if feature.kind == TIME and part in PARTS else column
+
+
+def explain_features(
+    policy: Policy,
+    encoder: Encoder,
+    sample: Floats | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    rules: int | None = None,
+    top: int | None = TOP,
+) -> Explanation:
+    """The rules that a policy plays whose contexts an encoder reads; `sample`: raw rows to measure on, by default those that it kept."""
+    columns, twin = columns_of_features(encoder, names), encoder.copy()  # which reads as the policy does now
+    bare = Explanation((), None, tuple(policy.arms), columns=columns, top=top, read=twin.read)  # refuses a bad `top` at once
+    if policy.rounds == 0 or not columns:
+        return replace(bare, regions=nothing_learned(columns, policy.arms))
+    most = None if rules is None else whole("rules", rules, 1)
+    rows = encoder.sample if sample is None else sample
+    return played(columns, player(policy, raw=True), policy.arms, sample=rows, read=twin.read, rules=most, top=top)
