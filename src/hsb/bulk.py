@@ -16,7 +16,7 @@ from .floors import Floored
 from .ledger import Ledger
 from .offer import EVERYTHING, Offer
 from .ranges import Scaled
-from .rows import Rows, losses_or_rewards, rows_of
+from .rows import Rows, losses_or_rewards
 from .spaces import numbers
 from .types import Floats, Ints, Masks, Table
 
@@ -77,7 +77,7 @@ class Bulk(Floored, Scaled):
         n = len(points)
         masks = self._masks(available, n)
         us = self.rng.random(n) if u is None else _drawn(u, n)
-        given = self._given(contexts, points)
+        given = self._rows_given(contexts, points)
         arms, chances, advised = self.decide_rows(points, masks, us)
         seen = self._saw_rows(points)
         self.clipped += clipped
@@ -152,7 +152,7 @@ class Bulk(Floored, Scaled):
             masks[t] = mask if len(mask) else 1
         return masks
 
-    def _given(self, contexts: Any, points: Any) -> list[Any]:
+    def _rows_given(self, contexts: Any, points: Any) -> list[Any]:
         """The contexts of a table, one by one."""
         return _as_given(contexts)
 

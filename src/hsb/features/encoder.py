@@ -212,7 +212,9 @@ class Encoder:
         layout, owner = self.layout, np.full(self.places, -1, dtype=np.int64)
         for s in range(self.slots - 1, -1, -1):
             kind, first = layout.I[s, at.KIND], layout.I[s, at.START]
-            own = [layout.I[s, at.PLACE]] if kind != at.CATEGORY else layout.where[first : first + layout.I[s, at.LIMIT]].tolist()
+            own = (
+                [layout.I[s, at.PLACE]] if kind != at.CATEGORY else layout.where[first : first + layout.I[s, at.LIMIT]].tolist()
+            )
             own += [first] if kind == at.CYCLE else []
             own.append(layout.I[s, at.MISSING])
             owner[[place for place in own if place > 0]] = s

@@ -87,7 +87,7 @@ def foretell(F, I, arm):
     """After `trace`: what an arm will lose, and a standard deviation of that, as averages over the trees."""
     own, at = COUNTS + 2 * arm, I[TRACE]
     mean = width = 0.0
-    for k in range(TREES):
+    for _ in range(TREES):
         expected, lost, kept = 0.5, 0.0, 0.0
         spread = 0.0
         for i in range(int(F[at])):
@@ -109,7 +109,7 @@ def foretell(F, I, arm):
 def learn(F, I, z, arm, loss):
     """After `trace`: learn the loss of an arm at z in every tree."""
     own, at, means = COUNTS + 2 * arm, I[TRACE], I[TRACE] + TREES * TRACED
-    for k in range(TREES):
+    for _ in range(TREES):
         expected, lost, kept = 0.5, 0.0, 0.0
         n = int(F[at])
         for i in range(n):
@@ -235,6 +235,13 @@ def _place(F, I):
         else:
             low = middle + 1
     return low
+
+
+@inner
+def look_again(F, I):
+    """Trees that are leaves draw their cuts anew."""
+    for k in range(TREES):
+        watch_anew(F, I, I[BLOCK] + k * CUTS * (WATCH + 4 * I[ARMS]))
 
 
 @inner

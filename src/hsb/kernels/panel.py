@@ -34,6 +34,7 @@ from .panel_layout import (
     LINEAR,
     LOST,
     MEMORIES,
+    NODES_USED,
     PLACES,
     RIDGE,
     ROOM,
@@ -41,6 +42,7 @@ from .panel_layout import (
     SCRATCH,
     STACK,
     STRIDE,
+    TREES,
     WAVE,
     WAVES,
     WEIGHTS,
@@ -240,6 +242,5 @@ def begin(F, I):
 @kernel
 def look_again(F, I):
     """After places were added: trees that never split draw their cuts anew, so that these may be at any place."""
-    if I[forest.NODES_USED] == forest.TREES:
-        for k in range(forest.TREES):
-            forest.watch_anew(F, I, I[forest.BLOCK] + k * forest.CUTS * (forest.WATCH + 4 * I[ARMS]))
+    if I[NODES_USED] == TREES:
+        forest.look_again(F, I)

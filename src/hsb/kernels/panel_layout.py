@@ -30,5 +30,14 @@ TREES = 16
 CUTS = 15
 DEEPEST = 40  # levels of a tree
 TRACED = 1 + 2 * DEEPEST  # words of a path
-AT, THRESHOLD, LEFT, STOP, VISITED, NEXT, CUT, COUNTS = 0, 1, 2, 3, 4, 5, 6, 7  # words of a node; LEFT is 0 in a leaf, CUT its block + 1
+AT, THRESHOLD, LEFT, STOP, VISITED, NEXT, CUT, COUNTS = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+)  # words of a node; LEFT is 0 in a leaf, CUT its block + 1
 SET, WATCH = 2, 3  # words of a cut: place, threshold, is it set; then the counts of its sides

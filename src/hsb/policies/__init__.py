@@ -7,6 +7,7 @@ from .csb_ftpl import CsbFtpl
 from .epoch_greedy import EpochGreedy
 from .exp3 import Exp3
 from .exp4 import Exp4
+from .feature_hsb import FeatureHSB
 from .hsb import HSB
 from .lin_ucb import LinUCB
 from .mixture_of_mappings import MixtureOfMappings
@@ -15,4 +16,4 @@ from .tree_thompson import TreeThompson
 from .uniform import Uniform
 
 __all__ = ["HSB", "BestFixed", "Certificate", "CsbFtpl", "EpochGreedy", "Exp3", "Exp4", "LinUCB", "MixtureOfMappings"]
-__all__ += ["Policy", "SExp3", "TreeThompson", "Uniform"]
+__all__ += ["FeatureHSB", "Policy", "SExp3", "TreeThompson", "Uniform"]

@@ -88,10 +88,8 @@ class Encoded:
         self.raw, self.news = self.encoder.read(self.context), False
 
     def check(self, contexts: Any) -> tuple[Any, int]:
-        """A whole table, read from beginning to end by a twin of the encoder, so that what it would refuse is refused before the first round."""
+        """A whole table, read from beginning to end by a twin of the encoder: what it would refuse is refused before the first round."""
         if isinstance(contexts, Points):
-            return contexts, 0
-        if isinstance(contexts, np.ndarray) and contexts.dtype == np.float64 and contexts.ndim == 2 and contexts.base is self:
             return contexts, 0
         table = self.encoder.table(contexts)
         twin, at = self.encoder.copy(), 0
@@ -128,5 +126,3 @@ def _shift(kind: str, size: int) -> int:
     """By how many bits the cell of a slot is moved to be the path of its tree."""
     bits, depth = (1, size) if kind == "binary" else (digit_bits(size), 1)
     return bits * (WORD // bits - depth)
-
-

@@ -18,14 +18,26 @@ from ..offer import EVERYTHING
 from ..ranges import UNIT
 from ..rows import Rows
 from ..spaces import Cells
-from ..state import Member, State, add_options, hang, make_cells, make_head, make_panel, make_tree, rescale, resized_panel
-from ..state import set_places, width_for
+from ..state import (
+    Member,
+    State,
+    add_options,
+    hang,
+    make_cells,
+    make_head,
+    make_panel,
+    make_tree,
+    rescale,
+    resized_panel,
+    set_places,
+    width_for,
+)
 from ..structures import BinaryTree, KaryTree
 from ..theory.anytime import anytime_schedule
 from ..theory.schedule import Schedule
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed
-from .encoded import Encoded, Points
-from .hsb import HSB
+from .encoded import Encoded
+from .hsb import HSB, own_signature
 from .mixture import Mixture
 
 if TYPE_CHECKING:
@@ -72,7 +84,9 @@ class FeatureHSB(HSB):
         **more: Any,
     ) -> None:
         if structure is not None:
-            raise InputError(f"A structure and features exclude each other; given {structure!r}. Use hsb.HSB(structure, arms=...).")
+            raise InputError(
+                f"A structure and features exclude each other; given {structure!r}. Use hsb.HSB(structure, arms=...)."
+            )
         if more:
             raise InputError(
                 f"{', '.join(more)} needs a structure, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=..., {next(iter(more))}=...). "
@@ -127,7 +141,11 @@ class FeatureHSB(HSB):
     def _trees(self, slots: range) -> list[Member]:
         shapes = self.encoder.shapes
         return [
-            hang([make_tree(2, size, len(self.arms), 0.5) if kind == "binary" else make_tree(size, 1, len(self.arms), 0.5)], 2 + s, 0)[0]
+            hang(
+                [make_tree(2, size, len(self.arms), 0.5) if kind == "binary" else make_tree(size, 1, len(self.arms), 0.5)],
+                2 + s,
+                0,
+            )[0]
             for s in slots
             for kind, size in [shapes[s]]
         ]
@@ -159,8 +177,11 @@ class FeatureHSB(HSB):
     def _saw_rows(self, points: Any) -> Any:
         return self.locator.keys(points)[:, self.locator.room + 1 :] >> self.locator.shifts
 
-    def _given(self, contexts: Any, points: Any) -> list[Any]:
-        return [context.copy() if isinstance(context, dict | list) else context for context in map(points.__getitem__, range(len(points)))]
+    def _rows_given(self, contexts: Any, points: Any) -> list[Any]:
+        return [
+            context.copy() if isinstance(context, dict | list) else context
+            for context in map(points.__getitem__, range(len(points)))
+        ]
 
     def _recall(self, decision: Decision) -> None:
         super()._recall(decision)
@@ -169,7 +190,9 @@ class FeatureHSB(HSB):
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         locator, noted = self.locator, self._noted
         self._noted = -1.0
-        if locator.news:  # what is new is taken in first, so that the models learn it; trees and advice are as they were decided by
+        if (
+            locator.news
+        ):  # what is new is taken in first, so that the models learn it; trees and advice are as they were decided by
             decided = noted >= 0.0
             cells = locator.cells if decided else None
             self._take_in(locator.context)
@@ -215,7 +238,7 @@ class FeatureHSB(HSB):
 
     # -- tables --------------------------------------------------------------------------------------------------------
 
-    def _parts(self, points: Points, n: int) -> Any:
+    def _parts(self, points: Any, n: int) -> Any:
         """Cut rows where the encoder changes: (start, stop, raw rows), or (row, row + 1, None) for one that has something new."""
         at = 0
         while at < n:
@@ -266,7 +289,12 @@ class FeatureHSB(HSB):
                 continue
             self._visited = False
             table = self.state.tables.Rounds(
-                self.locator.keys_of(raw), rows.masks, rows.pool[some], rows.losses[some], None, rows.arm[some],
+                self.locator.keys_of(raw),
+                rows.masks,
+                rows.pool[some],
+                rows.losses[some],
+                None,
+                rows.arm[some],
                 np.ascontiguousarray(chances[some]),
             )
             for part in self._stretches(stop - start):
@@ -287,7 +315,7 @@ class FeatureHSB(HSB):
 
         >>> import hsb
         >>> round(hsb.HSB(arms=2).regret_bound(100_000))
-        9427
+        6297
         """
         arms = len(self.arms)
         regions = arms if regions is None else regions
@@ -298,7 +326,11 @@ class FeatureHSB(HSB):
     def _dearest(self) -> float:
         """What naming the dearest feature costs."""
         F, I = self.state.members[0]
-        return -math.log(float(F[I[h.PRIOR] + FIXED : I[h.PRIOR] + I[h.OPTIONS]].min()) / MIXTURE) if self.encoder.slots else math.log(2.0)
+        return (
+            -math.log(float(F[I[h.PRIOR] + FIXED : I[h.PRIOR] + I[h.OPTIONS]].min()) / MIXTURE)
+            if self.encoder.slots
+            else math.log(2.0)
+        )
 
     def _prior_bound(self) -> float:
         return math.log(2.0) + theory.prior_bound(BinaryTree(depth=5), arms=len(self.arms), regions=len(self.arms))
@@ -315,8 +347,12 @@ class FeatureHSB(HSB):
         if best == 0:
             return named + float(self._arm_costs().max())
         kind, size = self.encoder.shapes[best - 1]
-        tree: KaryTree = BinaryTree(depth=size, space=Cells(1 << size)) if kind == "binary" else KaryTree(k=size, depth=1, space=Cells(size))
-        return named + price(explain(tree, [self.state.members[2 + best]], self.arms, None), stop=None, arm_costs=self._arm_costs())
+        tree: KaryTree = (
+            BinaryTree(depth=size, space=Cells(1 << size)) if kind == "binary" else KaryTree(k=size, depth=1, space=Cells(size))
+        )
+        return named + price(
+            explain(tree, [self.state.members[2 + best]], self.arms, None), stop=None, arm_costs=self._arm_costs()
+        )
 
     def explain(
         self, *, names: Sequence[str] | None = None, contexts: Any = None, rules: int | None = None, top: int | None = 12
@@ -373,6 +409,8 @@ class FeatureHSB(HSB):
         self.locator = self._locator()
         self.state = self._fresh()
         Mixture.take_arrays(self, {name: array for name, array in arrays.items() if not name.startswith("encoder.")})
+
+    __signature__ = own_signature(__init__)
 
     _stored: tuple[Any, Any] = ({}, 0)
 

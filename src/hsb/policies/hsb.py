@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from .. import theory
@@ -265,6 +266,15 @@ class HSB(Mixture):
     def _shown(self) -> dict[str, Any]:
         shown: dict[str, Any] = {"structure": self.structure, "learning_rate": self.learning_rate}
         return shown if self.drift is None else shown | {"drift": self.drift}
+
+
+def own_signature(init: Callable[..., None]) -> inspect.Signature:
+    """What a class with a `__new__` takes: its constructor's arguments."""
+    given = inspect.signature(init)
+    return given.replace(parameters=list(given.parameters.values())[1:])
+
+
+HSB.__signature__ = own_signature(HSB.__init__)  # type: ignore[attr-defined]
 
 
 def _checked_drift(drift: Drift, default: Drift) -> Drift:

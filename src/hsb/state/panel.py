@@ -178,9 +178,7 @@ def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
             weights[m, :n], covariances[m, :n, :n] = move(weights[m, :n], covariances[m, :n, :n], precision, a, c, missing)
 
 
-def _moved_exactly(
-    w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints
-) -> tuple[Floats, Floats]:
+def _moved_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
     """A linear model for places that moved, its prior being what it was. O(places^3)."""
     ridge = _kernels()[1]
     A, scratch = np.ascontiguousarray(P), np.zeros_like(P)
@@ -326,7 +324,12 @@ def _is_forest(nodes: Floats, cuts: Floats, places: int, blocks: int) -> bool:
     n = len(nodes)
     if (left < 0).any() or (cut < 0).any() or (cut > blocks).any() or (at < 0).any() or (at >= places).any():
         return False
-    if (cuts[:, 0] < 0).any() or (cuts[:, 0] >= places).any() or (nodes[:, p.COUNTS :] < 0.0).any() or (cuts[:, p.WATCH :] < 0.0).any():
+    if (
+        (cuts[:, 0] < 0).any()
+        or (cuts[:, 0] >= places).any()
+        or (nodes[:, p.COUNTS :] < 0.0).any()
+        or (cuts[:, p.WATCH :] < 0.0).any()
+    ):
         return False
     watched = cut[cut > 0]
     if len(set(watched.tolist())) != len(watched) or ((nodes[:, p.STOP] < 0.0) | (nodes[:, p.STOP] > 1.0)).any():

@@ -287,7 +287,14 @@ class State:
         wanted = ({h.DENSE, h.COMPRESSED}, {h.COMPRESSED}, {h.INTERVALS}, {h.GRAPH, h.ONE_OF}, {h.HEAD, h.ADVISOR, h.PANEL})
         I, arms = self.members[0].I, self.I[h.ALL_ARMS]
         alone = there == {h.DENSE} and len(self.words) == 1 and I[h.FANOUT] == 2
-        also = (self._hard, alone and arms <= h.SMALL, alone and h.SMALL < arms <= h.FEW, arms > h.FEW, h.DENSE in there, h.PANEL in there)
+        also = (
+            self._hard,
+            alone and arms <= h.SMALL,
+            alone and h.SMALL < arms <= h.FEW,
+            arms > h.FEW,
+            h.DENSE in there,
+            h.PANEL in there,
+        )
         advisors = [k for k, member in enumerate(self.members) if member.I[h.KIND] in (h.ADVISOR, h.PANEL)]
         self._advice = 0
         if len(advisors) == 1:
