@@ -58,12 +58,21 @@ def cells(structure: Structure, depth: int) -> Ints:
     return code_of(CELLS, features, 1 << depth) if len(features) == 1 else code_of(NUMBER, features, 2, depth)
 
 
+def places(structure: Structure, words: int) -> Ints:
+    """The code of what a panel sees, in so many words of a key."""
+    from .kernels.keys import NUMBERS
+
+    return code_of(NUMBERS, structure.finest.features, words)
+
+
 class Keys:
-    """The keys of several members over one space, side by side in one row: one word for each code in `beside`, then the structure's own."""
+    """The keys of several members over one space, side by side in one row: those of the codes in `beside`, then the structure's own."""
 
     def __init__(self, structure: Structure, beside: Sequence[Ints] = ()) -> None:
         self.space, self.given = structure.space, (structure, beside)
-        words = [1] * len(beside) + structure.key_words()
+        from .kernels.keys import NUMBERS
+
+        words = [int(code[-1]) if code[0] == NUMBERS else 1 for code in beside] + structure.key_words()
         begins = np.cumsum([0, *words]).tolist()
         self.codes = list(zip([*beside, *structure.codes()], begins, words, strict=False))  # how, and which words of a key
         self.key: Ints = np.zeros(begins[-1], dtype=np.int64)

@@ -6,11 +6,17 @@ A code says how: [how, n, the n features, then]
 - CELLS: leaves. One feature in equal cells.
 - GRID: the bits of each feature. Row-major cell number, the first feature counting most.
 - NOTHING: no key is needed.
+- NUMBERS: words. What a panel sees (`panel.py`): the bits of 1, of each feature in standard deviations of a uniform one from the middle, of 0s.
 """
+
+import math
+
+import numpy as np
 
 from .jit import inner, kernel
 
-PATH, NUMBER, CELLS, GRID, NOTHING = 1, 2, 3, 4, 5
+PATH, NUMBER, CELLS, GRID, NOTHING, NUMBERS = 1, 2, 3, 4, 5, 6
+SPREAD = math.sqrt(12.0)
 
 
 @kernel
@@ -68,6 +74,14 @@ def _encode_one(code, low, high, point, key):
                     for _ in range(depth - 1 - level):
                         digit *= k
                     key[0] += digit
+    elif how == NUMBERS:
+        z = key.view(np.float64)
+        z[0] = 1.0
+        for j in range(n):
+            f = code[2 + j]
+            z[1 + j] = ((point[f] - low[f]) / (high[f] - low[f]) - 0.5) * SPREAD
+        for j in range(1 + n, len(z)):
+            z[j] = 0.0
     elif how == CELLS:
         key[0] = _cell(code, 0, low, high, point, code[rest])
     elif how == GRID:

@@ -95,7 +95,7 @@ class FeatureHSB(HSB):
         if features is not None and not isinstance(features, Features):
             raise InputError(f"features must be hsb.Features(age=hsb.Number(), ...), or left out; given {features!r}.")
         self.features = Features() if features is None else features
-        self.drift, self.stop, self.regions = "auto", None, None
+        self.drift, self.stop, self.regions, self._panel = "auto", None, None, True
         self._first_slots = 0  # that there were before anything was learned
         self._noted = -1.0
         width = width_for(len(arms := arm_list(arms)), self.features.limits["width"])

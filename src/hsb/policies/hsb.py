@@ -12,10 +12,10 @@ from ..arguments import arm_list, is_number, stop_prior
 from ..errors import InputError
 from ..features import Features
 from ..kernels import header as h
-from ..locators import Keys, cells
+from ..locators import Keys, cells, places
 from ..quantise import halvings
 from ..ranges import UNIT
-from ..state import State, depth_for, hang, make_advisor, make_head
+from ..state import State, depth_for, hang, make_advisor, make_head, make_panel, room_for, set_places, width_for
 from ..structures import Structure, from_dict
 from ..theory.anytime import anytime_schedule
 from ..theory.schedule import Constant, Falling, Schedule
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Drift = float | Literal["auto"] | None
 _UNSAID: Any = object()
+MOST_FEATURES = 256  # of a structure, that a panel of models looks at
 
 
 class HSB(Mixture):
@@ -101,6 +102,8 @@ class HSB(Mixture):
         if self.drift == "auto":
             self._against = "the mapping that its advisor has learned"
         self._depth = depth_for(structure.leaves, len(arms := arm_list(arms)))  # of the advisor: as deep as the arms allow
+        several = 1 < len(structure.finest.features) < width_for(len(arms), MOST_FEATURES)
+        self._panel = self.drift == "auto" and several  # then models advise, not a tree of cells
         super().__init__(
             arms=arms,
             horizon=horizon,
@@ -123,7 +126,15 @@ class HSB(Mixture):
         return Constant(self.learning_rate, drift)
 
     def _locator(self) -> Keys:
-        return Keys(self.structure, [cells(self.structure, self._depth)] if self.drift == "auto" else [])
+        if self.drift != "auto":
+            return Keys(self.structure)
+        return Keys(
+            self.structure, [places(self.structure, self._room()) if self._panel else cells(self.structure, self._depth)]
+        )
+
+    def _room(self) -> int:
+        """Words of a key that its advisor takes."""
+        return room_for(1 + len(self.structure.finest.features), MOST_FEATURES) if self._panel else 1
 
     def _fresh(self) -> State:
         """The structure's members; in the default, below a head, beside an advisor."""
@@ -132,8 +143,11 @@ class HSB(Mixture):
         if self.drift != "auto":
             return State(members, words, walks)
         head = make_head(anytime_schedule(arms=arms).head, arms)
-        (advisor,) = hang([make_advisor(self._depth, arms)], option=1, offset=0)
-        return State([head, advisor, *hang(members, option=0, offset=2)], [0, 1, *words], [None, None, *walks])
+        advisor = make_panel(self._room(), arms) if self._panel else make_advisor(self._depth, arms)
+        if self._panel:
+            set_places(advisor, range(len(structure.finest.features)))
+        hang([advisor], option=1, offset=0)
+        return State([head, advisor, *hang(members, option=0, offset=2)], [0, self._room(), *words], [None, None, *walks])
 
     def _look(self, depth: int) -> None:
         """Begin anew with an advisor that looks that closely."""
@@ -190,16 +204,17 @@ class HSB(Mixture):
                     "top= says how many are printed."
                 )
             return explain_mapping(self, self._mapping(), names=names, contexts=contexts, top=top)
-        edges = edges_of(self.structure, self._advisor_parts())
+        edges = None if self._panel else edges_of(self.structure, self._advisor_parts())
         return explain_played(self, self.structure, edges=edges, names=names, contexts=contexts, rules=rules, top=top)
 
     def _mapping(self) -> Explanation:
         """What it has learned: the mixture's most probable mapping; of a policy with an advisor, how that splits the space."""
         from ..explain import explain, explain_advisor
 
-        if self.drift == "auto":
+        if self.drift == "auto" and not self._panel:
             return explain_advisor(self.structure, self.state.members[1], self.arms)
-        return explain(self.structure, self.state.members, self.arms, self.stop)
+        members = self.state.members[2 if self._panel else 0 :]
+        return explain(self.structure, members, self.arms, self.stop)
 
     def _advisor_parts(self) -> list[int]:
         """Into how many equal parts the advisor divides each feature of the space."""
@@ -223,7 +238,7 @@ class HSB(Mixture):
             prior = slice(int(fresh.I[h.PRIOR]), int(fresh.I[h.PRIOR] + fresh.I[h.OPTIONS]))
             arrays["0.floats"] = arrays["0.floats"].copy()
             arrays["0.floats"][prior] = fresh.F[prior]
-        if self.drift == "auto" and self._depth != (depth := int(arrays["1.ints"][h.DEPTH])):
+        if self.drift == "auto" and not self._panel and self._depth != (depth := int(arrays["1.ints"][h.DEPTH])):
             self._look(depth)  # as closely as it could when there were fewer arms
         super().take_arrays(arrays)
 
@@ -256,12 +271,21 @@ class HSB(Mixture):
         return upgraded
 
     def settings(self) -> dict[str, Any]:
-        more = {"regions": self.regions, "drift": self.drift, "stop": self.stop}
+        more: dict[str, Any] = {"regions": self.regions, "drift": self.drift, "stop": self.stop}
+        more |= {"advisor": "panel"} if self._panel else {}
         return {"structure": self.structure.to_dict(), **self._settings(), **more}
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        return cls(from_dict(settings.pop("structure")), **settings, **common)
+        advisor = settings.pop("advisor", "tree")  # files of before there were panels do not say
+        policy = cls(from_dict(settings.pop("structure")), **settings, **common)
+        if policy._panel != (advisor == "panel"):
+            if policy._panel is False:
+                raise ValueError("its advisor does not fit its structure")
+            policy._panel = False
+            policy.locator, policy.state = policy._locator(), policy._fresh()
+            policy._refresh()
+        return policy
 
     def _shown(self) -> dict[str, Any]:
         shown: dict[str, Any] = {"structure": self.structure, "learning_rate": self.learning_rate}
