@@ -99,7 +99,7 @@ def test_arrays_become_lists(context: Any, expected: Any) -> None:
     assert through_json(hsb.Decision(context=context, arm=1, propensity=0.5)).context == expected
 
 
-@pytest.mark.parametrize("context", [object(), {1: 2}, b"x", [set()], 1j, np.datetime64("2020-01-01")], ids=str)
+@pytest.mark.parametrize("context", [OBJECT, {1: 2}, b"x", [set()], 1j, np.datetime64("2020-01-01")], ids=list("abcdef"))
 def test_other_contexts_cannot_be_written(context: Any) -> None:
     with pytest.raises(hsb.InputError, match="cannot be written as plain data"):
         hsb.Decision(context=context, arm=1, propensity=0.5).to_dict()
@@ -112,6 +112,7 @@ def test_other_arms_cannot_be_written_either() -> None:
         hsb.Decision(context=0, arm=1, propensity="half").to_dict()  # type: ignore[arg-type]
 
 
+OBJECT = object()
 RIGHT = {"context": 0.3, "arm": "a", "propensity": 0.5}
 WRONG: list[tuple[Any, str]] = [
     (3, "from_dict needs a dict"),
@@ -126,7 +127,7 @@ WRONG: list[tuple[Any, str]] = [
     (RIGHT | {"arm": {"list": []}}, "'arm' of a decision must be"),
     (RIGHT | {"available": "abc"}, "'available' of a decision must be None or a list"),
     (RIGHT | {"available": [["a"]]}, "'available' of a decision must be"),
-    (RIGHT | {"context": object()}, "'context' of a decision must be plain data"),
+    (RIGHT | {"context": OBJECT}, "'context' of a decision must be plain data"),
     (RIGHT | {"context": {"a": {1: 2}}}, "'context' of a decision must be plain data"),
     (RIGHT | {"id": 1.0}, "'id' of a decision must be None or a whole number"),
     (RIGHT | {"id": True}, "'id' of a decision must be"),
@@ -140,7 +141,7 @@ WRONG: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("data", "message"), WRONG, ids=str)
+@pytest.mark.parametrize(("data", "message"), WRONG, ids=[message for _, message in WRONG])
 def test_wrong_data_is_named(data: Any, message: str) -> None:
     assert hsb.Decision.from_dict(RIGHT).arm == "a"
     with pytest.raises(hsb.InputError, match=message):
