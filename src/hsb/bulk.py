@@ -179,7 +179,7 @@ class Bulk(Floored, Scaled):
         """
         n, before = len(losses), self.rounds
         arms, chances = np.empty(n, dtype=np.int64), np.empty(n)
-        play = type(self)._play if self.floor == 0.0 or self.floors_tables else Bulk._play
+        play = type(self)._play if self.even == 0.0 or self.floors_tables else Bulk._play
         play(self, points, masks, losses, self.rng.random(n), arms, chances, to_come)
         self.rounds = before + n
         self.version += 1

@@ -18,6 +18,8 @@ class Floored:
 
     arms: list[Hashable]
     floor: float
+    even: float
+    """The share that is played uniformly now: `floor`, or more where a policy needs it."""
     floors_tables: ClassVar[bool] = False
     """Does its own `_play` look at `floor`? Else tables are played round by round where there is one."""
 
@@ -31,21 +33,21 @@ class Floored:
 
     def _floored(self, offered: Masks, u: float) -> tuple[int, float]:
         """`_choose`, but the share `floor` of all decisions is uniform over the offered arms; the propensity says so."""
-        if self.floor == 0.0:
+        if self.even == 0.0:
             return self._choose(offered, u)
         among = np.flatnonzero(offered) if len(offered) else np.arange(len(self.arms))
-        if u < self.floor:
+        if u < self.even:
             p = np.empty(len(self.arms))
             self._fill(offered, p)
-            index = int(among[min(int(u / self.floor * len(among)), len(among) - 1)])
+            index = int(among[min(int(u / self.even * len(among)), len(among) - 1)])
             chance = float(p[index])
         else:
-            index, chance = self._choose(offered, min((u - self.floor) / (1.0 - self.floor), BELOW_ONE))
-        return index, min((1.0 - self.floor) * chance + self.floor / len(among), 1.0)
+            index, chance = self._choose(offered, min((u - self.even) / (1.0 - self.even), BELOW_ONE))
+        return index, min((1.0 - self.even) * chance + self.even / len(among), 1.0)
 
     def _raised(self, p: Floats, offered: Masks) -> Floats:
         """A distribution, or a table of them with a mask for each row, with the floor."""
-        if self.floor == 0.0:
+        if self.even == 0.0:
             return p
         among = (offered > 0).astype(np.float64) if len(offered) else np.ones(p.shape)
-        return np.asarray((1.0 - self.floor) * p + self.floor * among / among.sum(axis=-1, keepdims=True))
+        return np.asarray((1.0 - self.even) * p + self.even * among / among.sum(axis=-1, keepdims=True))

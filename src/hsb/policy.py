@@ -69,7 +69,7 @@ class Policy(Bulk):
         self.offer = Offer(arms)
         self.arms = self.offer.arms
         self.loss_scale = LossScale(loss_range, reward_range, outside)
-        self.floor = floor_share(floor)
+        self.floor = self.even = floor_share(floor)
         self.rounds = 0  # rounds learned from
         self.clipped = 0  # contexts that lay outside the space and were clipped
         self.version = 0  # changes whenever a decision could turn out otherwise

@@ -139,7 +139,7 @@ def keep_in_range(F, I, b, now):
 
     O(M), once in a long while.
     """
-    if now < h.ARM_LOW:
+    if now < h.ARM_LOW or now > h.ARM_HIGH:
         _scale(F, I, b, 1.0 / now)
         return total(F, b, I[h.TOP], I[h.TOP_SIZE])
     return now

@@ -25,6 +25,7 @@ FLOOR = 5  # share of the decisions that is played uniformly; only whole tables 
 LOST = 6  # sum of the losses
 EXCESS = 7  # sum of loss + ln(Z)/rate, and of the price of sharing (`theory/schedule.py`)
 MASKED = 8  # rounds with a loss in which some arms were not offered
+SHIFT = 9  # what is taken off every loss before it is learned: set beforehand, so that it favours no mapping
 STATE_WORDS = 16
 
 # Words of a state's I.
@@ -112,6 +113,7 @@ BLOCK = 8  # fan-out of the sum tree over arms
 ARM_TINY = 1e-260
 LOG_ARM_TINY = math.log(ARM_TINY)
 ARM_LOW = 1e-100  # an arm block is rescaled when its total falls below
+ARM_HIGH = 1e100  # or rises above, where losses are shifted
 OPTION_TINY = 2.0**-664
 BASE = 2.0**664
 LOG_BASE = math.log(BASE)

@@ -227,15 +227,17 @@ def is_sole(offered):
 def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
     """Learn that `arm`, played with probability `chance`, had this loss. A status, of which only DONE changed anything.
 
+    What is learned is loss - SHIFT, which may be negative; then chance >= RATE * SHIFT, so that no weight grows by more than e.
+
     `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not offered, those
     are multiplied by g, so that the offered arms keep their total. Every node learned from then shares `DRIFT` of its weights. `advised`, if
     not below 0, is how much of the advice was on the arm when it was decided: what the advisor says now is then of no account.
     """
-    x = min(F[h.RATE] * loss / (chance + F[h.GAMMA]), MOST)
+    x = min(F[h.RATE] * (loss - F[h.SHIFT]) / (chance + F[h.GAMMA]), MOST)
     drift = F[h.DRIFT], F[h.HEAD_DRIFT]
     log_z = 0.0
     masked = arms.is_masked(offered)
-    if x > 0.0 and I[h.ALL_ARMS] > 1 and not (masked and is_sole(offered)):  # else there is nothing to weigh
+    if x != 0.0 and I[h.ALL_ARMS] > 1 and not (masked and is_sole(offered)):  # else there is nothing to weigh
         if _is_short(I):
             return h.SHORT
         if not visited or masked:
@@ -264,7 +266,7 @@ def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
         count(F, loss, log_z, masked)
     else:
         F[h.LOST] += loss
-        F[h.EXCESS] += loss if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
+        F[h.EXCESS] += loss - F[h.SHIFT] if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
         F[h.MASKED] += 1.0 if masked and loss > 0.0 else 0.0
     _teach(F, I, key, arm, loss, visited, kinds[4], kinds[10])
     return h.DONE
@@ -284,7 +286,7 @@ def _recall(F, I, offered, arm, advised, heads):
 @inner
 def count(F, loss, log_z, masked):
     """Add a round with a loss to what a certificate needs; where some arms were not offered, mappings may have slept through it."""
-    gain = loss + log_z / F[h.RATE]
+    gain = loss - F[h.SHIFT] + log_z / F[h.RATE]
     F[h.LOST] += loss
     F[h.EXCESS] += (max(gain, 0.0) if masked else gain) + F[h.PRICE]
     if masked:

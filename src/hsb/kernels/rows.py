@@ -12,7 +12,7 @@ true value is v * BASE**-e (e = inf: the prior forbids stopping; e = 0: nothing 
 import math
 
 from . import arms
-from .header import ARM_LOW, BASE, LOG_BASE, LOGS, OPTION_TINY, TOP, TOP_SIZE
+from .header import ARM_HIGH, ARM_LOW, BASE, LOG_BASE, LOGS, OPTION_TINY, TOP, TOP_SIZE
 from .jit import inner
 
 ARMS_AT = 2  # where a row's arm block begins
@@ -108,7 +108,7 @@ def turn(F, I, row, now, below):
     rate = F[row]
     stop, go = rate * now, F[row + 1] * below
     s = stop + go
-    if now >= ARM_LOW and min(stop, go) >= OPTION_TINY * s:
+    if ARM_LOW <= now <= ARM_HIGH and min(stop, go) >= OPTION_TINY * s:
         inv = 1.0 / s
         F[row] = rate * inv
         F[row + 1] = go * inv
@@ -132,7 +132,7 @@ def rare_turn(F, I, row, now, below, s):
     else:
         stop, go, v, e = rate * now, v * below, v * below, -e
         usual = OPTION_TINY * s <= go <= s
-    if usual and now >= ARM_LOW:  # what is hidden stays hidden
+    if usual and ARM_LOW <= now <= ARM_HIGH:  # what is hidden stays hidden
         inv = 1.0 / s
         F[row] = rate * inv
         F[row + 1] = F[row + 1] * below * inv

@@ -46,13 +46,16 @@ class Certificate:
     """Whom the policy is compared with."""
     delta: float | None = None
     """The probability that it does not hold; None: it always does, of estimated losses."""
+    shifted: bool = False
+    """Were losses learned as what they are more or less than a number b set beforehand? Estimates are then b + (loss - b) / propensity."""
     units: str = "1"
     """What losses are measured in: the width of `loss_range`; where that is found on the way, its width in the round of each loss."""
 
     @property
     def total(self) -> float:
         """The bound for all rounds together."""
-        return min(self.prior_cost / self.rate + self.excess, self.lost if self.excess < math.inf else math.inf)
+        bound = self.prior_cost / self.rate + self.excess
+        return bound if self.shifted or self.excess == math.inf else min(bound, self.lost)
 
     @property
     def average(self) -> float:
@@ -65,8 +68,9 @@ class Certificate:
         if self.excess == math.inf:
             return "Part of this policy's rounds were learned by a version of hsb that did not count what a certificate needs."
         left_out = ", rounds left out in which its arm was not offered" if self.masked else ""
+        estimate = "b + (loss - b) / propensity, b set beforehand" if self.shifted else "loss / propensity"
         if self.delta is None:
-            how = f", whose loss is estimated from the same rounds by loss / propensity{left_out}."
+            how = f", whose loss is estimated from the same rounds by {estimate}{left_out}."
         else:
             how = f", with probability {1.0 - self.delta:g} at least{left_out}."
         what = f"Over the {self.rounds:,} rounds learned from, at most {self.average:.4g} a round was lost more than by"

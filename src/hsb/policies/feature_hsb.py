@@ -37,7 +37,8 @@ from ..theory.anytime import anytime_schedule
 from ..theory.schedule import Schedule
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed
 from .encoded import Encoded
-from .hsb import HSB, own_signature
+from .hsb import own_signature
+from .leaning import MOST, Leaning
 from .mixture import Mixture
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ MIXTURE = 0.0002  # prior weight of all that the guarantee is about, beside the 
 PANEL, FIXED = 0, 1  # options of the head, and members 1 and 2; then one for each slot
 
 
-class FeatureHSB(HSB):
+class FeatureHSB(Leaning):
     """What `hsb.HSB(arms=...)` makes where no structure is given: contexts are dicts, rows or numbers, as people have them.
 
     A panel of models (`kernels/panel.py`) advises; beside it stand, for the guarantee, the best single arm and a tree over each feature: of
@@ -157,6 +158,7 @@ class FeatureHSB(HSB):
         self.locator.locate(context)
 
     def _locate_decision(self, decision: Decision, own: bool) -> None:
+        self._plain = not own or decision.rounds < self._since
         seen = decision.seen if own else None
         if seen is not None and seen is self.locator.cells:
             return  # it was decided just now
@@ -233,6 +235,7 @@ class FeatureHSB(HSB):
         a, c = self.encoder.refit()
         missing = self.encoder.missing_places
         rescale(self.state.members[1], a, c, missing)
+        self._lean()
         self._visited = False
         self.version += 1
 
@@ -285,6 +288,7 @@ class FeatureHSB(HSB):
             self.rounds, some = begun + start, slice(start, stop)
             if raw is None:
                 self._locate_row(rows.points[start])
+                self._plain = True
                 self._update(rows.offered(start), int(rows.arm[start]), float(rows.losses[start]), float(chances[start]))
                 continue
             self._visited = False
@@ -298,7 +302,9 @@ class FeatureHSB(HSB):
                 np.ascontiguousarray(chances[some]),
             )
             for part in self._stretches(stop - start):
+                self.state.set_shift(0.0)
                 self.state.learn(table, part)
+            self.state.set_shift(self._shift)
             self._observed(raw)
         self.rounds = begun + n
         self.version += 1
@@ -321,7 +327,8 @@ class FeatureHSB(HSB):
         regions = arms if regions is None else regions
         dearer = float(self._arm_costs().max()) - math.log(arms)
         cost = theory.prior_bound(BinaryTree(depth=5), arms=arms, regions=regions, dearer=dearer)
-        return self._bound(cost + self._dearest(), horizon, implicit=self.implicit, delay=delay)
+        lean = 0.0 if self.implicit else MOST
+        return self._bound(cost + self._dearest(), horizon, implicit=self.implicit, delay=delay, lean=lean)
 
     def _dearest(self) -> float:
         """What naming the dearest feature costs."""
@@ -408,7 +415,10 @@ class FeatureHSB(HSB):
         self._encoder, self._first_slots = encoder, first
         self.locator = self._locator()
         self.state = self._fresh()
-        Mixture.take_arrays(self, {name: array for name, array in arrays.items() if not name.startswith("encoder.")})
+        self._take_leaning(arrays["leaning"])
+        Mixture.take_arrays(
+            self, {name: array for name, array in arrays.items() if not name.startswith("encoder.") and name != "leaning"}
+        )
 
     __signature__ = own_signature(__init__)
 

@@ -32,6 +32,7 @@ class Mixture(Rated, Located, listed=False):
     _advised: float
     floors_tables = True
     _own = ("locator", "state")
+    _shifted = False  # were losses learned less a number set beforehand?
     _against: str = "the mapping that explain() shows"
 
     def __init__(
@@ -98,7 +99,7 @@ class Mixture(Rated, Located, listed=False):
         _, _, drift, head_drift = self._stretch
         price = self._stretch.sharing(len(self.arms)) / self.rate
         gamma = self.rate / 2.0 if self.implicit else 0.0
-        self.state.set_pace(self.rate, gamma=gamma, drift=drift, head_drift=head_drift, price=price, floor=self.floor)
+        self.state.set_pace(self.rate, gamma=gamma, drift=drift, head_drift=head_drift, price=price, floor=self.even)
 
     def _flatten(self, r: float) -> None:
         self.state.flatten(r)
@@ -112,7 +113,7 @@ class Mixture(Rated, Located, listed=False):
             self.state.play(table, out, part, to_come=to_come - part.start)
 
     def decide_rows(self, points: Table, masks: Masks, us: Floats) -> tuple[Ints, Floats, Floats]:
-        if self.floor > 0.0 or len(us) < MANY:
+        if self.even > 0.0 or len(us) < MANY:
             return super().decide_rows(points, masks, us)
         self._visited, n = False, len(us)
         out = self.state.tables.Chosen(np.empty(n, dtype=np.int64), np.empty(n), np.empty(n))
@@ -136,10 +137,10 @@ class Mixture(Rated, Located, listed=False):
         """What it would play on every row of a log, a column an arm. O(rows * nodes * arms), compiled."""
         self._visited, table = False, np.empty((len(rows.pool), len(self.arms)))
         self.state.distributions(self.state.tables.Rounds(self.locator.keys(rows.points), rows.masks, rows.pool), table)
-        return self._raised(table, rows.masks[rows.pool]) if self.floor > 0.0 else table
+        return self._raised(table, rows.masks[rows.pool]) if self.even > 0.0 else table
 
     def replay_rows(self, rows: Rows) -> Ints:
-        if self.floor > 0.0:
+        if self.even > 0.0:
             return super().replay_rows(rows)
         from ..kernels import replay as kernels
 
@@ -190,7 +191,7 @@ class Mixture(Rated, Located, listed=False):
             # A union over mappings, by their prior weights, and over the rates and sets of arms that there were (`docs/proofs.md`).
             cost += mapping + math.log(self._phases * (self._phases + 1) / delta)
         units = self.loss_scale.units
-        return Certificate(self.rounds, lost, excess, cost, self.rate, masked > 0.0, self._against, delta, units)
+        return Certificate(self.rounds, lost, excess, cost, self.rate, masked > 0.0, self._against, delta, self._shifted, units)
 
     def _arm_costs(self) -> Floats:
         """What naming each arm costs: ln M, and for one that was added, ln of how many there were then."""

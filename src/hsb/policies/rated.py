@@ -78,7 +78,9 @@ class Rated(Policy, listed=False):
         self.schedule = self._scheduled()
         self._turn(self.rounds)
 
-    def _bound(self, cost: float, horizon: float | None, *, implicit: bool = False, delay: float = 0.0) -> float:
+    def _bound(
+        self, cost: float, horizon: float | None, *, implicit: bool = False, delay: float = 0.0, lean: float = 0.0
+    ) -> float:
         """What the schedule proves against mappings with ln(1/beta) = cost, over `horizon` rounds or those it was made for."""
         horizon = self.horizon if horizon is None else horizon
         if horizon is None:
@@ -90,7 +92,9 @@ class Rated(Policy, listed=False):
                 "delay must be a number of rounds; given infinity. Feedback that never comes is never learned from."
             )
         arms = len(self.arms)
-        return self.schedule.bound(cost, arms=arms, horizon=horizon, implicit=implicit, floor=self.floor, delay=delay)
+        return self.schedule.bound(
+            cost, arms=arms, horizon=horizon, implicit=implicit, floor=self.floor, delay=delay, lean=lean
+        )
 
     def to_arrays(self) -> Arrays:
         return {"rate": np.array([self.rate])}

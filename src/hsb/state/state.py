@@ -90,6 +90,14 @@ class State:
         """Go on from these sums."""
         self.F[h.LOST : h.MASKED + 1] = sums
 
+    def set_shift(self, shift: float) -> None:
+        """What is taken off every loss that is learned from now on."""
+        self.F[h.SHIFT] = shift
+
+    def set_floor(self, floor: float) -> None:
+        """The share of decisions that whole tables play uniformly."""
+        self.F[h.FLOOR] = floor
+
     def flatten(self, r: float) -> None:
         """The rate falls by the factor r: every mapping's weight becomes prior^(1-r) weight^r, as if all had been learned so. O(rows)."""
         members = self.members

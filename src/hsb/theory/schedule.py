@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 FOREVER = 1 << 62
+LEANT = math.e - 2.0  # e^-x <= 1 - x + (e - 2) x^2 for x >= -1
 
 
 class Stretch(NamedTuple):
@@ -44,14 +45,23 @@ class Schedule(ABC):
         return -math.log(self.head[0]) if self.head else 0.0
 
     def bound(
-        self, cost: float, *, arms: int, horizon: float, implicit: bool = False, floor: float = 0.0, delay: float = 0.0
+        self,
+        cost: float,
+        *,
+        arms: int,
+        horizon: float,
+        implicit: bool = False,
+        floor: float = 0.0,
+        delay: float = 0.0,
+        lean: float = 0.0,
     ) -> float:
         """The expected regret over `horizon` rounds against a mapping with ln(1/beta) = cost: at most `horizon`, as losses are in [0, 1].
 
         The sum over stretches of M n rate/2 (twice that with implicit exploration) and of n sharing/rate, and (cost + head)/rate with the
         last rate. A `floor` e divides the first by 1 - e and adds e a round. Where every round is learned `delay` rounds late, a round costs
         `delay` * (rate + shares) more, and a fall of the rate `delay` at most; rounds then count 1 + 2 delay/M in the schedule. That is for
-        losses set beforehand.
+        losses set beforehand. With a `lean` e, the share M rate b of rounds, e at most, may be uniform, for a shift b of the losses:
+        M n rate (e - 2) takes the place of M n rate/2, e being Euler's number, divided by 1 - lean, and that share is added.
         """
         if floor == 1.0:
             return float(horizon)
@@ -61,7 +71,10 @@ class Schedule(ABC):
             stretch = self.stretch(int(done))
             end = horizon * scale if stretch.until >= FOREVER else min(float(stretch.until), horizon * scale)
             n, rate = (end - done) / scale, stretch.rate
-            total += second * n * rate + n * stretch.sharing(arms) / rate
+            total += (second if lean == 0.0 else LEANT * arms / (1.0 - max(lean, floor))) * n * rate + n * stretch.sharing(
+                arms
+            ) / rate
+            total += n * min(lean, arms * rate)
             total += delay * n * (rate + stretch.drift + stretch.head_drift) + min(delay, done / scale)
             if stretch.until >= FOREVER or total >= horizon:
                 break

@@ -1,0 +1,69 @@
+"""Losses near 1, as of clicks: they are learned as what they are more or less than a number set beforehand, and all arms are played a little."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..decision import Decision
+from ..types import Arrays, Masks
+from .hsb import HSB
+
+FROM = 256  # rounds after which there is an average to lean on
+MOST = 0.05  # share of decisions that is played uniformly for it, at most
+
+
+class Leaning(HSB, listed=False):
+    """A mixture that takes a shift b off every loss, the same for all mappings, so that it favours none.
+
+    Where losses are near 1, an arm that is not played looks good for not losing, and the mixture would try it again and again; of l - b an
+    arm's estimate is about 0 unless it is better or worse than usual. The share M * rate * b of all decisions is uniform, so that no estimate
+    of l - b is below -1 / rate, which the proof needs (`docs/proofs.md`). b is 2 * (average loss) - 1, or 0, set when the rounds double.
+    Logged decisions, and those made before b was set, are learned with b = 0.
+    """
+
+    _shift, _shifted = 0.0, False
+    _since = 0  # rounds that had been learned when it was set
+    _plain = False  # is the next round learned without it?
+
+    def _turn(self, rounds: int) -> None:
+        super()._turn(rounds)
+        self._stand(self._shift)
+
+    def _lean(self) -> None:
+        """Set the shift by the average loss so far."""
+        if not self.implicit and self.rounds + 1 >= FROM:
+            self._stand(max(0.0, 2.0 * float(self.state.sums[0]) / (self.rounds + 1) - 1.0))
+
+    def _stand(self, shift: float) -> None:
+        """With this shift, or as much of it as the most uniform play allows."""
+        step = len(self.arms) * self.rate
+        even = min(MOST, step * shift)
+        shift = min(shift, even / step)
+        if shift != self._shift:
+            self._since = self.rounds + 1
+        self._shift, self._shifted = shift, self._shifted or shift > 0.0
+        self.even = max(self.floor, even)
+        self.state.set_shift(shift)
+        self.state.set_floor(self.even)
+
+    def _locate_decision(self, decision: Decision, own: bool) -> None:
+        self._plain = not own or decision.rounds < self._since
+        super()._locate_decision(decision, own)
+
+    def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
+        plain, self._plain = self._plain, False
+        if plain:
+            self.state.set_shift(0.0)
+        super()._update(offered, index, loss, propensity)
+        self.state.set_shift(self._shift)
+
+    def to_arrays(self) -> Arrays:
+        return {**super().to_arrays(), "leaning": np.array([self._shift, self._since, self._shifted])}
+
+    def _take_leaning(self, leaning: Any) -> None:
+        """What `to_arrays` gave, in a policy that has its state already."""
+        if leaning.shape != (3,) or not (0.0 <= leaning[0] <= 1.0 and 0.0 <= leaning[1] < 2**62 and leaning[2] in (0.0, 1.0)):
+            raise ValueError("what it leans on must be a shift in [0, 1], and since when")
+        self._shift, self._since, self._shifted = float(leaning[0]), int(leaning[1]), bool(leaning[2])
