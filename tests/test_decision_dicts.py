@@ -13,6 +13,8 @@ from test_storage import ARMS
 
 import hsb
 
+OBJECT = object()
+
 
 def through_json(decision: hsb.Decision) -> hsb.Decision:
     return hsb.Decision.from_dict(json.loads(json.dumps(decision.to_dict())))
@@ -112,7 +114,6 @@ def test_other_arms_cannot_be_written_either() -> None:
         hsb.Decision(context=0, arm=1, propensity="half").to_dict()  # type: ignore[arg-type]
 
 
-OBJECT = object()
 RIGHT = {"context": 0.3, "arm": "a", "propensity": 0.5}
 WRONG: list[tuple[Any, str]] = [
     (3, "from_dict needs a dict"),

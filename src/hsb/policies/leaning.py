@@ -1,4 +1,4 @@
-"""Losses near 1, as of clicks: they are learned as what they are more or less than a number set beforehand, and all arms are played a little."""
+"""Losses near 1, as of clicks: learned as what they are more or less than a number set beforehand."""
 
 from __future__ import annotations
 
