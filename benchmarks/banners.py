@@ -1,7 +1,7 @@
 """What HSB without a structure earns in a shop with five banners, beside hsb.LinUCB on columns made by hand (docs/contexts.md).
 
-    python benchmarks/banners.py            some minutes
-    python benchmarks/banners.py --quick    one seed, 10,000 visitors
+python benchmarks/banners.py            some minutes
+python benchmarks/banners.py --quick    one seed, 10,000 visitors
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def one_hot(visitors: dict[str, Any]) -> Floats:
 
 def with_evening(visitors: dict[str, Any]) -> Floats:
     """The same, and a seventeenth for evenings, which one must know to matter."""
-    evening = (visitors["hour"] >= 18) & (visitors["hour"] < 23)
+    evening = np.clip((visitors["hour"] - 13) / 7, 0.0, 1.0)
     return np.column_stack([one_hot(visitors), evening])
 
 
@@ -72,7 +72,10 @@ def main() -> None:
     print("| | " + " | ".join(f"{mark:,}" for mark in MARKS if mark <= rounds) + " |")
     for name in POLICIES:
         each = np.array([earned(name, seed, rounds) for seed in seeds])
-        print(f"| {name} | " + " | ".join(f"{m:.4f}" for m in each.mean(axis=0)) + f" | (last: {each[:, -1].round(4)})", flush=True)
+        print(
+            f"| {name} | " + " | ".join(f"{m:.4f}" for m in each.mean(axis=0)) + f" | (last: {each[:, -1].round(4)})",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
