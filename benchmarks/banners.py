@@ -21,7 +21,7 @@ SEEDS = (0, 1, 2)
 MARKS = (2_000, 10_000, 50_000)
 
 
-def one_hot(visitors: dict[str, Any]) -> Floats:
+def one_hot(visitors: Any) -> Floats:
     """Sixteen columns in [0, 1], as one would make them by hand: a column a country and a device, 0 and a flag where a number is missing."""
     age, spend, hour = visitors["age"], visitors["spend"], visitors["hour"]
     columns = [visitors["country"] == country for country in COUNTRIES] + [visitors["device"] == device for device in DEVICES]
@@ -29,13 +29,13 @@ def one_hot(visitors: dict[str, Any]) -> Floats:
     return np.column_stack([*columns, hour / 24, visitors["is_member"]]).astype(np.float64)
 
 
-def with_evening(visitors: dict[str, Any]) -> Floats:
+def with_evening(visitors: Any) -> Floats:
     """The same, and a seventeenth for evenings, which one must know to matter."""
     evening = np.clip((visitors["hour"] - 13) / 7, 0.0, 1.0)
     return np.column_stack([one_hot(visitors), evening])
 
 
-def plain(visitors: dict[str, Any]) -> Any:
+def plain(visitors: Any) -> Any:
     """The table as it is."""
     return visitors
 
@@ -45,12 +45,12 @@ def linear(columns: int, alpha: float) -> Callable[[int], hsb.Policy]:
     return lambda seed: hsb.LinUCB(hsb.Box.unit(columns), arms=5, alpha=alpha, seed=seed)
 
 
-POLICIES: dict[str, tuple[Callable[[int], hsb.Policy], Callable[[dict[str, Any]], Any]]] = {
+POLICIES: dict[str, tuple[Callable[[int], hsb.Policy], Callable[[Any], Any]]] = {
     "hsb.HSB(arms=5), dicts": (lambda seed: hsb.HSB(arms=5, seed=seed), plain),
     "hsb.LinUCB, 16 columns by hand": (linear(16, 1.0), one_hot),
     "hsb.LinUCB, the same, alpha 0.3": (linear(16, 0.3), one_hot),
     "hsb.LinUCB, alpha 0.3, and a column for evenings": (linear(17, 0.3), with_evening),
-    "hsb.Uniform(arms=5)": (lambda seed: hsb.Uniform(arms=5, seed=seed), one_hot),
+    "hsb.Uniform(arms=5)": (lambda seed: hsb.Uniform(arms=5, seed=seed), plain),
 }
 
 

@@ -12,6 +12,7 @@ COUNTRIES = {"DE": 0.3, "FR": 0.2, "GB": 0.15, "ES": 0.12, "IT": 0.1, "NL": 0.08
 DEVICES = {"ios": 0.35, "android": 0.4, "web": 0.25}
 HOURS = np.array([1, 1, 1, 1, 1, 1, 2, 3, 4, 4, 4, 4, 5, 5, 4, 4, 4, 5, 6, 8, 9, 9, 7, 4], dtype=np.float64)  # visitors by hour
 AGE_UNKNOWN, SPEND_UNKNOWN, MEMBERS = 0.3, 0.1, 0.35
+COLUMNS = [("country", "U2"), ("age", "f8"), ("device", "U7"), ("hour", "i8"), ("is_member", "?"), ("spend", "f8")]
 LEAST, MOST = 0.004, 0.5  # of the chance of a click
 LEVEL, EFFECT = 0.0025, 0.72  # of all effects: clicks are then .068 at random and .136 at best
 
@@ -21,10 +22,11 @@ class Banners(Problem):
 
     The chance of a click is a sum of effects, most of one feature each (a country, a device, evenings, youth, membership) and three of two
     features together, cut to [0.004, 0.5]. Banners shown at random are clicked by 6.8 % of visitors, the best for each by 13.6 %. A loss is 1
-    where there is no click. Contexts are a dict of columns, NaN where a number is missing, as `hsb.simulate` takes it; no structure fits.
+    where there is no click. Contexts are a table with names, NaN where a number is missing, as `hsb.simulate` takes it; no structure fits.
 
     >>> visitors, losses, expected = Banners().sample(1000, seed=0)
-    >>> {name: column[0].item() for name, column in visitors.items()}
+    >>> dict(zip(visitors.dtype.names, visitors[1].item()))
+    {'country': 'FR', 'age': 23.0, 'device': 'ios', 'hour': 13, 'is_member': False, 'spend': nan}
     >>> losses.shape
     (1000, 5)
     """
@@ -44,14 +46,14 @@ class Banners(Problem):
         age = np.clip(np.rint(rng.normal(41.0, 14.0, rounds)), 16.0, 90.0)
         member = rng.random(rounds) < MEMBERS
         spend = np.round(rng.lognormal(3.0, 0.8, rounds) * np.where(member, 1.5, 1.0), 2)
-        return {
-            "country": rng.choice(list(COUNTRIES), rounds, p=list(COUNTRIES.values())),
-            "age": np.where(rng.random(rounds) < AGE_UNKNOWN, np.nan, age),
-            "device": rng.choice(list(DEVICES), rounds, p=list(DEVICES.values())),
-            "hour": rng.choice(24, rounds, p=HOURS / HOURS.sum()),
-            "is_member": member,
-            "spend": np.where(rng.random(rounds) < SPEND_UNKNOWN, np.nan, spend),
-        }
+        visitors = np.empty(rounds, dtype=COLUMNS)
+        visitors["country"] = rng.choice(list(COUNTRIES), rounds, p=list(COUNTRIES.values()))
+        visitors["age"] = np.where(rng.random(rounds) < AGE_UNKNOWN, np.nan, age)
+        visitors["device"] = rng.choice(list(DEVICES), rounds, p=list(DEVICES.values()))
+        visitors["hour"] = rng.choice(24, rounds, p=HOURS / HOURS.sum())
+        visitors["is_member"] = member
+        visitors["spend"] = np.where(rng.random(rounds) < SPEND_UNKNOWN, np.nan, spend)
+        return visitors
 
     def expected(self, contexts: Any, when: Ints, rounds: int) -> Floats:
         """The expected loss of every banner: 1 less the chance of a click."""
