@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 import fresh
+from features import feature_rows
 from logs import log_rows
 from report import Row
 from rivals import rivals
@@ -56,6 +57,7 @@ def measures(effort: Effort) -> Iterator[tuple[str, Callable[[], Row]]]:
     yield "position splits, 6 bits", partial(positions, effort, 6, 5.0)
     yield "position splits, 10 bits", partial(positions, effort, 10, 120.0)
     yield from rivals(effort.rounds, effort.repeats)
+    yield from feature_rows(effort.steps * 4, effort.steps // 5, effort.repeats)
     yield from log_rows(effort.visits)
     yield "import", partial(importing, effort)
     yield "first decision", partial(first_decision, effort)

@@ -37,7 +37,7 @@ HARD = hsb.problems.Adversary()
 
 
 def test_every_kind_is_tested():
-    assert {type(p).name for p in (*OTHERS, HARD)} == set(Problem.kinds)
+    assert {type(p).name for p in (*OTHERS, HARD, problems.Banners())} == set(Problem.kinds)  # the last in test_banners.py
 
 
 @every

@@ -288,10 +288,11 @@ def test_the_page_names_tests_that_there_are():
         "C": "test_certificate.py",
         "L": "test_late.py",
         "G": "test_loss_ranges.py",
+        "D": "test_context_guarantee.py",
     }
-    for name, file in re.findall(r"`(test_[a-z0-9_]+)` \(([RKFCLG])\)", PAGE):
+    for name, file in re.findall(r"`(test_[a-z0-9_]+)` \(([RKFCLGD])\)", PAGE):
         assert f"def {name}(" in (Path(__file__).parent / files[file]).read_text(), name
-    assert len(re.findall(r"`test_", PAGE)) == len(re.findall(r"`test_[a-z0-9_]+` \([RKFCLG]\)", PAGE)) >= 20
+    assert len(re.findall(r"`test_", PAGE)) == len(re.findall(r"`test_[a-z0-9_]+` \([RKFCLGD]\)", PAGE)) >= 20
 
 
 @pytest.mark.nojit

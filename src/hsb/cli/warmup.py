@@ -23,6 +23,7 @@ def states(everything: bool) -> Iterator[tuple[str, Policy]]:
     trees: dict[str, Structure] = {"a tree": BinaryTree(depth=4), "a deep tree": BinaryTree(depth=40)}
     others: dict[str, Structure] = {"intervals": Lexicographic(leaves=4), "a hierarchy": ArbitrarySplits(leaves=4)}
     others["one of several"] = OneOf(*trees.values(), *others.values())
+    yield "no structure", HSB(arms=3, seed=0)
     for name, structure in {**trees, **(others if everything else {})}.items():
         yield f"the default on {name}", HSB(structure, arms=3, seed=0)
         yield f"a constant rate on {name}", HSB(structure, arms=3, learning_rate=0.1, seed=0)

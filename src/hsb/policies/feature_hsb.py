@@ -315,29 +315,37 @@ class FeatureHSB(Leaning):
     # -- what is proved ------------------------------------------------------------------------------------------------
 
     def regret_bound(self, horizon: float | None = None, *, regions: int | None = None, delay: float = 0.0) -> float:
-        """What is proved against every rule on one feature with so many parts (by default as many as arms), and so against every single arm.
+        """What is proved against every rule on one feature, and so against every single arm.
 
-        For the features known now; before there are any, for one.
+        Rules on numbers have so many parts (by default as many as arms), those on categories an arm for each. For the features and
+        categories known now; before there are any, for one number.
 
         >>> import hsb
         >>> round(hsb.HSB(arms=2).regret_bound(100_000))
         6297
         """
-        arms = len(self.arms)
-        regions = arms if regions is None else regions
-        dearer = float(self._arm_costs().max()) - math.log(arms)
-        cost = theory.prior_bound(BinaryTree(depth=5), arms=arms, regions=regions, dearer=dearer)
+        regions = len(self.arms) if regions is None else regions
+        costs = [self._named(slot) + self._rule_cost(slot, regions) for slot in range(self.encoder.slots)]
+        cost = max(costs, default=math.log(2.0) + self._tree_cost(regions))
         lean = 0.0 if self.implicit else MOST
-        return self._bound(cost + self._dearest(), horizon, implicit=self.implicit, delay=delay, lean=lean)
+        return self._bound(cost, horizon, implicit=self.implicit, delay=delay, lean=lean)
 
-    def _dearest(self) -> float:
-        """What naming the dearest feature costs."""
+    def _named(self, slot: int) -> float:
+        """What naming the tree over a slot costs beside MIXTURE, -1 being the single arm; and, if it came late, the arm before."""
         F, I = self.state.members[0]
-        return (
-            -math.log(float(F[I[h.PRIOR] + FIXED : I[h.PRIOR] + I[h.OPTIONS]].min()) / MIXTURE)
-            if self.encoder.slots
-            else math.log(2.0)
-        )
+        named = -math.log(float(F[I[h.PRIOR] + FIXED + 1 + slot]) / MIXTURE)
+        return named + (float(self._arm_costs().max()) if slot >= self._first_slots else 0.0)
+
+    def _rule_cost(self, slot: int, regions: int) -> float:
+        """At most ln(1/beta) of rules on a slot: an arm for each category and for those missing or new, or `regions` parts of a number."""
+        if self.encoder.shapes[slot][0] == "binary":
+            return self._tree_cost(regions)
+        known = len(self.encoder.knowledge.slot_columns[slot].codes) + 2
+        return math.log(2.0) + known * float(self._arm_costs().max())
+
+    def _tree_cost(self, regions: int) -> float:
+        dearer = float(self._arm_costs().max()) - math.log(len(self.arms))
+        return theory.prior_bound(BinaryTree(depth=5), arms=len(self.arms), regions=regions, dearer=dearer)
 
     def _prior_bound(self) -> float:
         return math.log(2.0) + theory.prior_bound(BinaryTree(depth=5), arms=len(self.arms), regions=len(self.arms))
@@ -347,10 +355,8 @@ class FeatureHSB(Leaning):
         from ..explain import explain
         from ..explain.price import price
 
-        F, I = self.state.members[0]
-        weights, prior = self.state.head[FIXED:], F[I[h.PRIOR] + FIXED : I[h.PRIOR] + I[h.OPTIONS]]
-        best = int(np.argmax(weights))
-        named = -math.log(float(prior[best]) / MIXTURE)
+        best = int(np.argmax(self.state.head[FIXED:]))
+        named = self._named(best - 1)
         if best == 0:
             return named + float(self._arm_costs().max())
         kind, size = self.encoder.shapes[best - 1]

@@ -5,12 +5,13 @@ from typing import Any
 
 from ..errors import InputError
 from .adversary import Adversary, Fight
+from .banners import Banners
 from .base import Problem, Sample
 from .changing import Changes, HiddenImprovement, LocalChange
 from .paper import SortedContexts, Stationary, SuddenChange
 from .waves import Articles, Noise, Piecewise, RareClicks, RealLosses, SlowDrift, Smooth, TwoFeatures
 
-__all__ = ["Adversary", "Fight", "Problem", "Sample", "named"]
+__all__ = ["Adversary", "Banners", "Fight", "Problem", "Sample", "named"]
 __all__ += ["SortedContexts", "Stationary", "SuddenChange"]
 __all__ += ["Changes", "HiddenImprovement", "LocalChange"]
 __all__ += ["Articles", "Noise", "Piecewise", "RareClicks", "RealLosses", "SlowDrift", "Smooth", "TwoFeatures"]
