@@ -165,11 +165,13 @@ class Policy(Bulk):
         self._fill(offered, p)
         return self._raised(p, offered)
 
-    def add_arm(self, arm: Hashable) -> None:
+    def add_arm(self, arm: Hashable, *, features: Any = None) -> None:
         """Add an arm while running, or bring a removed one back.
 
         Where a policy keeps weights over arms, the new arm gets the share 1/(M+1) and the others are scaled by M/(M+1). A rate that came
         from `horizon` is set anew for M+1 arms, though never raised; one given as `learning_rate` stays.
+
+        `features`, a dict, say what the arm is like: only an HSB without a structure, `hsb.HSB(arms=...)`, makes use of them.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
@@ -177,6 +179,11 @@ class Policy(Bulk):
         >>> policy.probabilities(0.3)
         array([0.25, 0.25, 0.25, 0.25])
         """
+        if features is not None:
+            raise InputError(
+                f"{type(self).__name__} makes no use of features of arms; given {features!r:.200} for arm {arm!r:.100}. Leave them out, or use "
+                "hsb.HSB(arms=...) without a structure."
+            )
         if not self.offer.is_back(arm):
             self._widen()
             self.offer.add(arm)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from .. import theory
-from ..arguments import arm_list
+from ..arguments import arm_list, is_hashable
 from ..decision import Decision
 from ..errors import InputError
 from ..features import Encoder, Features
+from ..features.arms import ArmFeatures
 from ..kernels import header as h
 from ..offer import EVERYTHING
 from ..ranges import UNIT
@@ -30,6 +31,7 @@ from ..state import (
     rescale,
     resized_panel,
     set_places,
+    warm_start,
     width_for,
 )
 from ..structures import BinaryTree, KaryTree
@@ -55,6 +57,9 @@ class FeatureHSB(Leaning):
     A panel of models (`kernels/panel.py`) advises; beside it stand, for the guarantee, the best single arm and a tree over each feature: of
     numbers by their rank in 31 steps, of categories one by one. Encoders, models and trees learn in the order of `learn`.
 
+    `arm_features`, a dict for each arm or for some, say what arms are like: one that is added with features (`add_arm`) begins with what
+    similar ones taught.
+
     >>> import hsb
     >>> policy = hsb.HSB(arms=["a", "b"], seed=0)
     >>> decision = policy.decide({"country": "FR", "age": None, "hour": 14, "member": True})
@@ -75,6 +80,7 @@ class FeatureHSB(Leaning):
         *,
         arms: Arms,
         features: Features | None = None,
+        arm_features: Mapping[Hashable, Any] | None = None,
         learning_rate: float | None = None,
         implicit: bool = False,
         loss_range: Range = UNIT,
@@ -101,6 +107,7 @@ class FeatureHSB(Leaning):
         self._noted = -1.0
         width = width_for(len(arms := arm_list(arms)), self.features.limits["width"])
         self._encoder = Encoder(self.features, width)
+        self._arm_features = ArmFeatures.of(arms, arm_features)
         Mixture.__init__(
             self,
             arms=arms,
@@ -238,6 +245,31 @@ class FeatureHSB(Leaning):
         self._lean()
         self._visited = False
         self.version += 1
+
+    def add_arm(self, arm: Hashable, *, features: Any = None) -> None:
+        """Add an arm while running, or bring a removed one back; `features`, a dict, say what it is like.
+
+        The models' forecasts for a new arm begin as an average of the others', by how similar their features are, worth 30 plays at most
+        (`state/warm.py`); the guarantee treats it as any other. Where an arm has no features, nobody learns from it, nor it from others.
+        An arm that comes back has what it learned, and these features from now on if they are given.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(arms=["boot", "cap"], arm_features={"boot": {"kind": "shoes"}, "cap": {"kind": "hats"}}, seed=0)
+        >>> for t in range(300):
+        ...     decision = policy.decide({"foot": t % 2})
+        ...     policy.learn(decision, reward=(decision.arm == "boot") == (t % 2 == 1))
+        >>> policy.add_arm("sandal", features={"kind": "shoes"})
+        >>> policy.probabilities({"foot": 0}, available=["cap", "sandal"]).round(1)
+        array([0., 1., 0.])
+        """
+        new = is_hashable(arm) and arm not in self.offer.index
+        known = self._arm_features
+        if features is not None or new:
+            known = known.known(len(self.arms) if new else self.offer.number(arm), arm, features)
+        super().add_arm(arm)
+        self._arm_features = known
+        if new and features is not None:
+            warm_start(self.state.members[1], len(self.arms) - 1, known.similarity(len(self.arms) - 1))
 
     # -- tables --------------------------------------------------------------------------------------------------------
 
@@ -399,36 +431,40 @@ class FeatureHSB(Leaning):
             **({"implicit": True} if self.implicit else {}),
             "encoder": self.encoder.to_dict(),
             "first_slots": self._first_slots,
+            **({"arm_features": self._arm_features.encoder.to_dict()} if self._arm_features.some else {}),
         }
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        encoder, first = settings.pop("encoder"), settings.pop("first_slots")
+        stored = settings.pop("encoder"), settings.pop("first_slots"), settings.pop("arm_features", None)
         features = Features.from_dict(settings.pop("features"))
         policy = cls(features=features, **settings, **common)
-        policy._stored = encoder, first
+        policy._stored = stored
         return policy
 
     def to_arrays(self) -> Arrays:
-        return {**super().to_arrays(), **{f"encoder.{name}": array for name, array in self.encoder.arrays().items()}}
+        arms = {"arms.features": self._arm_features.raw.copy()} if self._arm_features.some else {}
+        return {**super().to_arrays(), **{f"encoder.{name}": array for name, array in self.encoder.arrays().items()}, **arms}
 
     def take_arrays(self, arrays: Arrays) -> None:
-        data, first = self._stored
+        data, first, of_arms = self._stored
         theirs = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith("encoder.")}
         encoder = Encoder.restore(data, theirs)
         if encoder.features != self.features or type(first) is not int or not 0 <= first <= encoder.slots:
             raise ValueError("its encoder does not fit its features")
+        if of_arms is not None:
+            self._arm_features = ArmFeatures.restore(of_arms, arrays.get("arms.features"), len(self.arms))
         self._encoder, self._first_slots = encoder, first
         self.locator = self._locator()
         self.state = self._fresh()
         self._take_leaning(arrays["leaning"])
         Mixture.take_arrays(
-            self, {name: array for name, array in arrays.items() if not name.startswith("encoder.") and name != "leaning"}
+            self, {name: array for name, array in arrays.items() if name.partition(".")[0] not in ("encoder", "arms", "leaning")}
         )
 
     __signature__ = own_signature(__init__)
 
-    _stored: tuple[Any, Any] = ({}, 0)
+    _stored: tuple[Any, Any, Any] = ({}, 0, None)
 
     def _shown(self) -> dict[str, Any]:
         return {"features": self.features} if not self.features.open else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from .. import theory
@@ -79,6 +79,7 @@ class HSB(Mixture):
         *,
         arms: Arms,
         features: Features | None = None,
+        arm_features: Mapping[Hashable, Any] | None = None,
         horizon: float | None = None,
         regions: int | None = None,
         learning_rate: float | None = None,
@@ -95,8 +96,9 @@ class HSB(Mixture):
             raise InputError(
                 f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10), or none at all: hsb.HSB(arms=...); given {structure!r}."
             )
-        if features is not None:
-            raise InputError("A structure and features exclude each other. Leave one of them out.")
+        if features is not None or arm_features is not None:
+            name = "features" if features is not None else "arm_features"
+            raise InputError(f"A structure and {name} exclude each other. Leave one of them out.")
         self.structure, self.regions, self.stop = structure, regions, stop_prior(stop)
         self.drift = _checked_drift(drift, default="auto" if horizon is None and learning_rate is None else None)
         if self.drift == "auto":

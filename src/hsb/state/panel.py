@@ -85,69 +85,72 @@ def make_panel(room: int, arms: int) -> Member:
     phases = int(I[p.WAVE]) + waves * room
     F[phases : phases + waves] = rng.uniform(size=waves)
     member = Member(F, I)
-    _kernels()[0].begin(*member)
+    compiled()[0].begin(*member)
     return member
 
 
-def _kernels() -> Any:
+def compiled() -> Any:
+    """The kernels of panels and of regressions, loaded on first use."""
     from ..kernels import panel, ridge
 
     return panel, ridge
 
 
-def _piece(member: Member, name: int, *shape: int, skip: int = 0) -> Floats:
+def piece(member: Member, name: int, *shape: int, skip: int = 0) -> Floats:
     """A part of F as a table; a view."""
     at = int(member.I[name]) + skip
     return member.F[at : at + math.prod(shape)].reshape(shape)
 
 
-def _linear(member: Member) -> tuple[Floats, Floats]:
+def linear_models(member: Member) -> tuple[Floats, Floats]:
     """Weights (arms, room) and covariances (arms, room, room) of the linear models."""
     arms, room = int(member.I[h.ARMS]), int(member.I[p.ROOM])
-    return _piece(member, p.LINEAR, arms, room), _piece(member, p.LINEAR, arms, room, room, skip=arms * room)
+    return piece(member, p.LINEAR, arms, room), piece(member, p.LINEAR, arms, room, room, skip=arms * room)
 
 
-def _waves(member: Member) -> tuple[Floats, Floats, Floats, Floats]:
+def wave_models(member: Member) -> tuple[Floats, Floats, Floats, Floats]:
     """Frequencies, phases, weights and covariances."""
     I = member.I
     arms, room, k = int(I[h.ARMS]), int(I[p.ROOM]), int(I[p.WAVES])
     after = k * (room + 1)
-    weights = _piece(member, p.WAVE, arms, k + 1, skip=after)
-    covariances = _piece(member, p.WAVE, arms, k + 1, int(I[p.STRIDE]), skip=after + arms * (k + 1))
-    return _piece(member, p.WAVE, room, k), _piece(member, p.WAVE, k, skip=k * room), weights, covariances
+    weights = piece(member, p.WAVE, arms, k + 1, skip=after)
+    covariances = piece(member, p.WAVE, arms, k + 1, int(I[p.STRIDE]), skip=after + arms * (k + 1))
+    return piece(member, p.WAVE, room, k), piece(member, p.WAVE, k, skip=k * room), weights, covariances
 
 
-def _nodes(member: Member, *, used: bool = True) -> Floats:
+def forest_nodes(member: Member, *, used: bool = True) -> Floats:
+    """A row for each node of the forest, of those in use or of all; a view."""
     I = member.I
-    return _piece(member, p.NODE, int(I[p.NODES_USED if used else p.NODES]), 2 * int(I[h.ARMS]) + p.COUNTS)
+    return piece(member, p.NODE, int(I[p.NODES_USED if used else p.NODES]), 2 * int(I[h.ARMS]) + p.COUNTS)
 
 
-def _cuts(member: Member) -> Floats:
+def forest_cuts(member: Member) -> Floats:
+    """What leaves watch: (blocks, cuts, words); a view."""
     I = member.I
-    return _piece(member, p.BLOCK, int(I[p.BLOCKS_USED]), p.CUTS, 4 * int(I[h.ARMS]) + p.WATCH)
+    return piece(member, p.BLOCK, int(I[p.BLOCKS_USED]), p.CUTS, 4 * int(I[h.ARMS]) + p.WATCH)
 
 
 def set_places(member: Member, groups: Sequence[int]) -> None:
     """Places were added: `groups` says of each place but the constant which feature it belongs to. A view is changed in place."""
     F, I = member
     before, places, features = int(I[p.PLACES]), 1 + len(groups), max(len(set(groups)), 1)
-    fresh = _piece(member, p.STACK, p.MEMORIES)[p.ROUNDS] == 0.0
-    precision = _piece(member, p.RIDGE, int(I[p.ROOM]) + 1)
+    fresh = piece(member, p.STACK, p.MEMORIES)[p.ROUNDS] == 0.0
+    precision = piece(member, p.RIDGE, int(I[p.ROOM]) + 1)
     first = 0 if fresh else before
     precision[first:places] = PRECISION * (features + 1)
     if fresh:
         precision[-1] = PRECISION * (features + 1)
-    frequencies = _waves(member)[0]
+    frequencies = wave_models(member)[0]
     frequencies[first:places] = _frequencies(range(first, places), frequencies.shape[1], features)
     at = np.arange(before, places)
-    _linear(member)[1][:, at, at] = 1.0 / precision[at]
+    linear_models(member)[1][:, at, at] = 1.0 / precision[at]
     sizes = np.bincount(groups, minlength=features) if len(groups) else np.ones(1)
     chances = 1.0 / sizes[list(groups)] / (sizes > 0).sum()
-    sums = _piece(member, p.CHANCE, places)
+    sums = piece(member, p.CHANCE, places)
     sums[0], sums[1:] = 0.0, np.cumsum(chances)
     sums[-1] = 1.0 if places > 1 else 0.0
     I[p.PLACES] = places
-    panel = _kernels()[0]
+    panel = compiled()[0]
     if fresh:
         panel.begin(F, I)
     else:
@@ -162,14 +165,14 @@ def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
     if (a == 1.0).all() and (c == 0.0).all():
         return
     n, arms = len(a), int(member.I[h.ARMS])
-    nodes, cuts = _nodes(member), _cuts(member).reshape(-1, _cuts(member).shape[2])
+    nodes, cuts = forest_nodes(member), forest_cuts(member).reshape(-1, forest_cuts(member).shape[2])
     split, set_ = nodes[:, p.LEFT] > 0.0, cuts[:, p.SET] > 0.0
     at = nodes[split, p.AT].astype(np.int64)
     nodes[split, p.THRESHOLD] = a[at] * nodes[split, p.THRESHOLD] + c[at]
     at = cuts[set_, 0].astype(np.int64)
     cuts[set_, 1] = a[at] * cuts[set_, 1] + c[at]
-    weights, covariances = _linear(member)
-    precision = _piece(member, p.RIDGE, n)
+    weights, covariances = linear_models(member)
+    precision = piece(member, p.RIDGE, n)
     exact = arms * n**3 <= EXACT
     for m in range(arms):
         prior = np.diag(1.0 / precision)
@@ -180,7 +183,7 @@ def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
 
 def _moved_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
     """A linear model for places that moved, its prior being what it was. O(places^3)."""
-    ridge = _kernels()[1]
+    ridge = compiled()[1]
     A, scratch = np.ascontiguousarray(P), np.zeros_like(P)
     A = A.copy()
     ridge.invert(A, scratch, len(a))
@@ -219,33 +222,33 @@ def resized_panel(member: Member, room: int, arms: int) -> Member:
     waves, places = min(int(member.I[p.WAVES]), cosines_for(arms)), int(member.I[p.PLACES])
     wider = make_panel(room, arms)
     I = wider.I
-    _piece(wider, p.RIDGE, room)[:old_room] = _piece(member, p.RIDGE, old_room)
-    _piece(wider, p.RIDGE, 1 + waves, skip=room)[:] = _piece(member, p.RIDGE, 1 + waves, skip=old_room)
-    _piece(wider, p.STACK, p.MEMORIES + 4 * old_arms)[:] = _piece(member, p.STACK, p.MEMORIES + 4 * old_arms)
-    _piece(wider, p.CHANCE, old_room)[:] = _piece(member, p.CHANCE, old_room)
-    (weights, covariances), (old_weights, old_covariances) = _linear(wider), _linear(member)
+    piece(wider, p.RIDGE, room)[:old_room] = piece(member, p.RIDGE, old_room)
+    piece(wider, p.RIDGE, 1 + waves, skip=room)[:] = piece(member, p.RIDGE, 1 + waves, skip=old_room)
+    piece(wider, p.STACK, p.MEMORIES + 4 * old_arms)[:] = piece(member, p.STACK, p.MEMORIES + 4 * old_arms)
+    piece(wider, p.CHANCE, old_room)[:] = piece(member, p.CHANCE, old_room)
+    (weights, covariances), (old_weights, old_covariances) = linear_models(wider), linear_models(member)
     weights[:old_arms, :old_room] = old_weights
     covariances[:old_arms, :old_room, :old_room] = old_covariances
     at = np.arange(places)
-    covariances[old_arms:, at, at] = 1.0 / _piece(wider, p.RIDGE, places)
-    new, old = _waves(wider), _waves(member)
+    covariances[old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, places)
+    new, old = wave_models(wider), wave_models(member)
     some = slice(waves + 1)  # with many arms, fewer cosines: what was learned of the others is left out
     new[0][:old_room], new[1][:] = old[0][:, :waves], old[1][:waves]
     new[2][:old_arms], new[3][:old_arms, :, some] = old[2][:, some], old[3][:, some, some]
     at = np.arange(waves + 1)
     new[3][old_arms:] = 0.0
-    new[3][old_arms:, at, at] = 1.0 / _piece(wider, p.RIDGE, 1 + waves, skip=room)
+    new[3][old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, 1 + waves, skip=room)
     blocks, nodes = min(int(member.I[p.BLOCKS_USED]), int(I[p.BLOCKS])), int(member.I[p.NODES_USED])
     I[p.PLACES] = places
     I[h.PARENT], I[h.OPTION] = member.I[h.PARENT], member.I[h.OPTION]
     if nodes > I[p.NODES]:
         return wider  # with more arms there is no room for so large a forest: it grows anew
     I[p.PLACES], I[p.NODES_USED], I[p.BLOCKS_USED], I[p.SEED] = places, nodes, blocks, member.I[p.SEED]
-    rows, old_rows = _nodes(wider), _nodes(member)
+    rows, old_rows = forest_nodes(wider), forest_nodes(member)
     rows[:] = 0.0
     rows[:, : old_rows.shape[1]] = old_rows
     rows[rows[:, p.CUT] > blocks, p.CUT] = 0.0
-    cuts, old_cuts = _cuts(wider), _cuts(member)[:blocks]
+    cuts, old_cuts = forest_cuts(wider), forest_cuts(member)[:blocks]
     cuts[:] = 0.0
     cuts[..., : p.WATCH + 2 * old_arms] = old_cuts[..., : p.WATCH + 2 * old_arms]
     right = p.WATCH + 2 * arms
@@ -264,19 +267,19 @@ class Panel(Kind):
 
     def trimmed(self, member: Member) -> Member:
         F, I = member
-        return Member(np.concatenate([F[: I[p.NODE]], _nodes(member).ravel(), _cuts(member).ravel()]), I)
+        return Member(np.concatenate([F[: I[p.NODE]], forest_nodes(member).ravel(), forest_cuts(member).ravel()]), I)
 
     def bytes_in_use(self, member: Member) -> int:
-        return 8 * (int(member.I[p.NODE]) + _nodes(member).size + _cuts(member).size)
+        return 8 * (int(member.I[p.NODE]) + forest_nodes(member).size + forest_cuts(member).size)
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
         """What was learned; of a trimmed one, all that there is."""
         own = Member(F, I)
         I[:] = member.I
-        start, nodes, cuts = int(I[p.NODE]), _nodes(own), _cuts(own)
+        start, nodes, cuts = int(I[p.NODE]), forest_nodes(own), forest_cuts(own)
         F[:start] = member.F[:start]
         if len(member.F) == len(F):
-            nodes[:], cuts[:] = _nodes(member), _cuts(member)
+            nodes[:], cuts[:] = forest_nodes(member), forest_cuts(member)
         else:
             nodes[:] = member.F[start : start + nodes.size].reshape(nodes.shape)
             cuts[:] = member.F[start + nodes.size :].reshape(cuts.shape)
@@ -311,7 +314,7 @@ class Panel(Kind):
 
 def _fixed(member: Member) -> list[Floats]:
     """What is never learned, of a whole or a trimmed one: chances and phases."""
-    return [_piece(member, p.CHANCE, int(member.I[p.PLACES])), _waves(member)[1]]
+    return [piece(member, p.CHANCE, int(member.I[p.PLACES])), wave_models(member)[1]]
 
 
 def _is_forest(nodes: Floats, cuts: Floats, places: int, blocks: int) -> bool:

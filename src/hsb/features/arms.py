@@ -1,0 +1,114 @@
+"""What is known of arms: features of each, read by an encoder of their own, and how similar two arms are by them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..types import Floats
+from .declared import Features
+from .encoder import Encoder
+from .stored import from_journal
+
+BANDWIDTH = 0.125  # h^2, in mean squared distances between two arms
+
+
+class ArmFeatures:
+    """Raw rows, one an arm, NaN where nothing is known, and the encoder that read them. Never changed: `known` gives another.
+
+    >>> arms = ArmFeatures.of(["a", "b", "c"], {"a": {"category": "shoes", "price": 30}, "b": {"category": "hats", "price": 20}})
+    >>> arms = arms.known(3, "d", {"category": "shoes", "price": 32})
+    >>> arms.similarity(3).round(2).tolist()
+    [0.87, 0.0, 0.0, 0.0]
+    """
+
+    def __init__(self, encoder: Encoder, raw: Floats) -> None:
+        self.encoder, self.raw = encoder, raw
+
+    @classmethod
+    def of(cls, arms: Sequence[Hashable], given: Mapping[Hashable, Any] | None) -> ArmFeatures:
+        """Those of a policy's first arms; InputError where they are no features, or none of its arms'."""
+        given = {} if given is None else given
+        if not isinstance(given, Mapping):
+            raise InputError(f"arm_features must be a dict: {{arm: {{'price': 30, ...}}, ...}}; given {given!r:.200}.")
+        if strange := [arm for arm in given if arm not in arms]:
+            raise InputError(
+                f"arm_features has {strange[0]!r:.100}, which is no arm. The arms are {list(arms)!r:.200}; leave the others out."
+            )
+        encoder = Encoder(Features())
+        rows = [_read(encoder, arm, given.get(arm)) for arm in arms]
+        return cls(encoder, _table(rows, encoder.slots))
+
+    def known(self, index: int, arm: Hashable, features: Any) -> ArmFeatures:
+        """The features of the arm with that number are these, or nothing where they are None; it may be one more arm."""
+        encoder = self.encoder
+        if features is not None:
+            encoder = from_journal(Encoder, encoder.to_dict())
+        rows = list(self.raw)
+        rows[index : index + 1] = [_read(encoder, arm, features)]
+        return ArmFeatures(encoder, _table(rows, encoder.slots))
+
+    @property
+    def some(self) -> bool:
+        """Is anything known of any arm?"""
+        return not bool(np.isnan(self.raw).all())
+
+    def similarity(self, index: int) -> Floats:
+        """Of an arm to each: s = exp(-|g - g'|^2 / (2 h^2)), g being features as encoded; 0 to itself and where nothing is known.
+
+        Numbers are scaled by all arms; h^2 is an eighth of the mean squared distance between two arms, so two that differ as arms do on
+        average have s = exp(-4), 0.02. O(arms * places).
+        """
+        found = np.zeros(len(self.raw))
+        known = np.flatnonzero(~np.isnan(self.raw).all(axis=1))
+        if index not in known:
+            return found
+        raw = np.ascontiguousarray(self.raw[known])
+        encoder = from_journal(Encoder, self.encoder.to_dict())
+        encoder.observe_rows(raw)
+        encoder.refit()
+        g, cells = np.empty((len(raw), encoder.places)), np.empty(raw.shape, dtype=np.int64)
+        encoder.encode_rows(raw, g, cells)
+        apart = ((g - g[np.searchsorted(known, index)]) ** 2).sum(axis=1)
+        usual = 2.0 * float(g.var(axis=0).sum()) * len(raw) / max(len(raw) - 1, 1)
+        found[known] = np.exp(-apart / (2.0 * BANDWIDTH * usual)) if usual > 0.0 else 1.0
+        found[index] = 0.0
+        return found
+
+    @classmethod
+    def restore(cls, data: Any, raw: Any, arms: int) -> ArmFeatures:
+        """What a file has: the encoder's `to_dict`, and `raw`; ValueError where they do not fit."""
+        encoder = from_journal(Encoder, data)
+        if encoder.features != Features() or not isinstance(raw, np.ndarray) or raw.dtype != np.float64:
+            raise ValueError("its features of arms are not as they are written")
+        if raw.shape != (arms, encoder.slots) or np.isinf(raw).any():
+            raise ValueError("its features of arms do not fit its arms")
+        return cls(encoder, raw)
+
+
+def _read(encoder: Encoder, arm: Hashable, features: Any) -> Floats:
+    """The raw row of an arm, what is new in it being admitted first."""
+    if features is None:
+        return np.empty(0)
+    if not isinstance(features, Mapping):
+        raise InputError(
+            f"Features of an arm are a dict, e.g. {{'category': 'shoes', 'price': 30}}; given {features!r:.200} for arm {arm!r:.100}."
+        )
+    if not features:
+        return np.empty(0)
+    try:
+        encoder.admit(dict(features))
+        return encoder.read(dict(features))
+    except InputError as error:
+        raise InputError(f"Features of arm {arm!r:.100}: {error}") from None
+
+
+def _table(rows: list[Floats], slots: int) -> Floats:
+    """Rows read when fewer slots were known, as a table."""
+    table = np.full((len(rows), slots), np.nan)
+    for row, found in zip(table, rows, strict=True):
+        row[: len(found)] = found
+    return table
