@@ -10,8 +10,9 @@ import numpy as np
 from .summary import POINTS, Line, Summary
 from .tables import halves
 
-INK, FAINT, GREY = "#7d8590", "#7d859033", "#8b949e77"
+INK, FAINT, GREY = "#7d8590", "#7d859033", "#8b949ea0"
 HSB, WABBIT, LINEAR = "#e5484d", "#3b82f6", "#d98a00"
+SHIFTS = (0.0, 0.16, -0.16)  # up or down, so that equal losses do not hide each other
 
 
 def _canvas(width: float, height: float) -> tuple[Any, Any, Any]:
@@ -31,13 +32,13 @@ def _canvas(width: float, height: float) -> tuple[Any, Any, Any]:
 
 
 def heroes(summary: Summary) -> list[tuple[Line, str, str, str]]:
-    """Those that are drawn in colour: line, colour, marker, words. hsb's default comes last, on top."""
-    found = []
-    for linear, colour, marker in ((True, LINEAR, "D"), (False, WABBIT, "s")):
+    """Those that are drawn in colour: line, colour, marker, words. hsb's default first."""
+    found = [(summary.ours, HSB, "o", "hsb, default")]
+    for linear, colour, marker in ((False, WABBIT, "s"), (True, LINEAR, "D")):
         line = summary.best_of(linear=linear)
         if line is not None:
             found.append((line, colour, marker, f"{line.rival.name}, best single setting"))
-    return [*found, (summary.ours, HSB, "o", "hsb, default")]
+    return found
 
 
 def dots(summary: Summary, paths: list[Path]) -> None:
@@ -48,24 +49,29 @@ def dots(summary: Summary, paths: list[Path]) -> None:
     pyplot, figure, axis = _canvas(8.2, 1.5 + 0.205 * len(tables))
     rows = np.arange(len(tables))
     for row in rows[::2]:
-        axis.axhspan(row - 0.5, row + 0.5, color=FAINT, linewidth=0, alpha=0.25)
+        axis.axhspan(row - 0.5, row + 0.5, color=INK, linewidth=0, alpha=0.09)
     chosen = heroes(summary)
     coloured = [line.rival.name for line, *_ in chosen]
     for line in summary.lines:
         if line.rival.name not in coloured:
             have = [(line.best.loss(table), row) for row, table in enumerate(tables) if table in line.best.losses]
             axis.plot(*zip(*have, strict=True), ".", color=GREY, markersize=4, markeredgewidth=0, zorder=2)
-    for line, colour, marker, words in chosen:
-        have = [(line.best.loss(table), row) for row, table in enumerate(tables) if table in line.best.losses]
+    for row, table in enumerate(tables):
+        found = [line.best.loss(table) for line, *_ in chosen if table in line.best.losses]
+        axis.plot([min(found), max(found)], [row, row], color=FAINT, linewidth=1.5, zorder=1)
+    for number, (line, colour, marker, words) in enumerate(chosen):
+        have = [(line.best.loss(table), row + SHIFTS[number]) for row, table in enumerate(tables) if table in line.best.losses]
         size = 7 if line is summary.ours else 5
-        axis.plot(*zip(*have, strict=True), marker, color=colour, markersize=size, markeredgewidth=0, label=words, zorder=3)
+        axis.plot(
+            *zip(*have, strict=True), marker, color=colour, markersize=size, markeredgewidth=0, label=words, zorder=5 - number
+        )
     axis.plot([], [], ".", color=GREY, markersize=7, markeredgewidth=0, label="every other policy, best single setting")
     axis.set_yticks(rows, [f"{'• ' if table in reporting else ''}{table}" for table in tables], fontsize=8)
     axis.set_ylim(-0.6, len(tables) - 0.4)
     axis.set_xlim(left=0)
     axis.grid(axis="x", color=FAINT, linewidth=0.6)
     axis.set_axisbelow(True)
-    axis.set_xlabel("average loss of the pass: further left is better")
+    axis.set_xlabel("average loss over the pass (further left is better)")
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9)
     _save(pyplot, figure, paths)
 
@@ -80,10 +86,11 @@ def curves(summary: Summary, paths: list[Path]) -> None:
     for line in drawn:
         if line.rival.name not in [hero.rival.name for hero, *_ in chosen]:
             axis.plot(share, _mean_curve(line, tables), color=GREY, linewidth=0.9)
-    for line, colour, _, words in chosen:
-        axis.plot(share, _mean_curve(line, tables), color=colour, linewidth=2.2, label=words)
+    for number, (line, colour, _, words) in enumerate(chosen):
+        axis.plot(share, _mean_curve(line, tables), color=colour, linewidth=2.2, label=words, zorder=5 - number)
     axis.set_xlim(0, 1)
-    axis.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "¼", "½", "¾", "whole pass"])
+    axis.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "¼", "½", "¾", "the end"])
+    axis.set_xlabel("share of the pass")
     axis.set_ylabel("average loss so far")
     axis.grid(color=FAINT, linewidth=0.6)
     axis.legend(frameon=False, fontsize=9)
