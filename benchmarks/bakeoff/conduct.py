@@ -87,15 +87,15 @@ class Conductor:
     def run(self, wanted: list[Item], *, play: bool = True) -> Found:
         """All results: those kept from before, and, unless nothing is to be played, the others."""
         found: Found = {}
-        for item in wanted:
-            kept = self.results.get(self._key(item))
-            if kept is not None and kept.get("slow", self.plan.seconds) >= self.plan.seconds:
-                found[self._key(item)] = item, kept
-        self.told(len(found), len(wanted))
         jobs: dict[tuple[str, bool], list[Item]] = {}
-        for item in wanted if play else []:
-            if self._key(item) not in found:
+        for item in wanted:
+            name = self._key(item)
+            kept = self.results.get(name)
+            if kept is not None and kept.get("slow", self.plan.seconds) >= self.plan.seconds:
+                found[name] = item, kept
+            elif play:
                 jobs.setdefault((item.entry.rival.name, item.alone), []).append(item)
+        self.told(len(found), len(wanted))
 
         def work(job: list[Item]) -> None:
             while job and not self._processes.stopped:

@@ -119,15 +119,16 @@ def _said(name: str, value: Any) -> str:
 def short(summary: Summary) -> list[str]:
     """In sentences."""
     found = []
-    for linear, kind in ((False, "Vowpal Wabbit's"), (True, "linear")):
+    for linear, kind in ((False, "Vowpal Wabbit"), (True, "linear")):
         line = summary.best_of(linear=linear)
         if line is None:
             continue
         wins, ties, losses = tally(summary.against(line.best))
+        reporting = "/".join(map(str, tally(summary.against(line.best, summary.groups()["reporting half"]))))
         mine, its = summary.ours.best.mean(list(line.best.losses)), line.best.mean(list(line.best.losses))
         found.append(
-            f"Best {kind} single setting of all: {line.rival.name} ({setting(line) or 'default'}) {its:.3f}, hsb's default {mine:.3f}: "
-            f"hsb wins on {wins} tables, ties on {ties}, loses on {losses}."
+            f"The best {kind} single setting is {line.rival.name} ({setting(line) or 'default'}) {its:.3f}, hsb's default {mine:.3f}: "
+            f"hsb wins on {wins} tables, ties on {ties}, loses on {losses} ({reporting} of the reporting half)."
         )
     return found
 

@@ -118,7 +118,7 @@ class Summary:
     def against(self, score: Score, tables: list[str] | None = None) -> dict[str, Difference]:
         """hsb's default less another, on the tables and permutations that both have."""
         mine = self.ours.best.losses
-        both = [table for table in tables or self.tables if table in mine and table in score.losses]
+        both = [table for table in (self.tables if tables is None else tables) if table in mine and table in score.losses]
         found = {table: difference(mine[table], score.losses[table]) for table in both}
         return {table: one for table, one in found.items() if one is not None}
 
