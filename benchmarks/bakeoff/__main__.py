@@ -22,7 +22,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as Terminal
 
 from .conduct import Conductor, Found, Plan, items
-from .ours import stand_in
 from .page import CURVES, DOTS, About, overview, page, short
 from .picture import curves, dots
 from .rivals import MANY, RIVALS, Rival, entries, libraries
@@ -54,9 +53,8 @@ def main() -> None:
         seconds=plan.seconds,
         versions={libraries(rivals)[name].name: place.version for name, place in environments.items()},
         absent=absent,
-        stand_in=stand_in(),
     )
-    _print(summary, about)
+    _print(summary)
     _write(summary, about, out, publish=options.publish)
 
 
@@ -133,7 +131,7 @@ def _played(
         return conductor.run(items(entries(rivals, defaults_and_first=options.quick), plan), play=not options.report)
 
 
-def _print(summary: Summary, about: About) -> None:
+def _print(summary: Summary) -> None:
     head, rows = overview(summary)
     shown = Terminal(title=f"Mean loss over {len(summary.tables)} tables")
     for number, name in enumerate(head):
@@ -141,8 +139,6 @@ def _print(summary: Summary, about: About) -> None:
     for row in rows:
         shown.add_row(*(cell.replace("**", "") for cell in row))
     console = Console(width=None if sys.stdout.isatty() else 190)
-    if about.stand_in:
-        console.print("hsb's default is not there yet: LinUCB stands in for it.", style="bold")
     console.print(shown)
     for line in short(summary):
         console.print(line, highlight=False)

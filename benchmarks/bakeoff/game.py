@@ -19,7 +19,7 @@ from peers.play import Tabled, play, play_prepared
 
 from .tables import Table, order
 
-PATIENCE = 2.0  # seconds of a pass after which its end is foretold, where every round is like the others
+PATIENCE = 2.0  # seconds of a pass after which its end is foretold
 LOOK = 16  # rounds between two looks at the clock
 Bits = NDArray[np.bool_]
 _warm: set[str] = set()
@@ -32,15 +32,15 @@ class TooSlow(Exception):
 class Pass(Tabled):
     """The rows of a table in an order; remembers the losses, and ends what takes too long."""
 
-    def __init__(self, arms: Any, classes: int, seconds: float, *, steady: bool = True) -> None:
+    def __init__(self, arms: Any, classes: int, seconds: float) -> None:
         super().__init__(np.zeros((len(arms), 0)), (1 - np.eye(classes))[arms])
         self.seen = np.zeros(len(arms), dtype=bool)
         self.played = 0
-        self._begin, self._seconds, self._steady = time.perf_counter(), seconds, steady
+        self._begin, self._seconds, self._steady = time.perf_counter(), seconds, False
 
-    def begin(self) -> None:
-        """The clock starts."""
-        self._begin = time.perf_counter()
+    def begin(self, *, steady: bool) -> None:
+        """The clock starts. Steady: every round is like the others, so that after some of them the end is foretold."""
+        self._begin, self._steady = time.perf_counter(), steady
 
     def loss(self, t: int, arm: int) -> float:
         """1 if the class is another."""
@@ -64,7 +64,7 @@ def one_pass(algorithm: Algorithm, item: dict[str, Any], seconds: float) -> dict
     rows = order(len(table), item["permutation"])
     contexts = _contexts(item["path"], item["form"], algorithm.constant)
     X = [contexts[row] for row in rows.tolist()] if isinstance(contexts, list) else np.ascontiguousarray(contexts[rows])
-    world = Pass(table.arms[rows], len(table.classes), seconds, steady=algorithm.batch == 1)  # batches grow
+    world = Pass(table.arms[rows], len(table.classes), seconds)
     width = len(table.columns) if isinstance(contexts, list) else contexts.shape[1]
     sizes = Sizes(len(table.classes), width, len(table), item["permutation"] + 1)
     before = 0
@@ -77,7 +77,7 @@ def one_pass(algorithm: Algorithm, item: dict[str, Any], seconds: float) -> dict
         bulk = isinstance(player, BulkPlayer)
         prepared = X if bulk else player.prepare(X)
         before = peak(anew=True)
-        world.begin()
+        world.begin(steady=not bulk and algorithm.batch == 1)  # batches grow
         outcome = play(player, world, X) if bulk else play_prepared(player, world, prepared, batch=algorithm.batch)
     except TooSlow:
         return {"slow": seconds, "rounds": world.played, "bytes": peak() - before}

@@ -21,14 +21,12 @@ class About(NamedTuple):
     seconds: float  # the cap
     versions: dict[str, str]  # of libraries
     absent: dict[str, str]  # libraries that are not there, and why
-    stand_in: bool  # hsb's default is not there yet
 
 
 def page(summary: Summary, about: About) -> str:
     """The whole page."""
     parts = [
         "# The bake-off: real tables as bandit problems",
-        "**Not hsb's default: LinUCB stands in for it until the default for mixed rows is there.**" if about.stand_in else "",
         _what(summary, about),
         f"![Average loss on every table]({DOTS})",
         "\n".join(f"- {line}" for line in short(summary)),
