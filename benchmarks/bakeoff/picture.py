@@ -78,7 +78,7 @@ def dots(summary: Summary, paths: list[Path]) -> None:
 
 def curves(summary: Summary, paths: list[Path]) -> None:
     """The average loss so far against the share of the pass, mean over the tables that all those drawn have."""
-    pyplot, figure, axis = _canvas(6.4, 3.2)
+    pyplot, figure, axis = _canvas(6.4, 3.5)
     chosen = heroes(summary)
     drawn = [line for line in summary.lines if len(line.best.losses) == len(summary.tables)]
     tables = [table for table in summary.tables if all(table in line.best.losses for line, *_ in chosen)]
@@ -93,7 +93,8 @@ def curves(summary: Summary, paths: list[Path]) -> None:
     axis.set_xlabel("share of the pass")
     axis.set_ylabel("average loss so far")
     axis.grid(color=FAINT, linewidth=0.6)
-    axis.legend(frameon=False, fontsize=9)
+    axis.plot([], [], color=GREY, linewidth=0.9, label="every other policy that has all tables")
+    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9)
     _save(pyplot, figure, paths)
 
 
