@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-engines test-peers lint bench tuning coverage peers clean
+.PHONY: help setup demo test test-engines test-peers lint bench tuning coverage peers bakeoff clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -50,6 +50,9 @@ coverage: $(READY)  ## how often off-policy intervals hold, and how often they w
 
 peers: $(READY)  ## hsb beside the libraries people use, under 30 minutes (docs/peers.md); goes on if stopped; ARGS=--quick
 	cd benchmarks && ../$(BIN)/python -m peers $(if $(ARGS),$(ARGS),--publish)
+
+bakeoff: $(READY)  ## hsb and others on 43 real tables as bandit problems (docs/bakeoff.md); goes on if stopped; ARGS=--quick
+	cd benchmarks && ../$(BIN)/python -m bakeoff $(if $(ARGS),$(ARGS),--publish)
 
 test-peers: $(READY)  ## the adapters and the quick comparison with every library that can be installed, OBP's own loop among them
 	cd benchmarks && ../$(BIN)/python -m peers.environments

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import problems
 from .base import Algorithm, Library
-from .environments import Environment, variables
+from .environments import Environment
+from .processes import Processes
 from .results import Results, key
 
 
@@ -91,8 +90,7 @@ class Conductor:
         self.plan, self.folder, self.workers, self.told = plan, folder, workers, told
         self.results = Results(folder / "results")
         self._lock = threading.Lock()
-        self._running: set[subprocess.Popen[str]] = set()
-        self._stopped = False
+        self._processes = Processes("peers.worker", folder / "logs")
 
     def run(self, items: list[Item], kind: str, *, alone: bool = False) -> Answers:
         """The answers to questions of one kind: those kept from before, and the others within the kind's share of the time."""
@@ -113,7 +111,7 @@ class Conductor:
         def one(job: Job) -> None:
             nonlocal left, waiting
             with self._lock:
-                if self._stopped:
+                if self._processes.stopped:
                     return
                 share = max(LEAST, (end - time.monotonic()) * workers / (waiting + (workers - 1) * len(job)))
             if kind == "long":  # the same for all; those that will arrive have more
@@ -130,16 +128,7 @@ class Conductor:
             with self._lock:
                 waiting -= len(job)
 
-        with ThreadPoolExecutor(workers) as pool:
-            try:
-                for future in [pool.submit(one, job) for job in self._jobs(todo)]:
-                    future.result()
-            except BaseException:  # Ctrl-C above all: what has not begun does not begin
-                self._stopped = True
-                pool.shutdown(wait=False, cancel_futures=True)
-                for process in list(self._running):
-                    process.kill()
-                raise
+        self._processes.each(one, self._jobs(todo), workers)
         return found
 
     def _jobs(self, items: list[Item]) -> list[Job]:
@@ -150,41 +139,13 @@ class Conductor:
         return list(jobs.values())
 
     def _answers(self, job: Job, kind: str, seconds: float) -> Iterator[tuple[Item, Any]]:
-        """The process's answers as they come; where it dies or does not end, that is the answer to the rest."""
+        """The process's answers as they come."""
         entry = job[0].entry
         told = [{"algorithm": item.entry.algorithm.name, **item.told} for item in job]
         ask = {"library": entry.name, "kind": kind, "seconds": seconds, "items": told}
         limit = sum(2 * seconds + 2 * item.told.get("patience", 0.0) for item in job) + GRACE
-        log = self.folder / "logs" / f"{entry.name}-{kind}-{key(entry.name, kind, '', told)[:8]}.txt"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        command = [entry.environment.python, "-m", "peers.worker"]
-        with (
-            log.open("w") as errors,
-            subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, env=variables()
-            ) as process,
-        ):
-            assert process.stdin is not None and process.stdout is not None
-            timer = threading.Timer(limit, process.kill)
-            timer.start()
-            self._running.add(process)
-            try:
-                process.stdin.write(json.dumps(ask))
-                process.stdin.close()
-                waiting = list(job)
-                for line in process.stdout:
-                    yield waiting.pop(0), json.loads(line)
-                process.wait()
-            finally:
-                timer.cancel()
-                self._running.discard(process)
-                process.kill()
-        last = (log.read_text().strip().splitlines() or ["nothing said"])[-1][:160]
-        ended = f"the process ended with {process.returncode}: {last}"
-        if process.returncode == -9:
-            ended = f"did not end within {limit:.0f} s"
-        for item in waiting:
-            yield item, {"error": ended, "ended": process.returncode}
+        log = f"{entry.name}-{kind}-{key(entry.name, kind, '', told)[:8]}"
+        return zip(job, self._processes.answers(entry.environment.python, ask, log, limit), strict=True)
 
 
 def _key(item: Item, kind: str) -> str:

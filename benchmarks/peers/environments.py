@@ -39,7 +39,7 @@ def environment(of: Library, folder: Path, *, install: bool) -> Environment:
     found = _version(python, of)
     if not found and install:
         wanted = list(of.own_environment) or [_requirement(of.package)]
-        if why := _run([python, "-m", "pip", "install", "--quiet", *wanted]):
+        if why := pip_install(python, *wanted):
             return Environment("", "", f"pip install {' '.join(wanted)}: {why}")
         found = _version(python, of)
     if not found:
@@ -48,10 +48,10 @@ def environment(of: Library, folder: Path, *, install: bool) -> Environment:
 
 
 def variables() -> dict[str, str]:
-    """What a worker sees: one thread, our modules on its path."""
-    here = str(Path(__file__).resolve().parent.parent)
+    """What a worker sees: one thread, our modules first on its path."""
+    path = os.pathsep.join(filter(None, (str(Path(__file__).resolve().parent.parent), os.environ.get("PYTHONPATH"))))
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-    return {**os.environ, "PYTHONPATH": here, "PYTHONHASHSEED": "0", **dict.fromkeys(threads, "1")}
+    return {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", **dict.fromkeys(threads, "1")}
 
 
 def _requirement(package: str) -> str:
@@ -70,6 +70,11 @@ def _version(python: str, of: Library) -> str:
     code = f"import {of.module}; from importlib.metadata import version; print(version({of.package!r}))"
     done = subprocess.run([python, "-W", "ignore", "-c", code], capture_output=True, text=True, env=variables())
     return done.stdout.split()[-1] if done.returncode == 0 and done.stdout.strip() else ""
+
+
+def pip_install(python: str, *what: str) -> str:
+    """Nothing, or in one line what went wrong."""
+    return _run([python, "-m", "pip", "install", "--quiet", *what])
 
 
 def _run(command: list[str]) -> str:

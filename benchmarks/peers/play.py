@@ -94,12 +94,20 @@ def play(player: Player, world: World, X: Floats, *, batch: int = 1, seconds: fl
     In batches where the player can; as a whole table where it then learns after every round all the same.
     """
     begin = time.perf_counter()
-    rounds, t, total = len(X), 0, 0.0
     if isinstance(player, BulkPlayer) and isinstance(world, Tabled) and not delay:
-        losses = world.losses[:rounds].astype(np.float64)
-        total, t = float(losses[np.arange(rounds), player.run(X, losses)].sum()), rounds
-        return Outcome(t, total / t, time.perf_counter() - begin)
-    rows = player.prepare(X)
+        arms = player.run(X, np.asarray(world.losses[: len(X)], dtype=np.float64))
+        total = sum(world.loss(t, arm) for t, arm in enumerate(arms.tolist()))
+        return Outcome(len(X), total / len(X), time.perf_counter() - begin)
+    outcome = play_prepared(player, world, player.prepare(X), batch=batch, seconds=seconds, delay=delay)
+    return outcome._replace(seconds=time.perf_counter() - begin)
+
+
+def play_prepared(
+    player: Player, world: World, rows: Any, *, batch: int = 1, seconds: float = float("inf"), delay: int = 0
+) -> Outcome:
+    """The same with rows that are in the library's own form already, a round or a batch at a time."""
+    begin = time.perf_counter()
+    rounds, t, total = len(rows), 0, 0.0
     if batch > 1 and isinstance(player, BatchPlayer):
         while t < rounds and (t < 2 or time.perf_counter() - begin < seconds):
             size = min(batch, max(1, t // SHARE), rounds - t)

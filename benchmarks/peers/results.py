@@ -34,9 +34,10 @@ class Results:
         write_atomically(self.folder / f"{key}.json", json.dumps({"about": about, "result": result}).encode())
 
 
-def key(library: str, kind: str, version: str, about: Any) -> str:
+def key(library: str, kind: str, version: str, about: Any, sources: tuple[Path, ...] = ()) -> str:
     """The hash of a job: what is asked, the version and adapter of the library, and our own sources that it runs through."""
-    files = [HERE / name for name in SHARED] + [HERE / "jobs" / f"{kind}.py", HERE / "libraries" / f"{library}.py"]
+    ours = list(sources) or [*(HERE / name for name in SHARED), HERE / "jobs" / f"{kind}.py"]
+    files = [*ours, HERE / "libraries" / f"{library}.py"]
     said = [kind, version, about, [_hash(path) for path in files if path.exists()]]
     if library == "hsb":
         said.append(_ours())

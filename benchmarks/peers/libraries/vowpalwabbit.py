@@ -17,15 +17,18 @@ class Vowpal(Player):
     """`--cb_explore`: one line a round, a model of its own for each arm, its constant included.
 
     A row is parsed once: the example waits in `keep`, is given its label and learned from. VW draws nothing here; we draw from its PMF.
+    Settings are VW's options, and `shift`, which is added to every loss: -1 makes losses 0 and 1 into costs -1 and 0.
     """
 
     def __init__(self, table: Table, settings: Settings) -> None:
         from vowpalwabbit import PredictionType, Workspace
 
-        options = " ".join(f"--{name}" if value is True else f"--{name} {value}" for name, value in settings.items())
+        own = {name: value for name, value in settings.items() if name != "shift"}
+        options = " ".join(f"--{name}" if value is True else f"--{name} {value}" for name, value in own.items())
         self._vw = Workspace(f"--cb_explore {table.arms} {options} --bit_precision {BITS} --random_seed {table.seed} --quiet")
         self._kind = PredictionType.ACTION_PROBS
         self._last = table.arms - 1
+        self._shift = settings.get("shift", 0.0)
         self._uniform = random.Random(table.seed).random
 
     def prepare(self, X: Floats) -> list[str]:
@@ -42,7 +45,7 @@ class Vowpal(Player):
 
     def learn(self, x: str, play: Play, loss: float) -> None:
         """Label `arm:cost:probability`, arms from 1."""
-        label = f"{play.arm + 1}:{loss}:{play.propensity:.9g}"
+        label = f"{play.arm + 1}:{loss + self._shift}:{play.propensity:.9g}"
         example: Any = play.keep
         if example is None or example.finished:
             self._vw.learn(f"{label} {x}")
