@@ -10,7 +10,7 @@ import pytest
 import hsb
 from hsb import theory
 from hsb.kernels import header
-from hsb.policies.feature_hsb import MIXTURE
+from hsb.policies.one_feature import MIXTURE
 
 PAGE = (Path(__file__).parent.parent / "docs" / "proofs.md").read_text()
 CELLS = hsb.BinaryTree(depth=5, space=hsb.Cells(32))

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .. import theory
 from ..arguments import arm_list, is_hashable
 from ..decision import Decision
 from ..errors import InputError
 from ..features import Encoder, Features
 from ..features.arms import ArmFeatures
-from ..kernels import header as h
 from ..offer import EVERYTHING
 from ..ranges import UNIT
 from ..rows import Rows
-from ..spaces import Cells
 from ..state import (
     Member,
     State,
@@ -34,24 +30,19 @@ from ..state import (
     warm_start,
     width_for,
 )
-from ..structures import BinaryTree, KaryTree
-from ..theory.anytime import anytime_schedule
-from ..theory.schedule import Schedule
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed
 from .encoded import Encoded
 from .hsb import own_signature
-from .leaning import MOST, Leaning
 from .mixture import Mixture
+from .one_feature import FIXED, MIXTURE, PANEL, OneFeature
 
 if TYPE_CHECKING:
     from ..explain import Explanation
 
 CHUNK = 1024  # rows encoded at once
-MIXTURE = 0.0002  # prior weight of all that the guarantee is about, beside the panel
-PANEL, FIXED = 0, 1  # options of the head, and members 1 and 2; then one for each slot
 
 
-class FeatureHSB(Leaning):
+class FeatureHSB(OneFeature):
     """What `hsb.HSB(arms=...)` makes where no structure is given: contexts are dicts, rows or numbers, as people have them.
 
     A panel of models (`kernels/panel.py`) advises; beside it stand, for the guarantee, the best single arm and a tree over each feature: of
@@ -67,12 +58,6 @@ class FeatureHSB(Leaning):
     >>> policy.encoder.slot_names
     ['country', 'hour', 'member']
     """
-
-    guarantee: ClassVar[str] = (
-        "Never much worse than the best rule on any one feature, or the best single arm, whatever the world does: (ln(1/beta) + ln of 5,000 "
-        "times the features and 1) over the last rate, and M/2 times the sum of the rates."
-    )
-    locator: Encoded  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -121,15 +106,7 @@ class FeatureHSB(Leaning):
         )
         self._against = "the best rule on one feature, or the best single arm"
 
-    @property
-    def encoder(self) -> Encoder:
-        """What it knows of contexts: names, categories, scales."""
-        return self.locator.encoder
-
     # -- what it is made of --------------------------------------------------------------------------------------------
-
-    def _scheduled(self) -> Schedule:
-        return anytime_schedule(arms=len(self.arms), rate=self.learning_rate, mixture=MIXTURE)
 
     def _locator(self) -> Encoded:  # type: ignore[override]
         return Encoded(self._encoder)
@@ -226,8 +203,7 @@ class FeatureHSB(Leaning):
         head, panel, *rest = state.members
         if self.rounds == 0:
             self._first_slots = encoder.slots
-            new = make_head([1.0 - MIXTURE, *np.full(1 + encoder.slots, MIXTURE / (1 + encoder.slots))], len(self.arms))
-            head = new
+            head = make_head([1.0 - MIXTURE, *np.full(1 + encoder.slots, MIXTURE / (1 + encoder.slots))], len(self.arms))
         else:
             head = add_options(head, FIXED, encoder.slots - slots)
         if self.locator.room > before:
@@ -344,60 +320,7 @@ class FeatureHSB(Leaning):
     def replay_rows(self, rows: Rows) -> Ints:
         return super(Mixture, self).replay_rows(rows)
 
-    # -- what is proved ------------------------------------------------------------------------------------------------
-
-    def regret_bound(self, horizon: float | None = None, *, regions: int | None = None, delay: float = 0.0) -> float:
-        """What is proved against every rule on one feature, and so against every single arm.
-
-        Rules on numbers have so many parts (by default as many as arms), those on categories an arm for each. For the features and
-        categories known now; before there are any, for one number.
-
-        >>> import hsb
-        >>> round(hsb.HSB(arms=2).regret_bound(100_000))
-        6297
-        """
-        regions = len(self.arms) if regions is None else regions
-        costs = [self._named(slot) + self._rule_cost(slot, regions) for slot in range(self.encoder.slots)]
-        cost = max(costs, default=math.log(2.0) + self._tree_cost(regions))
-        lean = 0.0 if self.implicit else MOST
-        return self._bound(cost, horizon, implicit=self.implicit, delay=delay, lean=lean)
-
-    def _named(self, slot: int) -> float:
-        """What naming the tree over a slot costs beside MIXTURE, -1 being the single arm; and, if it came late, the arm before."""
-        F, I = self.state.members[0]
-        named = -math.log(float(F[I[h.PRIOR] + FIXED + 1 + slot]) / MIXTURE)
-        return named + (float(self._arm_costs().max()) if slot >= self._first_slots else 0.0)
-
-    def _rule_cost(self, slot: int, regions: int) -> float:
-        """At most ln(1/beta) of rules on a slot: an arm for each category and for those missing or new, or `regions` parts of a number."""
-        if self.encoder.shapes[slot][0] == "binary":
-            return self._tree_cost(regions)
-        known = len(self.encoder.knowledge.slot_columns[slot].codes) + 2
-        return math.log(2.0) + known * float(self._arm_costs().max())
-
-    def _tree_cost(self, regions: int) -> float:
-        dearer = float(self._arm_costs().max()) - math.log(len(self.arms))
-        return theory.prior_bound(BinaryTree(depth=5), arms=len(self.arms), regions=regions, dearer=dearer)
-
-    def _prior_bound(self) -> float:
-        return math.log(2.0) + theory.prior_bound(BinaryTree(depth=5), arms=len(self.arms), regions=len(self.arms))
-
-    def _best_cost(self) -> float:
-        """Of the rule on one feature that is most probable now, or of a single arm."""
-        from ..explain import explain
-        from ..explain.price import price
-
-        best = int(np.argmax(self.state.head[FIXED:]))
-        named = self._named(best - 1)
-        if best == 0:
-            return named + float(self._arm_costs().max())
-        kind, size = self.encoder.shapes[best - 1]
-        tree: KaryTree = (
-            BinaryTree(depth=size, space=Cells(1 << size)) if kind == "binary" else KaryTree(k=size, depth=1, space=Cells(size))
-        )
-        return named + price(
-            explain(tree, [self.state.members[2 + best]], self.arms, None), stop=None, arm_costs=self._arm_costs()
-        )
+    # -- in words ------------------------------------------------------------------------------------------------------
 
     def explain(
         self, *, names: Sequence[str] | None = None, contexts: Any = None, rules: int | None = None, top: int | None = 12
@@ -459,7 +382,8 @@ class FeatureHSB(Leaning):
         self.state = self._fresh()
         self._take_leaning(arrays["leaning"])
         Mixture.take_arrays(
-            self, {name: array for name, array in arrays.items() if name.partition(".")[0] not in ("encoder", "arms", "leaning")}
+            self,
+            {name: array for name, array in arrays.items() if name.partition(".")[0] not in ("encoder", "arms", "leaning")},
         )
 
     __signature__ = own_signature(__init__)

@@ -16,6 +16,8 @@ COLUMNS = [("country", "U2"), ("age", "f8"), ("device", "U7"), ("hour", "i8"), (
 LEAST, MOST = 0.004, 0.5  # of the chance of a click
 LEVEL, EFFECT = 0.0025, 0.72  # of all effects: clicks are then .068 at random and .136 at best
 
+NO_STRUCTURE = "Banners has contexts with names, which no structure takes. Use hsb.HSB(arms=5) without one."
+
 
 class Banners(Problem):
     """Five banners, and visitors {country, age, device, hour, is_member, spend}, of whom age and spend are not always known.
@@ -37,10 +39,10 @@ class Banners(Problem):
     @property
     def space(self) -> NoReturn:  # type: ignore[override]
         """There is none: a visitor is no point of a box."""
-        raise InputError("Banners has contexts with names, which no structure takes. Use hsb.HSB(arms=5) without one.")
+        raise InputError(NO_STRUCTURE)
 
     def structure(self, depth: int = 10) -> NoReturn:
-        return self.space
+        raise InputError(NO_STRUCTURE)
 
     def _contexts(self, rng: np.random.Generator, rounds: int) -> Any:
         age = np.clip(np.rint(rng.normal(41.0, 14.0, rounds)), 16.0, 90.0)
