@@ -10,6 +10,7 @@ import pytest
 import hsb
 from hsb import theory
 from hsb.kernels import header
+from hsb.policies.leaning import MOST
 from hsb.policies.one_feature import MIXTURE
 
 PAGE = (Path(__file__).parent.parent / "docs" / "proofs.md").read_text()
@@ -32,7 +33,7 @@ def test_the_numbers_of_the_page():
     """Ten features, three arms, 10^5 rounds: by `regret_bound`, and by hand from the schedule and each cost."""
     policy, horizon = acquainted(10), 100_000
     rate = policy.schedule.stretch(horizon - 1).rate
-    always = policy.schedule.bound(0.0, arms=3, horizon=horizon)
+    always = policy.schedule.bound(0.0, arms=3, horizon=horizon, lean=MOST)
     costs = {"single arm": ln(3), "halves": theory.prior_cost(CELLS, [0] * 16 + [1] * 16, arms=3)}
     costs["three parts"] = theory.prior_bound(hsb.BinaryTree(depth=5), arms=3, regions=3)
     costs["seven categories"] = ln(2) + 9 * ln(3)
@@ -63,7 +64,7 @@ def test_a_feature_of_the_first_round_costs_ln_of_all_and_a_later_one_twice_that
         assert -np.log(prior[2 : 2 + first] / MIXTURE) == pytest.approx(ln(first + 1))
         assert -ln(prior[-1] / MIXTURE) == pytest.approx(ln(n * (n + 1)))
         cost = ln(n * (n + 1)) + ln(3) + theory.prior_bound(hsb.BinaryTree(depth=5), arms=3, regions=3)
-        assert policy.regret_bound(1e5) == pytest.approx(policy.schedule.bound(cost, arms=3, horizon=1e5))
+        assert policy.regret_bound(1e5) == pytest.approx(policy.schedule.bound(cost, arms=3, horizon=1e5, lean=MOST))
 
 
 def test_categories_are_paid_one_by_one():
@@ -73,7 +74,7 @@ def test_categories_are_paid_one_by_one():
         for t in range(k):
             policy.learn(policy.decide({"c": f"c{t}"}), loss=0.5)
         cost = ln(2) + ln(2) + (min(k, 64) + 2) * ln(3)
-        assert policy.regret_bound(1e5) == pytest.approx(policy.schedule.bound(cost, arms=3, horizon=1e5))
+        assert policy.regret_bound(1e5) == pytest.approx(policy.schedule.bound(cost, arms=3, horizon=1e5, lean=MOST))
 
 
 # -- every run -----------------------------------------------------------------------------------------------------------
@@ -106,8 +107,10 @@ def played(world, seed):
         p = policy.probabilities(given)
         decision = policy.decide(given)
         loss = float(losses_of(world, p, decision.seen, rng)[decision.arm])
-        told.append((np.array(decision.seen), loss, decision.arm, loss / decision.propensity))
+        b = policy.shift
+        told.append((np.array(decision.seen), loss, decision.arm, b, (loss - b) / decision.propensity))
         policy.learn(decision, loss=loss)
+    assert policy.certificate().shifted == (world != "rule")  # it leans where losses are near 1
     return policy, told
 
 
@@ -135,8 +138,8 @@ def test_every_rule_on_a_feature_obeys_the_inequality_in_every_run(world):
         above = []
         for slot, cells, cost, named in rules():
             left = sum(
-                loss - estimate * (arm == cells[int(seen[slot]) if slot is not None and slot < len(seen) else 0])
-                for seen, loss, arm, estimate in told
+                loss - b - estimate * (arm == cells[int(seen[slot]) if slot is not None and slot < len(seen) else 0])
+                for seen, loss, arm, b, estimate in told
             )
             price = (cost + named - ln(MIXTURE)) / found.rate
             assert left <= found.excess + price + 1e-6, (seed, slot, cells)

@@ -27,6 +27,11 @@ class Leaning(HSB, listed=False):
     _since = 0  # rounds that had been learned when it was set
     _plain = False  # is the next round learned without it?
 
+    @property
+    def shift(self) -> float:
+        """What is taken off every loss now: in [0, 1], a part of the width of `loss_range`."""
+        return self._shift
+
     def _turn(self, rounds: int) -> None:
         super()._turn(rounds)
         self._stand(self._shift)

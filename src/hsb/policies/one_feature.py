@@ -47,7 +47,7 @@ class OneFeature(Leaning, listed=False):
 
         >>> import hsb
         >>> round(hsb.HSB(arms=2).regret_bound(100_000))
-        6297
+        9258
         """
         regions = len(self.arms) if regions is None else regions
         costs = [self._named(slot) + self._rule_cost(slot, regions) for slot in range(self.encoder.slots)]
