@@ -29,6 +29,13 @@ def states(everything: bool) -> Iterator[tuple[str, Policy]]:
         yield f"a constant rate on {name}", HSB(structure, arms=3, learning_rate=0.1, seed=0)
 
 
+def grow(policy: Policy) -> None:
+    """What a policy over named features needs beyond a round: something new in a context, and many decisions at once."""
+    for t in range(4):
+        policy.learn(policy.decide({"x": 0.3 * t} | ({"kind": str(t)} if t else {})), loss=1.0)
+    policy.decide_many([{"x": 0.1}, {"kind": "1"}])
+
+
 def warmup(everything: Annotated[bool, Option("--all", help="Every kind of structure, some minutes.")] = False) -> None:
     """Compile what policies need, ahead of their first decision.
 
@@ -49,4 +56,5 @@ def warmup(everything: Annotated[bool, Option("--all", help="Every kind of struc
             policy.probabilities(0.3, available=some)
         simulate(policy, contexts, losses)
         simulate(policy, contexts, losses, available=offered)
+    grow(HSB(arms=3, seed=0))
     typer.echo(f"Compiled, or found compiled, {', '.join(name for name, _ in policies)}: {time.perf_counter() - begin:.0f} s.")
