@@ -67,13 +67,13 @@ def test_compare_takes_it():
 
 
 def test_hsb_without_a_structure_earns_what_features_are_worth():
-    """10,000 visitors, one seed: half of the way from chance (.068) to the best (.136).
+    """10,000 visitors, one seed: six tenths of the way from chance (.068) to the best (.136); measured .116 with each of three seeds.
 
     Negative control: with every visitor's features shuffled among the visitors there is nothing to learn but the best banner.
     """
     visitors, losses, _ = PROBLEM.sample(10_000, seed=0)
     run = hsb.simulate(hsb.HSB(arms=5, seed=0), visitors, losses)
-    assert 1.0 - run.average_loss > 0.102
+    assert 1.0 - run.average_loss > 0.109
     shuffled = np.random.default_rng(0).permutation(visitors)
     run = hsb.simulate(hsb.HSB(arms=5, seed=0), shuffled, losses)
     assert 1.0 - run.average_loss < 0.085
