@@ -67,6 +67,11 @@ def after(seed, arm, gone, shift):
     return float((lost - least).mean()), arms.count(arm)
 
 
+def everything(policy):
+    """What a file would hold, its date left out."""
+    return str(policy.settings()), policy.arms[:], {name: array.tobytes() for name, array in policy.to_arrays().items()}
+
+
 SEEDS = range(500, 512)
 
 
@@ -169,6 +174,19 @@ def test_files_and_copies_go_on_the_same():
     assert len(other._arm_features.raw) == len(other.arms) == len(one.arms) - 1
 
 
+def test_what_was_pickled_still_sees_contexts():
+    """Also in the middle of a round, the decision being pickled with it."""
+    policy = world(2, None)[0]
+    decision = policy.decide({"x": 0.0, "y": 1.0})
+    twin, same = pickle.loads(pickle.dumps((policy, decision)))
+    for each, made in ((policy, decision), (twin, same)):
+        each.learn(made, loss=0.0)
+        played(each, np.random.default_rng(6), 40)
+    assert twin.state.digest() == policy.state.digest()
+    seen = [twin.probabilities({"x": x, "y": 0.0}).argmax() for x in (1.0, -1.0)]
+    assert seen[0] != seen[1]
+
+
 def test_files_that_do_not_fit_are_refused(tmp_path):
     policy = world(2, 0)[0]
     for change in (lambda raw: raw[1:], lambda raw: raw[:, :1], lambda raw: raw.astype(np.int64), lambda raw: raw + np.inf):
@@ -200,18 +218,18 @@ def test_some_arms_have_none():
 
 def test_what_cannot_be_taken_is_refused_and_nothing_changes():
     policy = world(4, 0)[0]
-    before = pack(policy)
+    before = everything(policy)
     for arm, features, words in [
         ("d", {"price": "cheap"}, "arm 'd'.*price"),
         ("d", {"kind": {"deep": 1}}, "arm 'd'.*kind"),
         ("d", {3: 4}, "arm 'd'"),
         ("d", [1, 2], "dict.*arm 'd'"),
         ("shoes0", {"kind": "hats"}, "already"),
-        (["d"], {"kind": "hats"}, "hashable|Unknown arm"),
+        (["d"], {"kind": "hats"}, "hashable"),
     ]:
         with pytest.raises(InputError, match=words):
             policy.add_arm(arm, features=features)
-        assert pack(policy) == before
+        assert everything(policy) == before
     with pytest.raises(InputError, match="no arm"):
         hsb.HSB(arms=["a"], arm_features={"b": {"price": 1}})
     with pytest.raises(InputError, match=r"arm 'b'.*price"):
