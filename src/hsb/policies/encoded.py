@@ -62,7 +62,15 @@ class Encoded:
         self.room, self.slots = room_for(encoder.places, encoder.width), encoder.slots
         self.shifts = np.array([_shift(*shape) for shape in encoder.shapes], dtype=np.int64)
         self.key: Ints = np.zeros(self.room + 1 + self.slots, dtype=np.int64)
+        self._share()
+
+    def _share(self) -> None:
+        """What models see and what trees see are parts of the key itself."""
         self._z, self._words = self.key[: self.room].view(np.float64), self.key[self.room + 1 :]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._share()  # pickle made of them arrays of their own
 
     def locate(self, context: Any) -> int:
         """Put the context's key into `key`; nothing is ever clipped."""

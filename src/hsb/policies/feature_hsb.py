@@ -240,7 +240,7 @@ class FeatureHSB(OneFeature):
         """
         new = is_hashable(arm) and arm not in self.offer.index
         known = self._arm_features
-        if features is not None or new:
+        if new or (features is not None and is_hashable(arm)):
             known = known.known(len(self.arms) if new else self.offer.number(arm), arm, features)
         super().add_arm(arm)
         self._arm_features = known

@@ -12,7 +12,7 @@ from .panel import compiled, forest_cuts, forest_nodes, linear_models, piece, wa
 
 PLAYS = 30.0  # that what others taught is worth at most, and after which an arm has its full say
 TEACHERS = 16  # arms that are listened to at most
-DOUBT = 1.0  # plays that the prior is worth beside them
+DOUBT = 10.0  # plays that the prior is worth beside them, where weights are averaged
 
 
 def warm_start(member: Member, arm: int, similarity: Floats) -> float:
