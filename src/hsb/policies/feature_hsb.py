@@ -143,7 +143,9 @@ class FeatureHSB(OneFeature):
 
     def _locate_decision(self, decision: Decision, own: bool) -> None:
         seen = decision.seen if own else None
-        if seen is None or seen is not self.locator.cells:  # else it was decided just now
+        if seen is not None and seen is self.locator.cells:  # it was decided just now
+            self.locator.context = decision.context  # which the caller cannot have changed since
+        else:
             self._locate(decision.context, count=False)
             if seen is not None and self._fits(seen):
                 self.locator.put(np.asarray(seen))
