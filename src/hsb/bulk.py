@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -52,6 +52,13 @@ class Bulk(Floored, Scaled):
 
     def _advice_on(self, index: int) -> float:
         raise NotImplementedError
+
+    def _note(self, index: int) -> None:
+        """The next `_update` is for the round that was just decided, in which this arm is played."""
+
+    def _reader(self) -> Callable[[Any], object]:
+        """What refuses a context that could not be learned, were those that it was given before learned by then."""
+        return lambda context: self._locate(context, count=False)
 
     # -- decisions and feedback ----------------------------------------------------------------------------------------
 
@@ -114,6 +121,7 @@ class Bulk(Floored, Scaled):
         if len(rows) != len(values):
             raise InputError(f"learn_many needs one of {name} for each decision; given {len(values)} for {len(rows)}.")
         taken: list[Any] = []
+        read = self._reader()
         seen: dict[Any, int] = {}
         for t, (decision, value) in enumerate(zip(rows, values, strict=True)):
             if missing == "skip" and (value is None or (is_number(value) and value != value)):
@@ -126,7 +134,7 @@ class Bulk(Floored, Scaled):
                 if value is None:
                     raise InputError(f"There is none of the {name}. missing='skip' leaves such decisions open.")
                 number, rewarded = self.loss_scale.given(*((value, None) if name == "losses" else (None, value)))
-                self._locate(decision.context, count=False)
+                read(decision.context)
             except InputError as error:
                 raise InputError(f"Row {t}: {error} Nothing of this call was learned.") from None
             taken.append((decision, offered, index, own, number, rewarded))
@@ -201,6 +209,7 @@ class Bulk(Floored, Scaled):
             self._locate_row(rows.points[t])
             index, propensity = self._floored(offered, float(us[t]))
             if index == rows.arm[t]:
+                self._note(index)
                 self._update(offered, index, float(rows.losses[t]), propensity)
                 self.rounds += 1
                 self.version += 1

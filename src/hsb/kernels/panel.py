@@ -189,6 +189,7 @@ def learn(F, I, z, arm, loss, visited):
     F[stack + LOST] += loss
     if changed:
         start(F, I)
+        F[stack + ROUNDS], F[stack + LOST] = 1.0, loss  # this one is the first that the new models learn
         forest.trace(F, I, z)
     ridge.learn(F, I[LINEAR] + arm * I[ROOM], _covariance(F, I, arm), I[ROOM], z, loss - 0.5, v, d, turn)
     weights, covariance = _wave(I, arm)

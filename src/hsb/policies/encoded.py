@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,11 @@ class Encoded:
         self.__dict__.update(state)
         self._share()  # pickle made of them arrays of their own
 
+    def groups(self) -> list[int]:
+        """Which feature each place but the constant belongs to, features numbered in the order of their first place."""
+        numbers: dict[int, int] = {}
+        return [numbers.setdefault(slot, len(numbers)) for slot in self.encoder.place_slots[1:].tolist()]
+
     def locate(self, context: Any) -> int:
         """Put the context's key into `key`; nothing is ever clipped."""
         raw = self.encoder.read(context)
@@ -82,8 +88,8 @@ class Encoded:
 
     def put(self, cells: Ints | None = None) -> None:
         """The key of the raw row at hand; of trees it keeps `cells` if given, what a decision saw when fewer slots may have been known."""
-        if len(self.cells) != self.slots:
-            self.cells = np.empty(self.slots, dtype=np.int64)
+        if cells is not None or len(self.cells) != self.slots:
+            self.cells = np.empty(self.slots, dtype=np.int64)  # `cells` may be this very array, and a decision may hold it
         self.encoder.encode(self.raw, self._z, self.cells)
         if cells is not None:
             self.cells[len(cells) :] = 0
@@ -94,6 +100,23 @@ class Encoded:
         """Read the located context again: the encoder has taken in what was new in it."""
         self.fit()
         self.raw, self.news = self.encoder.read(self.context), False
+
+    def reader(self) -> Callable[[Any], object]:
+        """Reads contexts one after the other as if each were learned, which it is by a twin, once something is new."""
+        encoder = self.encoder
+
+        def read(context: Any) -> None:
+            nonlocal encoder
+            encoder.read(context)
+            if encoder.news:
+                encoder = self.encoder.copy() if encoder is self.encoder else encoder
+                encoder.admit(context)
+
+        return read
+
+    def forget(self) -> None:
+        """What was located is no longer: the encoder may change, and a key made before would be of no use."""
+        self.cells = np.empty(0, dtype=np.int64)
 
     def check(self, contexts: Any) -> tuple[Any, int]:
         """A whole table, read from beginning to end by a twin of the encoder: what it would refuse is refused before the first round."""
@@ -128,6 +151,12 @@ class Encoded:
     def copy(self) -> Encoded:
         """One of its own."""
         return Encoded(self.encoder.copy())
+
+    def __getstate__(self) -> Encoder:
+        return self.encoder  # the rest are views of one array, which pickle would part
+
+    def __setstate__(self, encoder: Encoder) -> None:
+        self.__init__(encoder)  # type: ignore[misc]
 
 
 def _shift(kind: str, size: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -118,7 +118,7 @@ class FeatureHSB(OneFeature):
         head = make_head([1.0 - MIXTURE, *np.full(1 + first, MIXTURE / (1 + first))], arms)
         head = add_options(head, FIXED, encoder.slots - first)
         panel = make_panel(self.locator.room, arms)
-        set_places(panel, _groups(encoder))
+        set_places(panel, self.locator.groups())
         members = [head, *hang([panel], PANEL, 0), *hang([make_cells(1, arms)], FIXED, 0)]
         members += self._trees(range(encoder.slots))
         return State(members, [0, self.locator.room, *[1] * (1 + encoder.slots)])
@@ -142,15 +142,16 @@ class FeatureHSB(OneFeature):
         self.locator.locate(context)
 
     def _locate_decision(self, decision: Decision, own: bool) -> None:
-        self._plain = not own or decision.rounds < self._since
         seen = decision.seen if own else None
-        if seen is not None and seen is self.locator.cells:
-            return  # it was decided just now
-        self._locate(decision.context, count=False)
-        if seen is not None and self._fits(seen):
-            self.locator.put(np.asarray(seen))
-        elif own:
-            decision.seen = None
+        if seen is not None and seen is self.locator.cells:  # it was decided just now
+            self.locator.context = decision.context  # which the caller cannot have changed since
+        else:
+            self._locate(decision.context, count=False)
+            if seen is not None and self._fits(seen):
+                self.locator.put(np.asarray(seen))
+            elif own:
+                decision.seen = None
+        self._plain = not own or decision.rounds < self._since
 
     def _fits(self, cells: Any) -> bool:
         """Can these be the cells of a decision of its own?"""
@@ -173,12 +174,16 @@ class FeatureHSB(OneFeature):
         super()._recall(decision)
         self._noted = decision.advised
 
+    def _note(self, index: int) -> None:
+        self._noted = self._advice_on(index)
+
+    def _reader(self) -> Callable[[Any], object]:
+        return self.locator.reader()
+
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         locator, noted = self.locator, self._noted
         self._noted = -1.0
-        if (
-            locator.news
-        ):  # what is new is taken in first, so that the models learn it; trees and advice are as they were decided by
+        if locator.news:  # it is taken in first, so that the models learn it; trees and advice are as they were decided by
             decided = noted >= 0.0
             cells = locator.cells if decided else None
             self._take_in(locator.context)
@@ -190,7 +195,7 @@ class FeatureHSB(OneFeature):
         super()._update(offered, index, loss, propensity)
         locator.encoder.observe(locator.raw)
         if locator.encoder.due:
-            self._refit()
+            self._refit(self.rounds + 1)
 
     def _take_in(self, context: Any) -> None:
         """Make room for what is new in a context: features, categories, missing values."""
@@ -211,14 +216,13 @@ class FeatureHSB(OneFeature):
         members = [head, panel, *rest, *self._trees(range(slots, encoder.slots))]
         state.relay(members, [0, self.locator.room, *[1] * (1 + encoder.slots)])
         if encoder.places > places:
-            set_places(state.members[1], _groups(encoder))
+            set_places(state.members[1], self.locator.groups())
 
-    def _refit(self) -> None:
-        """New scales and edges; models go on in the new units."""
+    def _refit(self, rounds: int) -> None:
+        """After `rounds` rounds: new scales and edges; models go on in the new units."""
         a, c = self.encoder.refit()
-        missing = self.encoder.missing_places
-        rescale(self.state.members[1], a, c, missing)
-        self._lean()
+        rescale(self.state.members[1], a, c, self.encoder.missing_places)
+        self._lean(rounds)
         self._visited = False
         self.version += 1
 
@@ -268,13 +272,14 @@ class FeatureHSB(OneFeature):
 
     def _play(self, points: Any, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         begun = self.rounds
+        self.locator.forget()
         for start, stop, raw in self._parts(points, len(us)):
             self.rounds, some = begun + start, slice(start, stop)
             if raw is None:
                 offered = masks[start] if not masks[start].all() else EVERYTHING
                 self._locate_row(points[start])
                 arms[start], chances[start] = index, chance = self._floored(offered, float(us[start]))
-                self._noted = self._advice_on(index)
+                self._note(index)
                 self._update(offered, index, float(losses[start, index]), chance)
                 continue
             self._visited = False
@@ -288,10 +293,11 @@ class FeatureHSB(OneFeature):
     def _observed(self, raw: Floats) -> None:
         self.encoder.observe_rows(np.ascontiguousarray(raw))
         if self.encoder.due:
-            self._refit()
+            self._refit(self.rounds)
 
     def learn_rows(self, rows: Rows, chances: Floats) -> None:
         begun, n = self.rounds, len(rows.arm)
+        self.locator.forget()
         for start, stop, raw in self._parts(rows.points, n):
             self.rounds, some = begun + start, slice(start, stop)
             if raw is None:
@@ -392,9 +398,3 @@ class FeatureHSB(OneFeature):
 
     def _shown(self) -> dict[str, Any]:
         return {"features": self.features} if not self.features.open else {}
-
-
-def _groups(encoder: Encoder) -> list[int]:
-    """Which feature each place but the constant belongs to, features numbered in the order of their first place."""
-    numbers: dict[int, int] = {}
-    return [numbers.setdefault(slot, len(numbers)) for slot in encoder.place_slots[1:].tolist()]

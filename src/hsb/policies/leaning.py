@@ -34,28 +34,34 @@ class Leaning(HSB, listed=False):
 
     def _turn(self, rounds: int) -> None:
         super()._turn(rounds)
-        self._stand(self._shift)
+        self._stand(self._shift, rounds)
 
-    def _lean(self) -> None:
-        """Set the shift by the average loss so far."""
-        if not self.implicit and self.rounds + 1 >= FROM:
-            self._stand(max(0.0, 2.0 * float(self.state.sums[0]) / (self.rounds + 1) - 1.0))
+    def _refresh(self) -> None:
+        before = self._shift
+        super()._refresh()
+        if self._shift != before:
+            self._since = self.rounds + 1  # decisions made after as many rounds as now may have had either
 
-    def _stand(self, shift: float) -> None:
+    def _lean(self, rounds: int) -> None:
+        """After `rounds` rounds: set the shift by the average loss so far."""
+        if not self.implicit and rounds >= FROM:
+            self._stand(max(0.0, 2.0 * float(self.state.sums[0]) / rounds - 1.0), rounds)
+
+    def _stand(self, shift: float, rounds: int) -> None:
         """With this shift, or as much of it as the most uniform play allows."""
         step = len(self.arms) * self.rate
         even = min(MOST, step * shift)
         shift = min(shift, even / step)
         if shift != self._shift:
-            self._since = self.rounds + 1
+            self._since = rounds
         self._shift, self._shifted = shift, self._shifted or shift > 0.0
         self.even = max(self.floor, even)
         self.state.set_shift(shift)
         self.state.set_floor(self.even)
 
     def _locate_decision(self, decision: Decision, own: bool) -> None:
-        self._plain = not own or decision.rounds < self._since
         super()._locate_decision(decision, own)
+        self._plain = not own or decision.rounds < self._since
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         plain, self._plain = self._plain, False

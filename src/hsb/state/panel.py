@@ -17,6 +17,7 @@ PRECISION = 0.15  # of a place's weight, for each feature that there is: the pri
 WAVE_PRECISION = 0.5
 MOST_COSINES = 128
 EXACT = 1 << 30  # arms * places^3 up to which a change of scale keeps the prior as it is
+TINY = 1e-6  # a place that shrinks more than this at once says nothing of what it was
 MOST_WORDS = 1 << 22  # of the covariances of waves and of the cuts that leaves watch; with many arms there are fewer of them
 WIDEST = 1 << 23  # words of the linear covariances
 BANDWIDTHS = (1.0, 2.0)  # standard deviations of a cosine's frequencies, times the root of the number of features
@@ -197,13 +198,14 @@ def _moved_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats
 
 
 def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
-    """The same, its prior being moved too. O(places^2) for each place that moved."""
-    T = np.diag(1.0 / a)  # weights' = T weights
-    for i in np.flatnonzero(c):
+    """The same, its prior being moved too. O(places^2) for each place that moved. What is TINY now begins anew."""
+    gone = a < TINY
+    T = np.diag(np.where(gone, 0.0, 1.0 / np.maximum(a, TINY)))  # weights' = T weights
+    for i in np.flatnonzero((c != 0.0) & ~gone):
         T[0, i] -= c[i] / a[i]
         if missing[i] >= 0:
             T[missing[i], i] += c[i] / a[i]
-    return T @ w, T @ P @ T.T
+    return T @ w, T @ P @ T.T + np.diag(np.where(gone, 1.0 / precision, 0.0))
 
 
 def _frequencies(places: range, waves: int, features: int) -> Floats:
@@ -232,9 +234,12 @@ def resized_panel(member: Member, room: int, arms: int) -> Member:
     at = np.arange(places)
     covariances[old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, places)
     new, old = wave_models(wider), wave_models(member)
-    some = slice(waves + 1)  # with many arms, fewer cosines: what was learned of the others is left out
+    some = slice(waves + 1)  # with many arms, fewer cosines, each larger: what was learned of the others is left out
+    ratio = np.ones(waves + 1)
+    ratio[1:] = math.sqrt(waves / int(member.I[p.WAVES]))
     new[0][:old_room], new[1][:] = old[0][:, :waves], old[1][:waves]
-    new[2][:old_arms], new[3][:old_arms, :, some] = old[2][:, some], old[3][:, some, some]
+    new[2][:old_arms] = old[2][:, some] * ratio
+    new[3][:old_arms, :, some] = old[3][:, some, some] * (ratio[:, None] * ratio)
     at = np.arange(waves + 1)
     new[3][old_arms:] = 0.0
     new[3][old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, 1 + waves, skip=room)
@@ -242,6 +247,7 @@ def resized_panel(member: Member, room: int, arms: int) -> Member:
     I[p.PLACES] = places
     I[h.PARENT], I[h.OPTION] = member.I[h.PARENT], member.I[h.OPTION]
     if nodes > I[p.NODES]:
+        compiled()[0].look_again(*wider)  # its cuts were drawn when it knew of no place but the constant
         return wider  # with more arms there is no room for so large a forest: it grows anew
     I[p.PLACES], I[p.NODES_USED], I[p.BLOCKS_USED], I[p.SEED] = places, nodes, blocks, member.I[p.SEED]
     rows, old_rows = forest_nodes(wider), forest_nodes(member)
