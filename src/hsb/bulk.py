@@ -56,7 +56,7 @@ class Bulk(Floored, Scaled):
     def _note(self, index: int) -> None:
         """The next `_update` is for the round that was just decided, in which this arm is played."""
 
-    def _reader(self) -> Callable[[Any], object]:
+    def _rereader(self) -> Callable[[Any], object]:
         """What refuses a context that could not be learned, were those that it was given before learned by then."""
         return lambda context: self._locate(context, count=False)
 
@@ -121,7 +121,7 @@ class Bulk(Floored, Scaled):
         if len(rows) != len(values):
             raise InputError(f"learn_many needs one of {name} for each decision; given {len(values)} for {len(rows)}.")
         taken: list[Any] = []
-        read = self._reader()
+        read = self._rereader()
         seen: dict[Any, int] = {}
         for t, (decision, value) in enumerate(zip(rows, values, strict=True)):
             if missing == "skip" and (value is None or (is_number(value) and value != value)):

@@ -69,10 +69,6 @@ class Encoded:
         """What models see and what trees see are parts of the key itself."""
         self._z, self._words = self.key[: self.room].view(np.float64), self.key[self.room + 1 :]
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._share()  # pickle made of them arrays of their own
-
     def groups(self) -> list[int]:
         """Which feature each place but the constant belongs to, features numbered in the order of their first place."""
         numbers: dict[int, int] = {}

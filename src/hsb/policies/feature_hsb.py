@@ -177,7 +177,7 @@ class FeatureHSB(OneFeature):
     def _note(self, index: int) -> None:
         self._noted = self._advice_on(index)
 
-    def _reader(self) -> Callable[[Any], object]:
+    def _rereader(self) -> Callable[[Any], object]:
         return self.locator.reader()
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
