@@ -336,7 +336,8 @@ MAKE: dict[str, list[str]] = {
     "from_dict(TREE.to_dict() | {'space': {}})": ["'Box' or 'Cells'"],
     "from_json('{')": ["JSON"],
     "HSB(BinaryTree, arms=2)": ["HSB needs a structure", "BinaryTree(depth=10)"],
-    "HSB(None, arms=2)": ["HSB needs a structure", "None"],
+    "HSB(None, arms=2, horizon=10)": ["horizon needs a structure", "BinaryTree"],
+    "HSB(arms=2, features=3)": ["features must be hsb.Features", "3"],
     **{
         f"HSB(TREE, arms={arms})": ["arms must be"]
         for arms in ("0", "-1", "2.5", "True", "None", "'ab'", "b'ab'", "[]", "[1, 1]", "[[1]]", "[([],)]", "{'a', 'b'}")

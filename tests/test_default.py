@@ -11,10 +11,16 @@ from hsb import theory
 from hsb.state import depth_for
 
 
+def with_tree(policy: hsb.HSB) -> hsb.HSB:
+    """The policy as files of before there were panels have it: advised by a tree of cells, whatever its features."""
+    settings = {name: value for name, value in policy.settings().items() if name != "advisor"}
+    return hsb.HSB.from_settings(settings, {"arms": policy.arms, "seed": 0})
+
+
 def told_alike(case: Case, rounds: int, *, masking: float = 0.0, seed: int = 0, lie: float = 0.0, sharp: bool = False) -> float:
     """Largest difference in p between the policy and its twin while both learn the same rounds."""
     rng = np.random.default_rng(seed)
-    policy = case.policy(3)
+    policy = with_tree(case.policy(3))
     depth = depth_for(policy.structure.leaves, 3)
     twin = naive_advisor.Default(naive.with_stop(case.shape, case.stop) if case.stop else case.shape, depth, 3)
     worst = 0.0
