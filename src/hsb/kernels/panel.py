@@ -56,6 +56,7 @@ MEMORY, LONG_MEMORY = 0.98, 0.998  # of residuals, for each play of the arm
 SHRINK, SURE = 4.0, 1e4
 C1, C2, C3, C4, C5 = -19.73904346, 64.9300702, -85.28453151, 58.84210458, -21.1461384  # of cos(2 pi t) - 1, in t^2
 ALWAYS = -1  # of ridge.learn's turns
+HUGE = 1e100
 LEAST = 0.01  # forecasts are cut to [LEAST, 1 - LEAST] where they are compared
 
 
@@ -84,7 +85,8 @@ def advise(F, I, z, offered):
             at = I[SCRATCH]
             v = F[at + 8 : at + 8 + d]
             width = ridge.width(F, _covariance(F, I, m), I[ROOM], z, v, d)
-            F[index + m] = weighed(F, I) - (1.0 - f) * LINEAR_WIDTHS * width - f * F[at + INPUTS]
+            value = weighed(F, I) - (1.0 - f) * LINEAR_WIDTHS * width - f * F[at + INPUTS]
+            F[index + m] = value if -HUGE < value < HUGE else 0.5  # what no honest file leads to must not spoil probabilities
         if F[index + m] < least:
             best, least = m, F[index + m]
     I[ADVICE] = best

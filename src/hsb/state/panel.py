@@ -17,6 +17,7 @@ PRECISION = 0.15  # of a place's weight, for each feature that there is: the pri
 WAVE_PRECISION = 0.5
 MOST_COSINES = 128
 EXACT = 1 << 30  # arms * places^3 up to which a change of scale keeps the prior as it is
+MOST_ROUNDS = 2.0**53  # and weights, in files
 TINY = 1e-6  # a place that shrinks more than this at once says nothing of what it was
 MOST_WORDS = 1 << 22  # of the covariances of waves and of the cuts that leaves watch; with many arms there are fewer of them
 WIDEST = 1 << 23  # words of the linear covariances
@@ -307,8 +308,10 @@ class Panel(Kind):
         nodes = F[start : start + n * words[0]].reshape(n, -1)
         cuts = F[start + n * words[0] :].reshape(blocks * p.CUTS, -1)
         given = Member(F, I)
-        return _is_forest(nodes, cuts, int(I[p.PLACES]), blocks) and all(
-            np.array_equal(mine, theirs) for mine, theirs in zip(_fixed(given), _fixed(fresh), strict=True)
+        return (
+            _is_forest(nodes, cuts, int(I[p.PLACES]), blocks)
+            and _are_models(given)
+            and all(np.array_equal(mine, theirs) for mine, theirs in zip(_fixed(given), _fixed(fresh), strict=True))
         )
 
     def is_finite(self, F: Floats, I: Ints) -> bool:
@@ -321,6 +324,36 @@ class Panel(Kind):
 def _fixed(member: Member) -> list[Floats]:
     """What is never learned, of a whole or a trimmed one: chances and phases."""
     return [piece(member, p.CHANCE, int(member.I[p.PLACES])), wave_models(member)[1]]
+
+
+def _are_models(member: Member) -> bool:
+    """Are the regressions', the stack's and the watch's numbers possible?"""
+    I = member.I
+    n, waves = int(I[p.PLACES]), int(I[p.WAVES])
+    precision = piece(member, p.RIDGE, int(I[p.ROOM]) + waves + 1)
+    stack = piece(member, p.STACK, p.MEMORIES + 4 * int(I[h.ARMS]))
+    rounds, lost, evidence = stack[[p.ROUNDS, p.LOST, p.EVIDENCE]]
+    if (precision[:n] <= 0.0).any() or (precision[I[p.ROOM] :] <= 0.0).any() or (stack[p.MEMORIES + 1 :: 2] < 0.0).any():
+        return False
+    if not (0.0 <= lost <= rounds < MOST_ROUNDS and evidence >= 1.0):
+        return False
+    weights, covariances = linear_models(member)
+    more, others = wave_models(member)[2:]
+    each = [(weights[:, :n], covariances[:, :n, :n]), (more, others[:, :, : waves + 1])]
+    own = (
+        stack[p.WEIGHTS : p.WEIGHTS + p.INPUTS][None],
+        stack[p.COVARIANCE : p.COVARIANCE + p.INPUTS**2].reshape(1, p.INPUTS, -1),
+    )
+    return all(_is_regression(*model) for model in (*each, own))
+
+
+def _is_regression(weights: Floats, covariances: Floats) -> bool:
+    """Weights of some size, and covariances whose entries are no larger than their variances allow."""
+    spread = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
+    allowed = spread[:, :, None] * spread[:, None] * (1.0 + 1e-3) + 1e-9
+    return bool(
+        (np.abs(covariances) <= allowed).all() and (spread < MOST_ROUNDS).all() and (np.abs(weights) < MOST_ROUNDS).all()
+    )
 
 
 def _is_forest(nodes: Floats, cuts: Floats, places: int, blocks: int) -> bool:
@@ -338,6 +371,7 @@ def _is_forest(nodes: Floats, cuts: Floats, places: int, blocks: int) -> bool:
         or (cuts[:, 0] >= places).any()
         or (nodes[:, p.COUNTS :] < 0.0).any()
         or (cuts[:, p.WATCH :] < 0.0).any()
+        or max(nodes[:, p.COUNTS :].max(), cuts[:, p.WATCH :].max()) > MOST_ROUNDS
     ):
         return False
     watched = cut[cut > 0]
