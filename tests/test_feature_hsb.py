@@ -501,3 +501,22 @@ def test_arms_come_and_go():
         policy.arms == ["a", "b", "c"]
         and np.mean([arm == "c" for arm in play(40, lambda t: "c" if t % 2 else "a")][1::2]) > 0.8
     )
+
+
+def test_rows_are_not_read_again_for_every_new_category(monkeypatch):
+    """Contexts with many new categories: each row is read a few times, not once for each that is new."""
+    from hsb.features import Encoder
+
+    rng, reads, read = np.random.default_rng(0), [0], Encoder.read
+
+    def counted(self: Encoder, context: Any) -> Any:
+        reads[0] += 1
+        return read(self, context)
+
+    monkeypatch.setattr(Encoder, "read", counted)
+    rows = [
+        {name: f"{name}{k}" for name, k in zip("abcd", each, strict=True)}
+        for each in (rng.zipf(1.3, (3000, 4)) % 1000).tolist()
+    ]
+    hsb.simulate(hsb.HSB(arms=2, seed=0), rows, np.zeros((3000, 2)))
+    assert reads[0] < 10 * len(rows)

@@ -16,7 +16,7 @@ from .floors import Floored
 from .ledger import Ledger
 from .offer import EVERYTHING, Offer
 from .ranges import Scaled
-from .rows import Rows, losses_or_rewards
+from .rows import Rows, losses_or_rewards, rows_of
 from .spaces import numbers
 from .types import Floats, Ints, Masks, Table
 
@@ -82,9 +82,8 @@ class Bulk(Floored, Scaled):
         """
         points, clipped = self.check(contexts)  # type: ignore[arg-type]
         n = len(points)
-        masks = self._masks(available, n)
+        masks, given = self._masks(available, n), self._rows_given(contexts, points)
         us = self.rng.random(n) if u is None else _drawn(u, n)
-        given = self._rows_given(contexts, points)
         arms, chances, advised = self.decide_rows(points, masks, us)
         seen = self._saw_rows(points)
         self.clipped += clipped
@@ -245,6 +244,7 @@ def _as_given(contexts: Any) -> list[Any]:
     """The rows themselves, none of which the caller can still change by writing to the table."""
     if isinstance(contexts, list | tuple):
         return [each.copy() if isinstance(each, list | np.ndarray) else each for each in contexts]
+    rows_of(contexts)
     table = np.array(contexts)
     return table.tolist() if table.ndim == 1 else list(table)
 

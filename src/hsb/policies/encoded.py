@@ -14,6 +14,7 @@ from ..quantise import WORD, digit_bits
 from ..state import room_for
 from ..types import Floats, Ints
 
+FEWEST = 16  # rows read at once after something new: what comes behind the next news must be read again
 _NOWHERE = object()
 
 
@@ -119,14 +120,14 @@ class Encoded:
         if isinstance(contexts, Points):
             return contexts, 0
         table = self.encoder.table(contexts)
-        twin, at = self.encoder.copy(), 0
+        twin, at, size = self.encoder.copy(), 0, FEWEST
         while at < table.rows:
-            stop = min(at + 4096, table.rows)
+            stop = min(at + size, table.rows)
             _, news = twin.read_part(table, at, stop)
             first = int(np.argmax(news)) if news.any() else -1
             if first >= 0:
                 twin.admit(table.context(at + first))
-            at = stop if first < 0 else at + first + 1
+            at, size = (stop, min(2 * size, 4096)) if first < 0 else (at + first + 1, FEWEST)
         return Points(table, np.arange(table.rows)), 0
 
     def keys(self, points: Any) -> Ints:

@@ -31,7 +31,7 @@ from ..state import (
     width_for,
 )
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed
-from .encoded import Encoded
+from .encoded import FEWEST, Encoded
 from .hsb import own_signature
 from .mixture import Mixture
 from .one_feature import FIXED, MIXTURE, PANEL, OneFeature
@@ -255,19 +255,17 @@ class FeatureHSB(OneFeature):
 
     def _parts(self, points: Any, n: int) -> Any:
         """Cut rows where the encoder changes: (start, stop, raw rows), or (row, row + 1, None) for one that has something new."""
-        at = 0
+        at, size = 0, FEWEST
         while at < n:
             encoder = self.encoder
             left = (1 << max(1, encoder.rows.bit_length())) - encoder.rows if encoder.rows >= 1 else 1
-            stop = min(n, at + CHUNK, at + left)
+            stop = min(n, at + size, at + left)
             raw, news = points.raw(encoder, at, stop)
+            size = min(2 * size, CHUNK)
             if news.any():
-                stop = at + int(np.argmax(news))
-            if stop > at:
-                yield at, stop, raw[: stop - at]
-            else:
-                stop = at + 1
-                yield at, stop, None
+                stop, size = at + int(np.argmax(news)), FEWEST
+            known, stop = stop > at, max(stop, at + 1)
+            yield at, stop, raw[: stop - at] if known else None
             at = stop
 
     def _play(self, points: Any, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
