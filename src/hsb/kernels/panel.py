@@ -50,7 +50,7 @@ from .panel_layout import (
 from .splitmix import STEP, mixed
 
 PRIOR = (0.8, 0.1, 0.1, 0.0)  # weights of linear, forest, waves and a constant before anything is known
-STACK_PRECISION = 20.0
+STACK_PRECISION = 5.0
 LINEAR_WIDTHS = 0.1  # standard deviations of optimism
 MEMORY, LONG_MEMORY = 0.98, 0.998  # of residuals, for each play of the arm
 SHRINK, SURE = 4.0, 1e4
