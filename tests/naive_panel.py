@@ -224,7 +224,7 @@ class Panel:
         self.start(forest=False)
 
     def weigh_anew(self) -> None:
-        self.stack = Ridge(np.full(4, 20.0), np.array([0.8, 0.1, 0.1, 0.0]))
+        self.stack = Ridge(np.full(4, 5.0), np.array([0.8, 0.1, 0.1, 0.0]))
 
     def line(self) -> Ridge:
         return Ridge(self.precision)
