@@ -2,6 +2,7 @@
 
 import numpy as np
 import numpy.typing as npt
+from cases import with_tree
 
 import hsb
 from hsb.explain.columns import Column
@@ -36,9 +37,9 @@ def banners(rounds: int, seed: int = 0) -> tuple[Array, Array]:
 
 
 def taught_banners(rounds: int, *, seed: int = 0, arms: list[str] | None = None, **settings: object) -> hsb.HSB:
-    """HSB's default on six features after so many rounds."""
+    """HSB's default on six features after so many rounds, advised by a tree of cells."""
     tree = hsb.BinaryTree(depth=12, space=hsb.Box.unit(6))
-    policy = hsb.HSB(tree, arms=arms or BANNERS, seed=seed, **settings)  # type: ignore[arg-type]
+    policy = with_tree(hsb.HSB(tree, arms=arms or BANNERS, seed=seed, **settings))  # type: ignore[arg-type]
     hsb.simulate(policy, *banners(rounds, seed))
     return policy
 

@@ -4,17 +4,11 @@ import naive
 import naive_advisor
 import numpy as np
 import pytest
-from cases import EXAMPLES, Case, each_example
+from cases import EXAMPLES, Case, each_example, with_tree
 
 import hsb
 from hsb import theory
 from hsb.state import depth_for
-
-
-def with_tree(policy: hsb.HSB) -> hsb.HSB:
-    """The policy as files of before there were panels have it: advised by a tree of cells, whatever its features."""
-    settings = {name: value for name, value in policy.settings().items() if name != "advisor"}
-    return hsb.HSB.from_settings(settings, {"arms": policy.arms, "seed": 0})
 
 
 def told_alike(case: Case, rounds: int, *, masking: float = 0.0, seed: int = 0, lie: float = 0.0, sharp: bool = False) -> float:

@@ -23,10 +23,13 @@ from .measures import measured
 from .result import TOP, Explanation, Region, ordered
 from .worlds import World, described, world_of
 
-GOAL = 0.99  # agreement at which a tree is large enough
+GOAL = 0.985  # agreement at which a tree is large enough
 CAREFUL = 0.4  # of the error allowed: a tree seems better on the contexts that it was grown on
 FRESH = 4096  # contexts that it begins with, and that agreement is measured on
-MOST_LEAVES, MOST_ASKED = 4096, 1 << 18  # where it ends at the latest
+MOST_LEAVES, MOST_ASKED = (
+    1 << 14,
+    1 << 20,
+)  # where it ends at the latest: linear borders in several features take thousands of rules
 FEW_CELLS, MOST_CELLS = 4096, 1 << 16  # cells for an exact answer in several columns, and cells that are asked one by one
 
 Found = list[tuple[Part, int]]  # parts, and the numbers of their arms

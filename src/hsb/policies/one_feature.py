@@ -26,7 +26,7 @@ class OneFeature(Leaning, listed=False):
 
     guarantee: ClassVar[str] = (
         "Never much worse than the best rule on any one feature, or the best single arm, whatever the world does: (ln(1/beta) + ln of 5,000 "
-        "times the features and 1) over the last rate, and M/2 times the sum of the rates."
+        "times the features and 1) over the last rate, 0.76 M times the sum of the rates, and what is played uniformly where losses are near 1."
     )
     locator: Encoded  # type: ignore[assignment]
     _first_slots: int
