@@ -161,7 +161,7 @@ def test_three_hundred_columns_of_text_share_the_places_there_are():
     rng = np.random.default_rng(0)
     policy = hsb.HSB(arms=2, seed=0)
     played = []
-    for t in range(1200):
+    for t in range(2000):
         context: dict[str, Any] = {f"f{j}": f"w{int(w)}" for j, w in enumerate(rng.integers(3, size=299))}
         context["who"] = f"user {t}"
         context["f0"] = "yes" if t % 2 else "no"
@@ -171,5 +171,4 @@ def test_three_hundred_columns_of_text_share_the_places_there_are():
     encoder = policy.encoder
     assert encoder.slots == 300 and encoder.places == encoder.width == 256
     assert encoder.crowded > 500 and encoder.shared > 200
-    print([np.mean(played[i : i + 200]) for i in range(0, 1200, 200)])
-    assert np.mean(played[1000:]) > 0.8
+    assert np.mean(played[:200]) < 0.65 and np.mean(played[1600:]) > 0.8

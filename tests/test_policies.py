@@ -32,6 +32,8 @@ POLICIES: dict[str, Callable[[], hsb.Policy]] = {
     "HSB, horizon": lambda: hsb.HSB(TREE, arms=3, horizon=1000, seed=1),
     "HSB, drift": lambda: hsb.HSB(TREE, arms=3, drift=1e-3, seed=1),
     "HSB, rate and advisor": lambda: hsb.HSB(TREE, arms=3, learning_rate=0.1, drift="auto", seed=1),
+    "FeatureHSB": lambda: hsb.HSB(arms=3, seed=1),
+    "FeatureHSB, declared": lambda: hsb.HSB(features=hsb.Features(x=hsb.Number()), arms=3, seed=1),
     "Exp3": lambda: hsb.Exp3(arms=3, horizon=1000, seed=1),
     "SExp3": lambda: hsb.SExp3(TREE, arms=3, learning_rate=0.3, seed=1),
     "SExp3, cells": lambda: hsb.SExp3(5, arms=3, seed=1),

@@ -23,7 +23,7 @@ from .measures import measured
 from .result import TOP, Explanation, Region, ordered
 from .worlds import World, described, world_of
 
-GOAL = 0.985  # agreement at which a tree is large enough
+GOAL = 0.99  # agreement at which a tree is large enough
 CAREFUL = 0.4  # of the error allowed: a tree seems better on the contexts that it was grown on
 FRESH = 4096  # contexts that it begins with, and that agreement is measured on
 MOST_LEAVES, MOST_ASKED = (

@@ -11,6 +11,8 @@ from ..types import Arrays, Masks
 from .hsb import HSB
 
 FROM = 256  # rounds after which there is an average to lean on
+NEAR = 0.6  # an average loss from which it does: below, the gain is less than what uniform play costs
+FURTHEST = 0.5  # what is taken off a loss at most: more costs more uniform play than it gains
 MOST = 0.05  # share of decisions that is played uniformly for it, at most
 
 
@@ -19,8 +21,8 @@ class Leaning(HSB, listed=False):
 
     Where losses are near 1, an arm that is not played looks good for not losing, and the mixture would try it again and again; of l - b an
     arm's estimate is about 0 unless it is better or worse than usual. The share M * rate * b of all decisions is uniform, so that no estimate
-    of l - b is below -1 / rate, which the proof needs (`docs/proofs.md`). b is 2 * (average loss) - 1, or 0, set when the rounds double.
-    Logged decisions, and those made before b was set, are learned with b = 0.
+    of l - b is below -1 / rate, which the proof needs (`docs/proofs.md`). b is 2 * (average loss) - 1, at most .5, where that average is .6 or more,
+    otherwise 0; it is set when the rounds double. Logged decisions, and those made before b was set, are learned with b = 0.
     """
 
     _shift, _shifted = 0.0, False
@@ -45,7 +47,8 @@ class Leaning(HSB, listed=False):
     def _lean(self, rounds: int) -> None:
         """After `rounds` rounds: set the shift by the average loss so far."""
         if not self.implicit and rounds >= FROM:
-            self._stand(max(0.0, 2.0 * float(self.state.sums[0]) / rounds - 1.0), rounds)
+            average = float(self.state.sums[0]) / rounds
+            self._stand(min(FURTHEST, 2.0 * average - 1.0) if average >= NEAR else 0.0, rounds)
 
     def _stand(self, shift: float, rounds: int) -> None:
         """With this shift, or as much of it as the most uniform play allows."""

@@ -17,7 +17,7 @@ from ..theory.schedule import Schedule
 from .encoded import Encoded
 from .leaning import MOST, Leaning
 
-MIXTURE = 0.0002  # prior weight of all that the guarantee is about, beside the panel
+MIXTURE = 0.000001  # prior weight of all that the guarantee is about, beside the panel
 PANEL, FIXED = 0, 1  # options of the head, and members 1 and 2; then one for each slot
 
 
@@ -25,7 +25,7 @@ class OneFeature(Leaning, listed=False):
     """A head over a panel, a single arm and a tree for each slot of an encoder: its bounds and its certificate."""
 
     guarantee: ClassVar[str] = (
-        "Never much worse than the best rule on any one feature, or the best single arm, whatever the world does: (ln(1/beta) + ln of 5,000 "
+        "Never much worse than the best rule on any one feature, or the best single arm, whatever the world does: (ln(1/beta) + ln of 10^6 "
         "times the features and 1) over the last rate, 0.76 M times the sum of the rates, and what is played uniformly where losses are near 1."
     )
     locator: Encoded  # type: ignore[assignment]
@@ -47,7 +47,7 @@ class OneFeature(Leaning, listed=False):
 
         >>> import hsb
         >>> round(hsb.HSB(arms=2).regret_bound(100_000))
-        9258
+        10018
         """
         regions = len(self.arms) if regions is None else regions
         costs = [self._named(slot) + self._rule_cost(slot, regions) for slot in range(self.encoder.slots)]
