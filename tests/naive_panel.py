@@ -284,8 +284,9 @@ class Panel:
 
     def index(self, z: Array, arm: int) -> float:
         x, width = self.inputs(z, arm)
-        f = min(max(self.stack.w[1], 0.0), 1.0)
-        return 0.5 + self.stack.w @ x - (1 - f) * 0.1 * self.linear[arm].width(z) - f * width
+        f, w = (min(max(weight, 0.0), 1.0) for weight in self.stack.w[1:3])
+        linear, local = (1 - f) * 0.1 * (1 + min(2, self.rounds / 5000)), f + w * min(1, self.rounds / 10000)
+        return 0.5 + self.stack.w @ x - linear * self.linear[arm].width(z) - local * width
 
     def indices(self, z: Array, offered: npt.NDArray[np.bool_]) -> Array:
         return np.array([self.index(z, arm) if offered[arm] else math.inf for arm in range(self.arms)])

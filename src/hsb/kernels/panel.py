@@ -10,7 +10,10 @@ Every model foretells the loss that is seen, so no importance weights are needed
 all arms together, weighs them, from weights that begin at (PRIOR). An arm never played is expected to lose 1/2; what is weighed, though,
 is a forecast from the average loss of all arms, so that no model looks good for being gloomy. The index of an arm is
 
-    weighed forecast - (1 - f) LINEAR_WIDTHS sd of linear - f sd of the forest,    f the forest's weight.
+    weighed forecast - (1 - f) LINEAR_WIDTHS (1 + min(2, t / PATIENCE)) sd of linear - (f + w min(1, t / (2 PATIENCE))) sd of the forest,
+
+f and w being the weights of the forest and of the waves, t the rounds learned: who stays long can afford to look again at what seems bad.
+For the waves' own sd, which would take as long as all the rest, stands the forest's.
 
 Where an arm has lately lost so much more or less than foretold that it cannot be chance, the world has changed, and all models start anew:
 forecasts corrected by the arm's last 50 or so residuals must have foretold better than those corrected by its last 500, which know of every
@@ -51,7 +54,8 @@ from .splitmix import STEP, mixed
 
 PRIOR = (0.8, 0.1, 0.1, 0.0)  # weights of linear, forest, waves and a constant before anything is known
 STACK_PRECISION = 5.0
-LINEAR_WIDTHS = 0.1  # standard deviations of optimism
+LINEAR_WIDTHS = 0.1  # standard deviations of optimism, at first
+PATIENCE = 5000.0  # rounds
 MEMORY, LONG_MEMORY = 0.98, 0.998  # of residuals, for each play of the arm
 SHRINK, SURE = 4.0, 1e4
 C1, C2, C3, C4, C5 = -19.73904346, 64.9300702, -85.28453151, 58.84210458, -21.1461384  # of cos(2 pi t) - 1, in t^2
@@ -77,7 +81,10 @@ def advise(F, I, z, offered):
     _waves(F, I, z)
     forest.trace(F, I, z)
     best, least = 0, math.inf
-    f = min(max(F[I[STACK] + WEIGHTS + 1], 0.0), 1.0)
+    stack = I[STACK]
+    f, w = min(max(F[stack + WEIGHTS + 1], 0.0), 1.0), min(max(F[stack + WEIGHTS + 2], 0.0), 1.0)
+    patience = F[stack + ROUNDS] / PATIENCE
+    narrow, local = (1.0 - f) * LINEAR_WIDTHS * (1.0 + min(2.0, patience)), f + w * min(1.0, 0.5 * patience)
     for m in range(I[ARMS]):
         F[index + m] = math.inf
         if is_offered(offered, m):
@@ -85,7 +92,7 @@ def advise(F, I, z, offered):
             at = I[SCRATCH]
             v = F[at + 8 : at + 8 + d]
             width = ridge.width(F, _covariance(F, I, m), I[ROOM], z, v, d)
-            value = weighed(F, I) - (1.0 - f) * LINEAR_WIDTHS * width - f * F[at + INPUTS]
+            value = weighed(F, I) - narrow * width - local * F[at + INPUTS]
             F[index + m] = value if -HUGE < value < HUGE else 0.5  # what no honest file leads to must not spoil probabilities
         if F[index + m] < least:
             best, least = m, F[index + m]
