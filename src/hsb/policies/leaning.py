@@ -21,8 +21,8 @@ class Leaning(HSB, listed=False):
 
     Where losses are near 1, an arm that is not played looks good for not losing, and the mixture would try it again and again; of l - b an
     arm's estimate is about 0 unless it is better or worse than usual. The share M * rate * b of all decisions is uniform, so that no estimate
-    of l - b is below -1 / rate, which the proof needs (`docs/proofs.md`). b is 2 * (average loss) - 1, at most .5, where that average is .6 or more,
-    otherwise 0; it is set when the rounds double. Logged decisions, and those made before b was set, are learned with b = 0.
+    of l - b is below -1 / rate, which the proof needs (`docs/proofs.md`). b is 2 * (average loss) - 1, at most .5, where that average is .6
+    or more, otherwise 0; it is set when the rounds double. Logged decisions, and those made before b was set, are learned with b = 0.
     """
 
     _shift, _shifted = 0.0, False
