@@ -199,3 +199,26 @@ def test_a_stopped_replay_goes_on_in_a_process_of_its_own(tmp_path, capsys):
     right = run_json(capsys, *command[3:-5])
     del found["seconds"], right["seconds"]
     assert found == right and not kept.exists()
+
+
+def test_a_policy_without_a_structure(log, tmp_path, capsys):
+    """Its file holds its encoder: nothing stands beside it, and the commands say what the library says."""
+    file = tmp_path / "any.hsb"
+    policy = hsb.HSB(arms=next(iter(hsb.logs.open(log))).arms, seed=0)
+    learn_from(policy, Part(hsb.logs.open(log), 0, 3000))
+    policy.save(file)
+    found = run_json(capsys, "evaluate", log, "--policy", file, "--skip", "3000")
+    right = off_policy(hsb.load(file), Part(hsb.logs.open(log), 3000, None))
+    assert found["estimates"] == right.to_dict()["estimates"]
+    again = run_json(capsys, "replay", log, "--policy", file, "--skip", "3000", "--seed", "3")
+    theirs = hsb.replay(hsb.load(file), Part(hsb.logs.open(log), 3000, None), seed=3)
+    assert (again["matched"], again["average_reward"]) == (theirs.matched, theirs.average_reward)
+    small, png = tmp_path / "small.hsb", tmp_path / "small.png"
+    policy = hsb.HSB(arms=["tea", "coffee"], seed=0)
+    for t in range(300):
+        decision = policy.decide({"hour": t % 24, "member": t % 7 == 0})
+        policy.learn(decision, reward=float((decision.arm == "tea") == (t % 24 >= 12)))
+    policy.save(small)
+    out, _ = run(capsys, "explain", small, "--png", png)
+    assert "300 rounds learned" in out and "hour >= 12: play 'tea'" in out and png.stat().st_size > 5000
+    assert list(tmp_path.glob("*.encoder.json")) == []
