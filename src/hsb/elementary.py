@@ -12,6 +12,9 @@ The polynomials go through the Chebyshev nodes of an interval, computed with 90 
 
 import math
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 ROOT_HALF = 0.7071067811865476
 INVERSE_LN2 = 1.4426950408889634
 LN2 = 0.6931471805599453
@@ -139,6 +142,63 @@ def log(x: float) -> float:
     (0.0, 0.6931471805599453, -inf)
     """
     return _near_log(x, 0.0, 0.0) if NORMAL <= x <= LARGEST else _far_log(x)
+
+
+def ln(x: float) -> float:
+    """`log` for Python's numbers, whole ones of any size too.
+
+    >>> round(ln(10**400), 6)
+    921.034037
+    """
+    if isinstance(x, int) and x.bit_length() > 1000:
+        more = x.bit_length() - 64
+        return log(float(x >> more)) + more * LN2
+    return log(float(x))
+
+
+def logs(values: ArrayLike) -> NDArray[np.float64]:
+    """`log` of each number of an array, the same bits: NumPy rounds + - * / as IEEE says.
+
+    >>> logs([1.0, 2.0, 0.0]).tolist()
+    [0.0, 0.6931471805599453, -inf]
+    """
+    x = np.asarray(values, dtype=np.float64)
+    usual = (x > 0.0) & (x <= LARGEST)
+    m, k = np.frexp(np.where(usual, x, 1.0))
+    small = m < ROOT_HALF
+    f, k = np.where(small, 2.0 * m, m) - 1.0, (k - small).astype(np.float64)
+    big = k * LN2_HIGH
+    s = big + f
+    found = s + ((f - (s - big)) - (less(f) - k * LN2_LOW))
+    return np.asarray(np.where(usual, found, np.where(x == 0.0, -np.inf, np.where(x > 0.0, x, np.nan))))
+
+
+def exps(values: ArrayLike) -> NDArray[np.float64]:
+    """`exp` of each number of an array, the same bits.
+
+    >>> exps([0.0, 1.0, -np.inf]).tolist()
+    [1.0, 2.718281828459045, 0.0]
+    """
+    x = np.asarray(values, dtype=np.float64)
+    inside = np.clip(x, -746.0, 710.0)
+    k = (inside * INVERSE_LN2 + ROUND) - ROUND
+    high, low = inside - k * LN2_HIGH, k * LN2_LOW
+    r = high - low
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        found = np.ldexp(1.0 + (high + (r * r * bend(r) - low)), k.astype(np.int64))  # type: ignore[arg-type]
+    return np.asarray(np.where(x > 710.0, np.inf, np.where(x < -746.0, 0.0, found)))
+
+
+def log_add(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+    """ln(e^a + e^b), number by number.
+
+    >>> log_add([0.0, -np.inf], [0.0, -np.inf]).tolist()
+    [0.6931471805599453, -inf]
+    """
+    high, low = np.maximum(a, b), np.minimum(a, b)
+    with np.errstate(invalid="ignore"):
+        found = high + logs(1.0 + exps(np.where(high > -np.inf, low - high, -np.inf)))
+    return np.asarray(np.where(high > -np.inf, found, -np.inf))
 
 
 def expm1(x: float) -> float:

@@ -204,7 +204,9 @@ def _prepare(w, good, bad):
     n = good + bad
     w[GOOD], w[BAD], w[SUM], w[MODE], w[BELOW] = good, bad, n, maths.log(bad / good), 0.0
     w[SIDE], w[SHARE] = (1.0, bad / n) if bad <= good else (-1.0, good / n)
-    w[HEIGHT] = 0.5 * maths.log(good / n * bad) - 0.9189385332046727 + maths.stirling(n) - maths.stirling(good) - maths.stirling(bad)
+    w[HEIGHT] = (
+        0.5 * maths.log(good / n * bad) - 0.9189385332046727 + maths.stirling(n) - maths.stirling(good) - maths.stirling(bad)
+    )
     spread = 5.0 * math.sqrt(1.0 / good + 1.0 / bad)
     w[FIRST] = w[MODE] + _end(w, -spread)
     return w[MODE] + _end(w, spread)

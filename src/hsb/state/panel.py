@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import elementary
 from ..kernels import header as h
 from ..kernels import panel_layout as p
 from ..types import Floats, Ints
@@ -18,6 +19,7 @@ WAVE_PRECISION = 0.5
 MOST_COSINES = 128
 EXACT = 1 << 30  # arms * places^3 up to which a change of scale keeps the prior as it is
 MOST_ROUNDS = 2.0**53  # and weights, in files
+RIM, GRID = 3.65, 2.0**40  # where NumPy's normal numbers begin to need a logarithm, and what such are rounded to
 TINY = 1e-6  # a place that shrinks more than this at once says nothing of what it was
 MOST_WORDS = 1 << 22  # of the covariances of waves and of the cuts that leaves watch; with many arms there are fewer of them
 WIDEST = 1 << 23  # words of the linear covariances
@@ -189,33 +191,46 @@ def _moved_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats
     A, scratch = np.ascontiguousarray(P), np.zeros_like(P)
     A = A.copy()
     ridge.invert(A, scratch, len(a))
-    b = A @ w
+    b = (A * w).sum(axis=1)
     A[np.diag_indices(len(a))] -= precision
     ridge.move(A, b, a, c, missing, np.zeros(len(a)))
     A[np.diag_indices(len(a))] += precision
     scratch[:] = 0.0
     ridge.invert(A, scratch, len(a))
-    return A @ b, A
+    return (A * b).sum(axis=1), A
 
 
 def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
     """The same, its prior being moved too. O(places^2) for each place that moved. What is TINY now begins anew."""
     gone = a < TINY
-    T = np.diag(np.where(gone, 0.0, 1.0 / np.maximum(a, TINY)))  # weights' = T weights
-    for i in np.flatnonzero((c != 0.0) & ~gone):
-        T[0, i] -= c[i] / a[i]
-        if missing[i] >= 0:
-            T[missing[i], i] += c[i] / a[i]
-    return T @ w, T @ P @ T.T + np.diag(np.where(gone, 1.0 / precision, 0.0))
+    scale = np.where(gone, 0.0, 1.0 / np.maximum(a, TINY))
+
+    def turned(rows: Floats) -> Floats:
+        """What the weights become, of a table with a row a weight; sums in a fixed order."""
+        new = scale[:, None] * rows
+        for i in np.flatnonzero((c != 0.0) & ~gone):
+            new[0] -= c[i] / a[i] * rows[i]
+            if missing[i] >= 0:
+                new[missing[i]] += c[i] / a[i] * rows[i]
+        return new
+
+    return turned(w[:, None])[:, 0], turned(turned(P).T) + np.diag(np.where(gone, 1.0 / precision, 0.0))
+
+
+def normals(place: int) -> Floats:
+    """A row of normal numbers, the same on every machine: NumPy takes those far out from the C library, so their last bits are left out."""
+    row = np.random.Generator(np.random.PCG64([0x46524551, place])).normal(size=MOST_COSINES)
+    return np.where(np.abs(row) < RIM, row, np.round(row * GRID) / GRID)
 
 
 def _frequencies(places: range, waves: int, features: int) -> Floats:
     """In turns, a row a place, a column a cosine: normal, each cosine with a bandwidth of its own, the same in every panel."""
     low, high = BANDWIDTHS
-    bands = low * (high / low) ** np.random.Generator(np.random.PCG64(0x57415645)).uniform(size=MOST_COSINES)[:waves]
+    uniform = np.random.Generator(np.random.PCG64(0x57415645)).uniform(size=MOST_COSINES)[:waves]
+    bands = low * elementary.exps(uniform * elementary.log(high / low))
     table = np.empty((len(places), waves))
     for j, place in enumerate(places):
-        table[j] = np.random.Generator(np.random.PCG64([0x46524551, place])).normal(size=MOST_COSINES)[:waves]
+        table[j] = normals(place)[:waves]
     return np.asarray(table * (bands / (2.0 * math.pi * math.sqrt(features))))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import elementary
 from ..arguments import whole
 from ..errors import BudgetError, InputError
 from ..quantise import WORD, digit_bits, halvings, key_words
@@ -78,30 +79,30 @@ class KaryTree(Structure):
 
     def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
         """Level by level, from the leaves up. O(symbols); fewer than leaves, k^d of them, are those of level d, constant below."""
-        log_q, log_go = log_of(0.5 if stop is None else stop), math.log1p(-0.5 if stop is None else -stop)
+        log_q, log_go = log_of(0.5 if stop is None else stop), elementary.log1p(-0.5 if stop is None else -stop)
         below = values  # of a node with one symbol
         levels = round(math.log(len(symbols), self.k))
         for _ in range(self.depth - levels):
-            below = np.logaddexp(log_q + values, log_go + self.k * below)
+            below = elementary.log_add(log_q + values, log_go + self.k * below)
         one, weight = symbols, below[symbols]  # `one` is the symbol of a node where it is constant, -1 elsewhere
         for _ in range(levels):
             children = one.reshape(-1, self.k)
             one = np.where((children == children[:, :1]).all(axis=1), children[:, 0], -1)
             here = np.where(one >= 0, log_q + values[one], -np.inf)
-            weight = np.logaddexp(here, log_go + weight.reshape(-1, self.k).sum(axis=1))
+            weight = elementary.log_add(here, log_go + weight.reshape(-1, self.k).sum(axis=1))
         return float(weight[0])
 
     def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
         """Theorem 2's; with a stop prior, the smaller of what few splits cost and what splitting everywhere costs."""
         if stop is None:
             return super().prior_bound(regions, arms, stop)
-        log_go, splits = math.log1p(-stop), self.splits(regions, arms)
-        whole_tree = self.leaves * math.log(arms) - (self.leaves - 1) // (self.k - 1) * log_go
-        few = (splits * (self.k - 1) + 1) * (math.log(arms) - float(log_of(stop))) - splits * log_go
+        log_go, splits = elementary.log1p(-stop), self.splits(regions, arms)
+        whole_tree = self.leaves * elementary.ln(arms) - (self.leaves - 1) // (self.k - 1) * log_go
+        few = (splits * (self.k - 1) + 1) * (elementary.ln(arms) - float(log_of(stop))) - splits * log_go
         return min(few, whole_tree)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        K, D, options = self.k, self.depth, math.log(2 * arms)
+        K, D, options = self.k, self.depth, elementary.ln(2 * arms)
         return K * ((regions - 1) * D + 1) * options, K * regions * D * options, D >= 1
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
