@@ -11,9 +11,12 @@ The polynomials go through the Chebyshev nodes of an interval, computed with 90 
 """
 
 import math
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+Numbers = TypeVar("Numbers", float, NDArray[np.float64])  # one, or an array of them
 
 ROOT_HALF = 0.7071067811865476
 INVERSE_LN2 = 1.4426950408889634
@@ -22,6 +25,7 @@ LN2_HIGH = 0.6931471805598903  # 42 bits of ln 2: its products with exponents ar
 LN2_LOW = 5.497923018708371e-14  # and the rest
 ROUND = 6755399441055744.0  # 1.5 * 2^52: what is added to it is rounded to a whole number
 NORMAL = 2.2250738585072014e-308  # the least number with all its bits
+FEW = 64  # so few numbers are done one by one sooner
 LARGEST = 1.7976931348623157e308
 
 # (e^r - 1 - r) / r^2 on |r| <= 0.34658, a little more than ln(2) / 2
@@ -57,7 +61,7 @@ def scaled(x: float, k: float) -> float:
     return math.ldexp(x, int(k))
 
 
-def bend(r: float) -> float:
+def bend(r: Numbers) -> Numbers:
     """(e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
 
     >>> bend(0.0)
@@ -70,7 +74,7 @@ def bend(r: float) -> float:
     return low + t * (high + t * ((E8 + r * E9) + s * E10))
 
 
-def less(f: float) -> float:
+def less(f: Numbers) -> Numbers:
     """f - ln(1 + f), for 1 + f between the roots of 1/2 and of 2.
 
     With s = f / (2 + f), ln(1 + f) = 2 artanh(s) = 2 s + s^3 R(s^2), and 2 s = f - s f.
@@ -90,7 +94,8 @@ def _near_exp(x: float) -> tuple[float, float]:
     k = (x * INVERSE_LN2 + ROUND) - ROUND
     high, low = x - k * LN2_HIGH, k * LN2_LOW
     r = high - low
-    return 1.0 + (high + (r * r * bend(r) - low)), k
+    s = 1.0 + high
+    return s + ((high - (s - 1.0)) + (r * r * bend(r) - low)), k
 
 
 def _far_exp(x: float) -> float:
@@ -163,6 +168,8 @@ def logs(values: ArrayLike) -> NDArray[np.float64]:
     [0.0, 0.6931471805599453, -inf]
     """
     x = np.asarray(values, dtype=np.float64)
+    if x.size < FEW:
+        return np.array([log(value) for value in x.ravel().tolist()]).reshape(x.shape)
     usual = (x > 0.0) & (x <= LARGEST)
     m, k = np.frexp(np.where(usual, x, 1.0))
     small = m < ROOT_HALF
@@ -180,25 +187,15 @@ def exps(values: ArrayLike) -> NDArray[np.float64]:
     [1.0, 2.718281828459045, 0.0]
     """
     x = np.asarray(values, dtype=np.float64)
+    if x.size < FEW:
+        return np.array([exp(value) for value in x.ravel().tolist()]).reshape(x.shape)
     inside = np.clip(x, -746.0, 710.0)
     k = (inside * INVERSE_LN2 + ROUND) - ROUND
     high, low = inside - k * LN2_HIGH, k * LN2_LOW
-    r = high - low
+    r, s = high - low, 1.0 + high
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        found = np.ldexp(1.0 + (high + (r * r * bend(r) - low)), k.astype(np.int64))  # type: ignore[arg-type]
+        found = np.ldexp(s + ((high - (s - 1.0)) + (r * r * bend(r) - low)), k.astype(np.int64))
     return np.asarray(np.where(x > 710.0, np.inf, np.where(x < -746.0, 0.0, found)))
-
-
-def log_add(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
-    """ln(e^a + e^b), number by number.
-
-    >>> log_add([0.0, -np.inf], [0.0, -np.inf]).tolist()
-    [0.6931471805599453, -inf]
-    """
-    high, low = np.maximum(a, b), np.minimum(a, b)
-    with np.errstate(invalid="ignore"):
-        found = high + logs(1.0 + exps(np.where(high > -np.inf, low - high, -np.inf)))
-    return np.asarray(np.where(high > -np.inf, found, -np.inf))
 
 
 def expm1(x: float) -> float:
@@ -216,7 +213,7 @@ def expm1(x: float) -> float:
     k = (x * INVERSE_LN2 + ROUND) - ROUND
     high, low = x - k * LN2_HIGH, k * LN2_LOW
     r = high - low
-    rest = r * r * bend(r) - low
+    rest = r * r * bend(r) + ((high - r) - low) * r - low  # what rounding took from r counts too
     if k == 0.0:
         return high + rest
     power = scaled(1.0, k)

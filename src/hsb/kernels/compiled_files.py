@@ -82,11 +82,11 @@ class _UserFolder(_Named, _UserWide):  # type: ignore[misc, valid-type]
     pass
 
 
-class _Results(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (_GivenFolder, _BesideSource, _BesideSourceReadOnly, _UserFolder)
+class _Results(caching.CompileResultCacheImpl):
+    _locator_classes: Any = (_GivenFolder, _BesideSource, _BesideSourceReadOnly, _UserFolder)
 
 
-class Files(caching.FunctionCache):  # type: ignore[misc]
+class Files(caching.FunctionCache):
     """The files of one kernel. RuntimeError where there is no place for them."""
 
     _impl_class = _Results

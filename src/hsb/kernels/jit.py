@@ -11,7 +11,7 @@ import threading
 import warnings
 from typing import Any
 
-from numba import config, njit
+from numba import njit
 from numba.core import event
 
 from .compiled_files import Files
@@ -23,7 +23,7 @@ LONG = 2.0  # seconds of compiling after which a line on stderr says what is goi
 def kernel(function: Any, **more: bool) -> Any:
     """Compile a function when it is first called, or take it from the cache; where no cache can be written, go without one."""
     compiled = njit(**HOW, **more)(function)  # type: ignore[call-overload]
-    if not config.DISABLE_JIT:
+    if hasattr(compiled, "_cache"):  # not where compilation is switched off
         try:
             compiled._cache = Files(function)
         except RuntimeError:  # no place for a cache: site-packages and home are read-only

@@ -7,7 +7,7 @@ where every arm is offered.
 
 import math
 
-from ..elementary import parts, scaled
+from . import maths
 from .jit import kernel
 
 SHARP = 1e4  # a round that shrinks the inverse by more than this would cost it digits: it is computed anew
@@ -86,7 +86,7 @@ def choose(state, offered, alpha, work, score, u):
 @kernel
 def unit(a):
     """A power of two whose square is about 1 / a, for a > 0."""
-    return scaled(1.0, -0.5 * parts(a)[1] // 1.0)
+    return maths.scaled(1.0, -0.5 * maths.parts(a)[1] // 1.0)
 
 
 @kernel

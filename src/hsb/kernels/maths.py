@@ -1,12 +1,15 @@
 """The functions of `hsb/elementary.py`, compiled: no kernel calls the C library's, whose last bits differ between machines."""
 
+from typing import Any
+
 import numpy as np
 from numba import extending
 
 from .. import elementary
 from .jit import inner, kernel
 
-HOW = {"error_model": "numpy"}
+parts, scaled = elementary.parts, elementary.scaled
+HOW: Any = {"error_model": "numpy"}
 _52 = np.int64(52)
 _ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)  # the bits of the root of 1/2
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import elementary
 from ..kernels import header as h
 from ..kernels import panel_layout as p
 from ..types import Floats, Ints
+from .frequencies import frequencies
 from .member import Kind, Member, aligned_zeros, arm_block
 
 PRECISION = 0.15  # of a place's weight, for each feature that there is: the prior of the linear model
@@ -19,11 +19,9 @@ WAVE_PRECISION = 0.5
 MOST_COSINES = 128
 EXACT = 1 << 30  # arms * places^3 up to which a change of scale keeps the prior as it is
 MOST_ROUNDS = 2.0**53  # and weights, in files
-RIM, GRID = 3.65, 2.0**40  # where NumPy's normal numbers begin to need a logarithm, and what such are rounded to
 TINY = 1e-6  # a place that shrinks more than this at once says nothing of what it was
 MOST_WORDS = 1 << 22  # of the covariances of waves and of the cuts that leaves watch; with many arms there are fewer of them
 WIDEST = 1 << 23  # words of the linear covariances
-BANDWIDTHS = (1.0, 2.0)  # standard deviations of a cosine's frequencies, times the root of the number of features
 
 
 def width_for(arms: int, wanted: int) -> int:
@@ -144,8 +142,8 @@ def set_places(member: Member, groups: Sequence[int]) -> None:
     precision[first:places] = PRECISION * (features + 1)
     if fresh:
         precision[-1] = PRECISION * (features + 1)
-    frequencies = wave_models(member)[0]
-    frequencies[first:places] = _frequencies(range(first, places), frequencies.shape[1], features)
+    waves = wave_models(member)[0]
+    waves[first:places] = frequencies(range(first, places), waves.shape[1], features)
     at = np.arange(before, places)
     linear_models(member)[1][:, at, at] = 1.0 / precision[at]
     sizes = np.bincount(groups, minlength=features) if len(groups) else np.ones(1)
@@ -215,23 +213,6 @@ def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missin
         return new
 
     return turned(w[:, None])[:, 0], turned(turned(P).T) + np.diag(np.where(gone, 1.0 / precision, 0.0))
-
-
-def normals(place: int) -> Floats:
-    """A row of normal numbers, the same on every machine: NumPy takes those far out from the C library, so their last bits are left out."""
-    row = np.random.Generator(np.random.PCG64([0x46524551, place])).normal(size=MOST_COSINES)
-    return np.where(np.abs(row) < RIM, row, np.round(row * GRID) / GRID)
-
-
-def _frequencies(places: range, waves: int, features: int) -> Floats:
-    """In turns, a row a place, a column a cosine: normal, each cosine with a bandwidth of its own, the same in every panel."""
-    low, high = BANDWIDTHS
-    uniform = np.random.Generator(np.random.PCG64(0x57415645)).uniform(size=MOST_COSINES)[:waves]
-    bands = low * elementary.exps(uniform * elementary.log(high / low))
-    table = np.empty((len(places), waves))
-    for j, place in enumerate(places):
-        table[j] = normals(place)[:waves]
-    return np.asarray(table * (bands / (2.0 * math.pi * math.sqrt(features))))
 
 
 def resized_panel(member: Member, room: int, arms: int) -> Member:

@@ -75,7 +75,7 @@ class GroupedLexicographic(Structure):
         n = len(symbols)
         changes = np.concatenate([[0], np.cumsum(np.diff(symbols) != 0)])  # up to a leaf
         stay = np.where(changes[:, None] == changes, values[symbols], -np.inf)
-        log_count = np.array([0.0] + [-elementary.ln(self._ways(length) + 1) for length in range(1, n + 1)])
+        log_count = np.array([0.0] + [-math.log(self._ways(length) + 1) for length in range(1, n + 1)])
         return float(tables(stay, log_count, self.k, log_sum)[0][0, n])
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:

@@ -15,7 +15,7 @@ from ..state import Member, make_tree
 from ..types import Floats, Ints
 from .base import Cost, Structure, check_cells, code, use_space
 from .boxes import Boxes, tree_box
-from .walk import Group, log_of
+from .walk import Group
 
 MOST_CHILDREN = 4096
 MOST_DEPTH = 4000
@@ -79,17 +79,17 @@ class KaryTree(Structure):
 
     def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
         """Level by level, from the leaves up. O(symbols); fewer than leaves, k^d of them, are those of level d, constant below."""
-        log_q, log_go = log_of(0.5 if stop is None else stop), elementary.log1p(-0.5 if stop is None else -stop)
+        log_q, log_go = elementary.ln(0.5 if stop is None else stop), elementary.log1p(-0.5 if stop is None else -stop)
         below = values  # of a node with one symbol
         levels = round(math.log(len(symbols), self.k))
         for _ in range(self.depth - levels):
-            below = elementary.log_add(log_q + values, log_go + self.k * below)
+            below = np.logaddexp(log_q + values, log_go + self.k * below)
         one, weight = symbols, below[symbols]  # `one` is the symbol of a node where it is constant, -1 elsewhere
         for _ in range(levels):
             children = one.reshape(-1, self.k)
             one = np.where((children == children[:, :1]).all(axis=1), children[:, 0], -1)
             here = np.where(one >= 0, log_q + values[one], -np.inf)
-            weight = elementary.log_add(here, log_go + weight.reshape(-1, self.k).sum(axis=1))
+            weight = np.logaddexp(here, log_go + weight.reshape(-1, self.k).sum(axis=1))
         return float(weight[0])
 
     def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
@@ -98,7 +98,7 @@ class KaryTree(Structure):
             return super().prior_bound(regions, arms, stop)
         log_go, splits = elementary.log1p(-stop), self.splits(regions, arms)
         whole_tree = self.leaves * elementary.ln(arms) - (self.leaves - 1) // (self.k - 1) * log_go
-        few = (splits * (self.k - 1) + 1) * (elementary.ln(arms) - float(log_of(stop))) - splits * log_go
+        few = (splits * (self.k - 1) + 1) * (elementary.ln(arms) - elementary.ln(stop)) - splits * log_go
         return min(few, whole_tree)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:

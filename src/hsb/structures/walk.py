@@ -6,6 +6,7 @@ Explaining takes the best of a node's options (`explain/graphs.py`), pricing the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import elementary
 from ..errors import BudgetError, InputError
 from ..types import Floats, Ints
 
@@ -65,12 +65,13 @@ def log_sum(terms: Floats) -> Floats:
     """ln of the sum of exp over the last axis, which is not empty."""
     most = terms.max(axis=-1, keepdims=True)
     most = np.where(np.isfinite(most), most, 0.0)
-    return np.asarray(most[..., 0] + elementary.logs(elementary.exps(terms - most).sum(axis=-1)))
+    return np.asarray(most[..., 0] + log_of(np.exp(terms - most).sum(axis=-1)))
 
 
 def log_of(values: ArrayLike) -> Floats:
     """ln, with ln 0 = -inf."""
-    return elementary.logs(values)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values), dtype=np.float64)
 
 
 def log_beta(structure: Structure, symbols: Ints, values: Floats) -> float:
@@ -85,7 +86,7 @@ def log_beta(structure: Structure, symbols: Ints, values: Floats) -> float:
         else:
             inside = symbols[layer.leaves]
         own = one[layer.nodes] = np.where((inside == inside[:, :1]).all(axis=1), inside[:, 0], -1)
-        each = -elementary.ln(count + 1)
+        each = -math.log(count + 1)
         return np.where(own >= 0, values[own], -np.inf) + each, each
 
     return float(climb(structure, weights, log_sum)[structure.number(structure.root)])

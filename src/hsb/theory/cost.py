@@ -10,7 +10,6 @@ from ..arguments import is_number, stop_prior, whole
 from ..errors import InputError
 from ..structures import Structure
 from ..structures.base import spelled
-from ..structures.walk import log_of
 from ..types import Ints
 from .checks import check_at_least_zero, check_structure
 
@@ -72,7 +71,7 @@ def tracking_cost(
         raise InputError("rounds must be a number of rounds, not infinity: sharing costs something in each of them.")
     symbols, changes = _columns(structure, mappings, arms)
     log_stay = elementary.log1p(-drift * (1.0 - 1.0 / arms))
-    move = float(log_of(drift)) - elementary.ln(arms) - log_stay
+    move = elementary.ln(drift) - elementary.ln(arms) - log_stay
     values = np.full(len(changes), -elementary.ln(arms))
     values[changes > 0] += changes[changes > 0] * move
     return max(0.0, -structure.log_prior(symbols, values, stop)) - max(0.0, rounds - 1.0) * log_stay
