@@ -6,7 +6,7 @@ import numpy as np
 
 import hsb
 
-ROUNDS = 600
+ROUNDS = 300
 
 
 def digest(policy) -> str:

@@ -252,6 +252,23 @@ def add_least(counts, offered, good, bad, weight, p, work):
 
 
 @kernel
+def _densities(w, y, half):
+    """Densities at the nodes of a panel, times half its width; mostly without a branch, as vectors."""
+    share, n, height, mode, side = w[SHARE], w[SUM], w[HEIGHT], w[MODE], w[SIDE]
+    if half == 0.0:
+        for k in range(NODES):
+            w[DENSITY + k] = 0.0
+    elif n < MANY and max(side * (y - mode), side * (y + 2.0 * half - mode)) < 30.0:
+        for k in range(NODES):
+            z = side * (y + half * (1.0 + _AT[k]) - mode)
+            log = height + share * n * z - n * maths.log_inside(1.0 - share + share * maths.exp_inside(z))
+            w[DENSITY + k] = maths.exp_inside(log) * half
+    else:
+        for k in range(NODES):
+            w[DENSITY + k] = maths.exp(_log_density(w, y + half * (1.0 + _AT[k]) - mode)) * half
+
+
+@kernel
 def _add_panel(offered, y, half, weight, p, work):
     M = len(p)
     masked = len(offered) > 0
@@ -260,8 +277,7 @@ def _add_panel(offered, y, half, weight, p, work):
             continue
         w = work[m]
         here = w[FIRST] < y + 2.0 * half
-        for k in range(NODES):
-            w[DENSITY + k] = maths.exp(_log_density(w, y + half * (1.0 + _AT[k]) - w[MODE])) * half if here else 0.0
+        _densities(w, y, half if here else 0.0)
         for k in range(NODES):
             s = w[BELOW]
             if here:

@@ -11,6 +11,7 @@ from .jit import inner, kernel
 parts, scaled = elementary.parts, elementary.scaled
 HOW: Any = {"error_model": "numpy"}
 _52 = np.int64(52)
+_ROUND = np.int64(0x4338000000000000)  # the bits of ROUND: what is added to them is added to the number
 _ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)  # the bits of the root of 1/2
 
 
@@ -19,7 +20,7 @@ def _parts(x):
     def parts(x):
         bits = np.float64(x).view(np.int64)
         k = (bits - _ROOT_HALF) >> _52
-        return np.int64(bits - (k << _52)).view(np.float64), np.float64(k)
+        return np.int64(bits - (k << _52)).view(np.float64), np.int64(k + _ROUND).view(np.float64) - elementary.ROUND
 
     return parts
 
@@ -27,7 +28,9 @@ def _parts(x):
 @extending.overload(elementary.scaled, jit_options=HOW)
 def _scaled(x, k):
     def scaled(x, k):
-        return np.int64(np.float64(x).view(np.int64) + (np.int64(k) << _52)).view(np.float64)
+        return np.int64(np.float64(x).view(np.int64) + (np.float64(k + elementary.ROUND).view(np.int64) << _52)).view(
+            np.float64
+        )
 
     return scaled
 
@@ -41,6 +44,8 @@ def _compiled(name):
 
 for _name in ("bend", "less", "_near_exp", "_far_exp", "_near_log", "_far_log", "_eighth", "_sine", "_cosine", "stirling_far"):
     _compiled(_name)
+exp_inside = _compiled("exp_inside")
+log_inside = _compiled("log_inside")
 exp = _compiled("exp")
 log = _compiled("log")
 expm1 = _compiled("expm1")
