@@ -1,6 +1,8 @@
 """Beta variables: the numbers drawn, and the probability of being the least."""
 
 import math
+import sys
+from pathlib import Path
 
 import naive_bayes
 import numpy as np
@@ -8,6 +10,10 @@ import pytest
 from numba import njit
 
 from hsb.kernels import beta, splitmix
+
+sys.path.insert(0, str(Path(__file__).parent / "attack"))
+
+import beta_storm
 
 NONE = np.zeros(0, dtype=np.uint8)
 
@@ -155,3 +161,33 @@ def test_arms_that_are_not_offered_do_not_count():
     counts = [(3, 1), (1, 2), (4, 4), (9, 1)]
     found = integrated(counts, offered=np.array([1, 0, 1, 0], dtype=np.uint8))
     assert found[[0, 2]] == pytest.approx(naive_bayes.exact_least([(3, 1), (4, 4)]), abs=1e-9) and found[1] == found[3] == 0.0
+
+
+# -- counts of any size ----------------------------------------------------------------------------------------------------
+
+
+def test_lopsided_counts_take_no_longer():
+    """A prior far below 1 beside many losses: the density is flat on one side and steep on the other."""
+    off, seconds = beta_storm.storm(300, seed=5)
+    assert off < 1e-9 and seconds < 0.5
+    for good, bad in (([0.01] * 3, [1e6, 0.01, 0.01]), ([1e-3] * 3, [1e6] * 3), ([0.001, 2.0], [3e6, 1e12])):
+        p, seconds = beta_storm.least(good, bad)
+        assert p.sum() == pytest.approx(1.0, abs=1e-9) and seconds < 0.05
+
+
+def test_lopsided_counts_are_right():
+    """Against draws: five standard errors."""
+    rng = np.random.default_rng(3)
+    for good, bad in (([0.5, 0.02], [3e5, 40.0]), ([0.05, 0.1, 2.0], [1e6, 0.03, 7e5])):
+        p, _ = beta_storm.least(good, bad)
+        n = 200_000
+        odds = np.column_stack([_log_gamma(rng, b, n) - _log_gamma(rng, g, n) for g, b in zip(good, bad, strict=True)])
+        seen = np.bincount(odds.argmin(axis=1), minlength=len(good)) / n
+        error = np.sqrt(np.maximum(p * (1 - p), 1 / n) / n)
+        assert (np.abs(seen - p) < 5 * error).all()
+        assert not (np.abs(seen - p[::-1]) < 5 * error).all()
+
+
+def _log_gamma(rng, shape, n):
+    """Logarithms of gamma numbers, of small shapes too."""
+    return np.log(rng.gamma(shape + 1, size=n)) + np.log(rng.random(n)) / shape

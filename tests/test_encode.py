@@ -119,3 +119,13 @@ def test_fitted_on_the_head_of_a_log():
     assert contexts.shape == (30_000, 1)
     assert 0.0 <= contexts.min() < contexts.max() <= 1.0
     assert 0 < encoder.clipped < 100
+
+
+def test_ranges_and_squares_beyond_a_double():
+    scale = MinMax().fit(np.array([[-1e308, 0.0], [1e308, 1.0]]))
+    assert scale.transform([[0.0, 0.25], [-1e308, 0.0], [5e307, 1.0]]).tolist() == [[0.5, 0.25], [0.0, 0.0], [0.75, 1.0]]
+    rng = np.random.default_rng(0)
+    for size in (1e155, 1e300, 1.7e308):
+        with pytest.raises(hsb.InputError, match="Scale them first"):
+            PCA(1).fit(rng.uniform(-1, 1, (50, 2)) * size)
+    assert np.isfinite(PCA(1).fit(rng.normal(size=(50, 2)) * 1e140).axes).all()

@@ -66,9 +66,8 @@ def test_without_a_place_for_the_cache_it_works_and_says_what_to_do(tmp_path):
     """Numba is told of no folder that can be written, as with read-only site-packages and home."""
     code = """
 import os, warnings
-from numba.core import caching
-for locator in caching.CacheImpl._locator_classes:
-    locator.from_function = classmethod(lambda cls, *_: None)
+from hsb.kernels import compiled_files
+compiled_files._Results._locator_classes = ()
 warnings.simplefilter("always")
 import hsb
 policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, learning_rate=0.1, seed=0)

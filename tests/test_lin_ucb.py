@@ -333,3 +333,42 @@ def test_bad_rounds_change_nothing():
     with pytest.raises(hsb.InputError):
         policy.coefficients("nobody")
     assert state(policy) == before
+
+
+# -- features of any size --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ridge", [1e-50, 1.0, 1e50])
+@pytest.mark.parametrize("features", [1, 20, 40])
+def test_features_of_any_size_leave_it_whole(features, ridge, tmp_path):
+    rng = np.random.default_rng(features)
+    for size in (-100, -8, 7, 8, 9, 30, 100):
+        policy = LinUCB(features, arms=3, ridge=ridge, seed=0)
+        X = np.clip(rng.lognormal(0, 3, (60, features)) * 10.0**size * rng.choice([-1, 1], (60, features)), -1e100, 1e100)
+        hsb.simulate(policy, X, rng.integers(2, size=(60, 3)).astype(float))
+        assert np.isfinite(policy.state).all()
+        p = policy.probabilities(X[0], available=[1, 2])
+        assert p[0] == 0.0 and p.sum() == pytest.approx(1.0) and policy.decide(X[1], available=[2]).arm == 2
+        policy.save(tmp_path / "p.hsb")
+        assert state(hsb.load(tmp_path / "p.hsb"))["arrays"] == state(policy)["arrays"]
+
+
+def test_large_features_are_learned_as_small_ones_are():
+    """The same problem in other units: about the same losses."""
+    rng = np.random.default_rng(1)
+    X, W = rng.normal(size=(2000, 20)), rng.normal(size=(3, 20)) * 0.05
+    losses = np.clip(0.5 + X @ W.T + 0.05 * rng.normal(size=(2000, 3)), 0, 1)
+    found = [
+        hsb.simulate(LinUCB(20, arms=3, alpha=0.3, seed=0), X * size, losses).average_loss
+        for size in (1.0, 1e4, 1e8, 1e12, 1e99)
+    ]
+    assert max(found) - min(found) < 0.01 and max(found) < losses.min(axis=1).mean() + 0.03 < losses.mean() - 0.1
+
+
+def test_scores_that_are_no_numbers_play_no_arm_that_is_not_offered():
+    policy = trained()
+    policy.state[:] = np.nan
+    for available in ([1], [1, 2], [2]):
+        p = policy.probabilities([0.5, 0.5], available=available)
+        assert set(np.flatnonzero(p)) == set(available)
+        assert policy.decide([0.5, 0.5], available=available).arm in available

@@ -39,7 +39,7 @@ def grow(policy: Policy) -> None:
 def warmup(everything: Annotated[bool, Option("--all", help="Every kind of structure, some minutes.")] = False) -> None:
     """Compile what policies need, ahead of their first decision.
 
-    Compiled code is kept, beside the package or in NUMBA_CACHE_DIR: later processes start at once.
+    Compiled code is kept, beside the package, in NUMBA_CACHE_DIR or in the user's cache folder: later processes start at once.
 
     Example: hsb warmup --all
     """

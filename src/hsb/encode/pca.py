@@ -35,16 +35,24 @@ class PCA(Streamed):
         if first:
             if self.components > d:
                 raise InputError(f"{self.components} components cannot be found in {d} features. Ask for at most {d}.")
-            self._about = table.mean(axis=0)
+            with np.errstate(over="ignore"):
+                self._about = table.mean(axis=0)
             self._rows, self._sum, self._products = 0, np.zeros(d), np.zeros((d, d))
-        moved = table - self._about
-        self._sum += moved.sum(axis=0)
-        self._products += moved.T @ moved
+        with np.errstate(over="ignore", invalid="ignore"):  # seen at the end
+            moved = table - self._about
+            self._sum += moved.sum(axis=0)
+            self._products += moved.T @ moved
         self._rows += len(table)
 
     def _end(self) -> None:
         shift = self._sum / self._rows
-        covariance = self._products / self._rows - np.outer(shift, shift)
+        with np.errstate(over="ignore", invalid="ignore"):
+            covariance = self._products / self._rows - np.outer(shift, shift)
+        if not np.isfinite(covariance).all():
+            raise InputError(
+                "Some features are so large (beyond about 1e150) that their squares have no place in a double. Scale them first, e.g. "
+                "hsb.encode.Chain(hsb.encode.MinMax(), hsb.encode.PCA())."
+            )
         values, vectors = np.linalg.eigh(covariance)
         chosen = np.argsort(-values, kind="stable")[: self.components]
         axes = vectors[:, chosen].T

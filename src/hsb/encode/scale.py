@@ -53,9 +53,12 @@ class MinMax(_Scale):
     """
 
     def _transform(self, table: Floats) -> Floats:
-        width = self.high - self.low
+        with np.errstate(over="ignore"):
+            part = np.where(self.high - self.low < np.inf, 1.0, 0.5)  # a range that has no place in a double is halved
+        low = part * self.low
+        width = part * self.high - low
         varied = width > 0.0
-        scaled = (self._inside(table) - self.low) / np.where(varied, width, 1.0)
+        scaled = (part * self._inside(table) - low) / np.where(varied, width, 1.0)
         return np.asarray(np.where(varied, np.minimum(scaled, 1.0), 0.5))
 
     def _plain(self) -> dict[str, Any]:

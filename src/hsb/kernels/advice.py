@@ -1,7 +1,6 @@
 """What every advisor does with its advice: to the mixture it is one node, with all its weight on the arms that it cannot tell apart."""
 
-import math
-
+from . import maths
 from .arms import is_offered, rebuild
 from .header import ADVICE, ARMS, BASES, REST, WEIGHT
 from .jit import inner
@@ -45,4 +44,4 @@ def ratio(F, I, arm, f):
 def log_ratio(F, I, arm, x):
     """The same in logarithms, for f = exp(-x)."""
     share = F[I[I[BASES]] + arm]
-    return -x if share == 1.0 else math.log((1.0 - share) + share * math.exp(-x))
+    return -x if share == 1.0 else maths.log((1.0 - share) + share * maths.exp(-x))

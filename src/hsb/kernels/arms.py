@@ -8,12 +8,12 @@ A weight below `ARM_TINY` is kept as its logarithm, `LOGS` words behind its plac
 the total. It returns as the others fall. So no weight is ever lost, however long the run.
 """
 
-import math
-
+from .. import elementary
 from . import header as h
+from . import maths
 from .jit import inner, kernel
 
-LN2 = math.log(2.0)
+LN2 = elementary.log(2.0)
 
 
 @inner
@@ -88,13 +88,13 @@ def _climb(F, I, b, arm):
 def log_weight(F, I, b, m):
     """Logarithm of one weight."""
     v = F[b + m]
-    return math.log(v) if v > 0.0 else F[b + I[h.LOGS] + m]
+    return maths.log(v) if v > 0.0 else F[b + I[h.LOGS] + m]
 
 
 @inner
 def _store_log(F, I, b, m, log):
     if log >= h.LOG_ARM_TINY:
-        F[b + m] = math.exp(log)
+        F[b + m] = maths.exp(log)
     else:
         F[b + m] = 0.0
         F[b + I[h.LOGS] + m] = log
@@ -102,7 +102,7 @@ def _store_log(F, I, b, m, log):
 
 @inner
 def _scale(F, I, b, factor):
-    log = math.log(factor)
+    log = maths.log(factor)
     for m in range(I[h.ARMS]):
         v = F[b + m] * factor
         if v >= h.ARM_TINY:
@@ -148,7 +148,7 @@ def keep_in_range(F, I, b, now):
 @inner
 def shrink_masked(F, I, b, arm, x, f, offered, g):
     """The same for a round that offered some arms: the arms not offered are multiplied by g. O(M)."""
-    log = math.log(g)
+    log = maths.log(g)
     for m in range(I[h.ARMS]):
         if m == arm:
             multiply(F, I, b, m, x, f)
@@ -206,7 +206,7 @@ def flatten(F, I, b, r):
         if v != 1.0:
             _store_log(F, I, b, m, r * log_weight(F, I, b, m))
     rebuild(F, I, b)
-    return log_total(F, I, b) - r * before - (1.0 - r) * math.log(I[h.ARMS])
+    return log_total(F, I, b) - r * before - (1.0 - r) * maths.log(float(I[h.ARMS]))
 
 
 @inner
@@ -217,8 +217,8 @@ def log_total(F, I, b):
         top = max(top, log_weight(F, I, b, m))
     s = 0.0
     for m in range(I[h.ARMS]):
-        s += math.exp(log_weight(F, I, b, m) - top)
-    return top + math.log(s)
+        s += maths.exp(log_weight(F, I, b, m) - top)
+    return top + maths.log(s)
 
 
 @inner

@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from .. import elementary
+from . import maths
 from .jit import kernel
 from .splitmix import STEP, inside, mixed
 
@@ -20,11 +22,11 @@ _LAYERS, _RIM, _AREA = 128, 3.442619855899, 9.91256303526217e-3  # of the ziggur
 def _ziggurat():
     """Right ends of the layers, and the share of each that lies wholly under the curve."""
     ends = np.zeros(_LAYERS + 1)
-    f = math.exp(-0.5 * _RIM * _RIM)
+    f = elementary.exp(-0.5 * _RIM * _RIM)
     ends[0], ends[1] = _AREA / f, _RIM
     for i in range(2, _LAYERS):
-        ends[i] = math.sqrt(-2.0 * math.log(_AREA / ends[i - 1] + f))
-        f = math.exp(-0.5 * ends[i] * ends[i])
+        ends[i] = math.sqrt(-2.0 * elementary.log(_AREA / ends[i - 1] + f))
+        f = elementary.exp(-0.5 * ends[i] * ends[i])
     return ends, ends[1:] / ends[:-1]
 
 
@@ -52,12 +54,12 @@ def normal(state):
             while True:
                 u1, state = uniform(state)
                 u2, state = uniform(state)
-                x = -math.log(u1) / _RIM
-                if -2.0 * math.log(u2) >= x * x:
+                x = -maths.log(u1) / _RIM
+                if -2.0 * maths.log(u2) >= x * x:
                     return math.copysign(_RIM + x, v), state
         x = v * _ENDS[layer]
-        low = math.exp(-0.5 * (_ENDS[layer] * _ENDS[layer] - x * x))
-        high = math.exp(-0.5 * (_ENDS[layer + 1] * _ENDS[layer + 1] - x * x))
+        low = maths.exp(-0.5 * (_ENDS[layer] * _ENDS[layer] - x * x))
+        high = maths.exp(-0.5 * (_ENDS[layer + 1] * _ENDS[layer + 1] - x * x))
         u1, state = uniform(state)
         if high + u1 * (low - high) < 1.0:
             return x, state
@@ -75,7 +77,7 @@ def gamma(shape, state):
             v = v * v * v
             u, state = uniform(state)
             square = x * x
-            if u < 1.0 - 0.0331 * square * square or math.log(u) < 0.5 * square + d * (1.0 - v + math.log(v)):
+            if u < 1.0 - 0.0331 * square * square or maths.log(u) < 0.5 * square + d * (1.0 - v + maths.log(v)):
                 return d * v, state
 
 
@@ -85,15 +87,15 @@ def draw(good, bad, state):
     more = 0.0
     if bad < 1.0:
         u, state = uniform(state)
-        more += math.log(u) / bad
+        more += maths.log(u) / bad
         bad += 1.0
     if good < 1.0:
         u, state = uniform(state)
-        more -= math.log(u) / good
+        more -= maths.log(u) / good
         good += 1.0
     x, state = gamma(bad, state)
     y, state = gamma(good, state)
-    return math.log(x / y) + more, state
+    return maths.log(x / y) + more, state
 
 
 # -- the probability of being the least: integral of f_m times the others' survival, over panels of Gauss-Legendre nodes ----
@@ -104,29 +106,50 @@ DENSITY = 10  # NODES columns
 SURVIVAL = DENSITY + NODES  # NODES columns
 COLUMNS = SURVIVAL + NODES
 MANY = 1e6  # up to so many counts the logarithm may be rounded before it is multiplied by them; twice as fast
-_TAIL = math.log(1e-12)  # what lies beyond an arm's range
+_TAIL = elementary.log(1e-12)  # what lies beyond an arm's range
+_STEPS = 1000  # in which an end is found, whatever the counts
+MOST_PANELS = 2000
 _BEND, _SLOPE = 3.0, 9.0  # a panel's widest, in units of the density's curvature and of its slope: 1e-11 with 12 nodes
+
+
+def _legendre(x):
+    """The Legendre polynomial of degree NODES at x, and its derivative."""
+    before, p = 1.0, x
+    for n in range(2, NODES + 1):
+        before, p = p, ((2 * n - 1) * x * p - (n - 1) * before) / n
+    return p, NODES * (x * p - before) / (x * x - 1.0)
+
+
+def _lagrange(nodes, j, x):
+    """At x, the polynomial that is 1 at node j and 0 at the others."""
+    product = 1.0
+    for i in range(NODES):
+        if i != j:
+            product *= (x - nodes[i]) / (nodes[j] - nodes[i])
+    return product
 
 
 def _panel():
     """Nodes in [-1, 1], their weights, and the integrals from -1 to each node of the polynomials that are 1 at one node."""
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    powers = np.vander(nodes, NODES, increasing=True)
-    degree = np.arange(1, NODES + 1)
-    integrals = (nodes[:, None] ** degree - (-1.0) ** degree) / degree
-    return nodes, weights, np.linalg.solve(powers.T, integrals.T).T.copy()
+    nodes, weights = np.empty(NODES), np.empty(NODES)
+    for i in range(NODES // 2):
+        x = elementary.cos_turns((i + 0.75) / (2.0 * NODES + 1.0))
+        for _ in range(10):  # Newton's steps
+            value, slope = _legendre(x)
+            x -= value / slope
+        slope = _legendre(x)[1]
+        nodes[i], nodes[-1 - i] = -x, x
+        weights[i] = weights[-1 - i] = 2.0 / ((1.0 - x * x) * slope * slope)
+    up_to = np.zeros((NODES, NODES))
+    for k in range(NODES):
+        half = 0.5 * (nodes[k] + 1.0)
+        for j in range(NODES):
+            for i in range(NODES):  # the rule itself is exact for polynomials
+                up_to[k, j] += weights[i] * half * _lagrange(nodes, j, half * (nodes[i] + 1.0) - 1.0)
+    return nodes, weights, up_to
 
 
 _AT, _WEIGHT, _UP_TO = _panel()
-
-
-@kernel
-def _stirling(z):
-    """ln gamma(z) less Stirling's formula."""
-    if z >= 10.0:
-        w = 1.0 / (z * z)
-        return (1.0 / 12.0 - w * (1.0 / 360.0 - w * (1.0 / 1260.0 - w / 1680.0))) / z
-    return math.lgamma(z) - ((z - 0.5) * math.log(z) - z + 0.9189385332046727)
 
 
 @kernel
@@ -135,35 +158,55 @@ def _log_density(w, z):
     z *= w[SIDE]
     share = w[SHARE]
     if z > 30.0:
-        rest = math.log(share) + math.log1p((1.0 - share) / share * math.exp(-z))
+        rest = maths.log(share) + maths.log1p((1.0 - share) / share * maths.exp(-z))
         return w[HEIGHT] - (1.0 - share) * w[SUM] * z - w[SUM] * rest
     if w[SUM] < MANY:
-        return w[HEIGHT] + share * w[SUM] * z - w[SUM] * math.log(1.0 - share + share * math.exp(z))
-    return w[HEIGHT] + share * w[SUM] * z - w[SUM] * math.log1p(share * math.expm1(z))
+        return w[HEIGHT] + share * w[SUM] * z - w[SUM] * maths.log(1.0 - share + share * maths.exp(z))
+    return w[HEIGHT] + share * w[SUM] * z - w[SUM] * maths.log1p(share * maths.expm1(z))
 
 
 @kernel
 def _slope(w, y):
     """Derivative of the log-density."""
-    e = math.exp(-abs(y))
+    e = maths.exp(-abs(y))
     small, large = e / (1.0 + e), 1.0 / (1.0 + e)
     return w[BAD] * large - w[GOOD] * small if y < 0.0 else w[BAD] * small - w[GOOD] * large
 
 
 @kernel
+def _log_tail(w, z):
+    """ln of what lies beyond z from the mode, or more: by log-concavity it is at most density / slope."""
+    return _log_density(w, z) - maths.log(abs(_slope(w, w[MODE] + z)))
+
+
+@kernel
 def _end(w, z):
-    """How far from the mode, in the direction of z, the tail is negligible: by log-concavity it is at most density / slope."""
-    while _log_density(w, z) - math.log(abs(_slope(w, w[MODE] + z))) > _TAIL:
+    """How far from the mode, in the direction of z, the tail is negligible, and not much farther: there the density may be steep."""
+    near = 0.0
+    for _ in range(_STEPS):
+        if not _log_tail(w, z) > _TAIL:
+            break
+        near = z
         z *= 1.2
+    for _ in range(_STEPS):
+        if not _log_tail(w, z) < 2.0 * _TAIL:
+            break
+        middle = 0.5 * (near + z)
+        if _log_tail(w, middle) > _TAIL:
+            near = middle
+        else:
+            z = middle
     return z
 
 
 @kernel
 def _prepare(w, good, bad):
     n = good + bad
-    w[GOOD], w[BAD], w[SUM], w[MODE], w[BELOW] = good, bad, n, math.log(bad / good), 0.0
+    w[GOOD], w[BAD], w[SUM], w[MODE], w[BELOW] = good, bad, n, maths.log(bad / good), 0.0
     w[SIDE], w[SHARE] = (1.0, bad / n) if bad <= good else (-1.0, good / n)
-    w[HEIGHT] = 0.5 * math.log(good / n * bad * 0.15915494309189535) + _stirling(n) - _stirling(good) - _stirling(bad)
+    w[HEIGHT] = (
+        0.5 * maths.log(good / n * bad) - 0.9189385332046727 + maths.stirling(n) - maths.stirling(good) - maths.stirling(bad)
+    )
     spread = 5.0 * math.sqrt(1.0 / good + 1.0 / bad)
     w[FIRST] = w[MODE] + _end(w, -spread)
     return w[MODE] + _end(w, spread)
@@ -174,7 +217,7 @@ def _width(w, y, width):
     """The widest panel from y, `width` at most, over which a polynomial follows the density."""
     for _ in range(2):
         right = y + width
-        e = math.exp(-(0.0 if y < 0.0 < right else min(abs(y), abs(right))))
+        e = maths.exp(-(0.0 if y < 0.0 < right else min(abs(y), abs(right))))
         width = min(width, _BEND * (1.0 + e) / math.sqrt(w[SUM] * e))
     slope = min(abs(_slope(w, y)), abs(_slope(w, y + width)))
     return width if slope * width <= _SLOPE else _SLOPE / slope
@@ -194,13 +237,35 @@ def add_least(counts, offered, good, bad, weight, p, work):
         if not masked or offered[m]:
             last = min(last, _prepare(work[m], good + counts[2 * m], bad + counts[2 * m + 1]))
             y = min(y, work[m, FIRST])
+    panels, least = 0, 0.0
     while y < last:
         width = min(2.0 + 0.3 * abs(y), last - y)  # ln(1 + e^y) has a pole at i pi
         for m in range(M):
             if (not masked or offered[m]) and work[m, FIRST] < y + width:
                 width = max(_width(work[m], y, width), min(work[m, FIRST] - y, width))
+        panels += 1
+        if panels == MOST_PANELS:  # never seen: some 10 to 50 do for all counts; time is bounded whatever they are
+            least = 0.01 * (last - y)
+        width = max(width, least)
         _add_panel(offered, y, 0.5 * width, weight, p, work)
         y = last if last - y <= width else y + width
+
+
+@kernel
+def _densities(w, y, half):
+    """Densities at the nodes of a panel, times half its width; mostly without a branch, as vectors."""
+    share, n, height, mode, side = w[SHARE], w[SUM], w[HEIGHT], w[MODE], w[SIDE]
+    if half == 0.0:
+        for k in range(NODES):
+            w[DENSITY + k] = 0.0
+    elif n < MANY and max(side * (y - mode), side * (y + 2.0 * half - mode)) < 30.0:
+        for k in range(NODES):
+            z = side * (y + half * (1.0 + _AT[k]) - mode)
+            log = height + share * n * z - n * maths.log_inside(1.0 - share + share * maths.exp_inside(z))
+            w[DENSITY + k] = maths.exp_inside(log) * half
+    else:
+        for k in range(NODES):
+            w[DENSITY + k] = maths.exp(_log_density(w, y + half * (1.0 + _AT[k]) - mode)) * half
 
 
 @kernel
@@ -212,8 +277,7 @@ def _add_panel(offered, y, half, weight, p, work):
             continue
         w = work[m]
         here = w[FIRST] < y + 2.0 * half
-        for k in range(NODES):
-            w[DENSITY + k] = math.exp(_log_density(w, y + half * (1.0 + _AT[k]) - w[MODE])) * half if here else 0.0
+        _densities(w, y, half if here else 0.0)
         for k in range(NODES):
             s = w[BELOW]
             if here:

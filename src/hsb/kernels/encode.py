@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from . import maths
 from .jit import inner, kernel
 from .slots import (
     CATEGORY,
@@ -41,8 +42,6 @@ from .slots import (
     UNSEEN,
 )
 from .splitmix import STEP, mixed
-
-TURN = 2.0 * math.pi
 
 
 @inner
@@ -75,8 +74,8 @@ def encode_row(raw, z, cells, head, I, F, where):
             cells[s] = 1
             if 0.0 <= phase <= 1.0:  # as every row that was read has it
                 cells[s] = 1 + min(int(phase * CELLS), CELLS - 1)
-                z[place] += math.sin(TURN * phase)
-                z[I[s, START]] += math.cos(TURN * phase)
+                z[place] += maths.sin_turns(phase)
+                z[I[s, START]] += maths.cos_turns(phase)
         elif kind == FLAG:
             cells[s] = CELLS if x > 0.5 else 1
             z[place] += scaled(x, F, s)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from . import maths
 from .jit import kernel
 from .rounds import MOST, is_sole, pick
 
@@ -69,7 +70,7 @@ def _factor(advice, step, x, f):
         return f if step > 0.0 else 1.0
     if step == x:
         return f
-    return 1.0 if step == 0.0 else math.exp(-step)
+    return 1.0 if step == 0.0 else maths.exp(-step)
 
 
 @kernel
@@ -85,7 +86,7 @@ def _weigh_logs(logs, advice, row, offered, p):
         for k in range(len(logs)):
             a = _awake(advice, row, k, offered)
             if a > 0.0:
-                _add(advice, row, k, offered, a, math.exp(logs[k] - top), p)
+                _add(advice, row, k, offered, a, maths.exp(logs[k] - top), p)
 
 
 @kernel
@@ -130,7 +131,7 @@ def _log_kept(logs, weights, advice, row, offered, arm, x, f):
             before += weights[k]
             after += weights[k] * _factor(advice, x * _share(advice, row, k, arm, a), x, f)
     if after >= UNSEEN:
-        return math.log(after / before)
+        return maths.log(after / before)
     top, top_after = -math.inf, -math.inf
     for k in range(len(logs)):
         a = _awake(advice, row, k, offered)
@@ -143,9 +144,9 @@ def _log_kept(logs, weights, advice, row, offered, arm, x, f):
     for k in range(len(logs)):
         a = _awake(advice, row, k, offered)
         if a > 0.0:
-            before += math.exp(logs[k] - top)
-            after += math.exp(logs[k] - x * _share(advice, row, k, arm, a) - top_after)
-    return min(0.0, top_after - top + math.log(after / before))
+            before += maths.exp(logs[k] - top)
+            after += maths.exp(logs[k] - x * _share(advice, row, k, arm, a) - top_after)
+    return min(0.0, top_after - top + maths.log(after / before))
 
 
 @kernel
@@ -157,11 +158,11 @@ def learn(logs, weights, advice, row, offered, arm, x):
     if x <= 0.0 or is_sole(offered):  # a single arm offered is advised by every expert awake: nothing to learn
         return
     x = min(x, MOST)
-    f = math.exp(-x)
+    f = maths.exp(-x)
     log_g = 0.0
     if len(offered) > 0:
         log_g = _log_kept(logs, weights, advice, row, offered, arm, x, f)
-    g = math.exp(log_g)
+    g = maths.exp(log_g)
     total = 0.0
     for k in range(len(weights)):
         a = _awake(advice, row, k, offered)
@@ -187,7 +188,7 @@ def rescale(logs, weights):
         top = max(top, logs[k])
     for k in range(len(logs)):
         logs[k] -= top
-        w = math.exp(logs[k])
+        w = maths.exp(logs[k])
         weights[k] = w if w >= TINY else 0.0
 
 

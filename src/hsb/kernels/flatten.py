@@ -11,7 +11,7 @@ have the same arms.
 
 import math
 
-from . import arms, rows
+from . import arms, maths, rows
 from .header import CAPACITY, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, ROOTS, ROW0, STAY, STRIDE
 from .jit import inner, kernel
 from .rows import ARMS_AT
@@ -33,8 +33,8 @@ def _row(F, I, row, links, r, below):
     if go == -math.inf:  # a leaf, or a chain that ends in one: stopping is all it can do
         return rows.store_logs(F, I, row, r * stop + A, go)
     stay = F[I[STAY] + links]
-    log_stop = (1.0 - r) * math.log(stay) + r * stop + A if stay > 0.0 else -math.inf
-    return rows.store_logs(F, I, row, log_stop, (1.0 - r) * math.log(F[I[GO] + links]) + r * go + below)
+    log_stop = (1.0 - r) * maths.log(stay) + r * stop + A if stay > 0.0 else -math.inf
+    return rows.store_logs(F, I, row, log_stop, (1.0 - r) * maths.log(F[I[GO] + links]) + r * go + below)
 
 
 @kernel

@@ -14,6 +14,7 @@ import math
 
 import numpy as np
 
+from . import maths
 from .header import ARMS
 from .jit import inner
 from .panel_layout import (
@@ -183,7 +184,7 @@ def _gain(F, cut, M):
             mu = (F[a] + F[b] + 0.5) / (n0 + n1 + 1.0)
             h = n0 * n1 / (n0 + n1)
             d = F[a] / n0 - F[b] / n1
-            gain += 0.5 * (h * d * d / (mu * (1.0 - mu)) - math.log(1.0 + h))
+            gain += 0.5 * (h * d * d / (mu * (1.0 - mu)) - maths.log(1.0 + h))
     return gain
 
 

@@ -8,7 +8,7 @@ Row of a node in F: its options (`options.py`), then its arm block.
 
 import math
 
-from . import arms, options
+from . import arms, maths, options
 from .header import BASES, EDGE, LIST, NODE0, RATIO, REACH, REST, START, TOP, TOP_SIZE, VISITS, WEIGHT
 from .jit import inner
 from .locate import locate
@@ -58,7 +58,7 @@ def log_visit(F, I, n, reach):
             a, b = F[c], F[R + i] + options.log_weight(F, row, k, o)
             high = max(a, b)
             if high > -math.inf:
-                F[c] = high + math.log(math.exp(a - high) + math.exp(b - high))
+                F[c] = high + maths.log(maths.exp(a - high) + maths.exp(b - high))
 
 
 @inner

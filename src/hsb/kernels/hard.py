@@ -6,7 +6,7 @@ None), stop where one would be needed, and the state goes on with kernels that h
 
 import math
 
-from . import advice, arms, graph, intervals, members, one_of, tree
+from . import advice, arms, graph, intervals, maths, members, one_of, tree
 from . import header as h
 from . import kinds as of
 from .jit import inner
@@ -78,7 +78,7 @@ def _log_visit(F, I, key, n, reach, trees, interval, listed, heads):
     kind = I[h.KIND]
     if trees is not None:
         if kind == h.DENSE or kind == h.COMPRESSED:
-            return tree.log_visit(F, I, key, n, reach) - math.log(I[h.ARMS])
+            return tree.log_visit(F, I, key, n, reach) - maths.log(float(I[h.ARMS]))
     if interval is not None:
         if kind == h.INTERVALS:
             intervals.log_visit(F, I, key, n, reach)
@@ -125,10 +125,10 @@ def _log_sum(F, I, m):
     s = 0.0
     for k in range(I[h.MEMBERS]):
         f, i = members.arrays(F, I, k)
-        s += math.exp(f[h.REST] - high)
+        s += maths.exp(f[h.REST] - high)
         for v in range(members.count(I, k)):
-            s += math.exp(f[i[h.WEIGHT] + v] + arms.log_weight(f, i, i[i[h.BASES] + v], m) - high)
-    return high + math.log(s)
+            s += maths.exp(f[i[h.WEIGHT] + v] + arms.log_weight(f, i, i[i[h.BASES] + v], m) - high)
+    return high + maths.log(s)
 
 
 @inner
@@ -139,7 +139,7 @@ def _normalise(p):
         high = max(high, p[m])
     s = 0.0
     for m in range(len(p)):
-        p[m] = math.exp(p[m] - high)
+        p[m] = maths.exp(p[m] - high)
         s += p[m]
     for m in range(len(p)):
         p[m] /= s
@@ -153,9 +153,9 @@ def _log_kept(p, arm, x):
         high = max(high, p[m])
     before, top = 0.0, -math.inf
     for m in range(len(p)):
-        before += math.exp(p[m] - high)
+        before += maths.exp(p[m] - high)
         top = max(top, p[m] - (x if m == arm else 0.0))
     after = 0.0
     for m in range(len(p)):
-        after += math.exp(p[m] - (x if m == arm else 0.0) - top)
-    return (top - high) + math.log(after) - math.log(before)
+        after += maths.exp(p[m] - (x if m == arm else 0.0) - top)
+    return (top - high) + maths.log(after) - maths.log(before)

@@ -13,7 +13,7 @@ Numbers that may become very small are never lost and never floored:
   with e > 0 is too small to change that sum.
 """
 
-import math
+from .. import elementary
 
 # Words of a state's F: what a round is learned with, and what came of those learned so far. The scratch at `P` follows, then the members.
 RATE = 0  # of learning
@@ -111,10 +111,10 @@ REST = 0  # F[REST]: after a visit, the mass that lies on nodes at their prior
 
 BLOCK = 8  # fan-out of the sum tree over arms
 ARM_TINY = 1e-260
-LOG_ARM_TINY = math.log(ARM_TINY)
+LOG_ARM_TINY = elementary.log(ARM_TINY)
 ARM_LOW = 1e-100  # an arm block is rescaled when its total falls below
 ARM_HIGH = 1e100  # or rises above, where losses are shifted
 OPTION_TINY = 2.0**-664
 BASE = 2.0**664
-LOG_BASE = math.log(BASE)
+LOG_BASE = elementary.log(BASE)
 STEP = 200.0  # the fast passes take exponents up to this; beyond, the passes in logarithms

@@ -16,7 +16,8 @@ import math
 
 import numpy as np
 
-from . import arms
+from .. import elementary
+from . import arms, maths
 from . import header as h
 from .jit import inner, kernel
 
@@ -24,7 +25,7 @@ U0, U1, U2, U3, U4 = (np.uint64(i) for i in range(5))
 
 SIGMA_TINY = 2.0**-728
 SIGMA_BASE = 2.0**728
-LOG_SIGMA_BASE = math.log(SIGMA_BASE)
+LOG_SIGMA_BASE = elementary.log(SIGMA_BASE)
 
 
 @inner
@@ -137,12 +138,12 @@ def log_visit(F, I, key, n, reach):
         i, j = v // (N - leaf), N - 1 - v % (N - leaf)
         q = F[I[h.WEIGHT] + I[h.VISITS] + v]
         log = _log_rate(F, I, i * N + j) + arms.log_total(F, I, _block(I, i, j))
-        F[I[h.WEIGHT] + v] = reach + log + (math.log(q) if q > 0.0 else -math.inf)
+        F[I[h.WEIGHT] + v] = reach + log + (maths.log(q) if q > 0.0 else -math.inf)
 
 
 @inner
 def _log_rate(F, I, at):
-    return math.log(F[I[h.SIGMA] + at]) - F[I[h.SIGMA_E] + at] * LOG_SIGMA_BASE
+    return maths.log(F[I[h.SIGMA] + at]) - F[I[h.SIGMA_E] + at] * LOG_SIGMA_BASE
 
 
 @inner
@@ -205,8 +206,8 @@ def set_masses(F, I, places, logs):
 @inner
 def _set_mass(F, I, at, b, log):
     """sigma of an interval from its logarithm; how much of it a sum can see."""
-    e = max(0.0, math.ceil((math.log(SIGMA_TINY) - log) / LOG_SIGMA_BASE))
-    sigma = math.exp(log + e * LOG_SIGMA_BASE)
+    e = max(0.0, math.ceil((maths.log(SIGMA_TINY) - log) / LOG_SIGMA_BASE))
+    sigma = maths.exp(log + e * LOG_SIGMA_BASE)
     F[I[h.SIGMA] + at] = sigma / arms.total(F, b, I[h.TOP], I[h.TOP_SIZE])
     F[I[h.SIGMA_E] + at] = e
     return sigma if e == 0.0 else 0.0
@@ -296,13 +297,13 @@ def ratio_log(F, I, key, arm, x, offered, log_g):
     for i in range(leaf, -1, -1):
         for j in range(leaf, N):
             b, at = _block(I, i, j), i * N + j
-            log = _log_rate(F, I, at) + math.log(arms.total(F, b, I[h.TOP], I[h.TOP_SIZE]))
+            log = _log_rate(F, I, at) + maths.log(arms.total(F, b, I[h.TOP], I[h.TOP_SIZE]))
             log += arms.shrink_log(F, I, b, arm, x, offered, log_g)
             if i == j:
-                r = log - math.log(F[I[h.UNIT]])
-                log = math.log(F[I[h.UNIT]])
+                r = log - maths.log(F[I[h.UNIT]])
+                log = maths.log(F[I[h.UNIT]])
             else:
                 log -= r
             F[I[h.ADJOINT] + at] = _set_mass(F, I, at, b, log)
         _recompute_row(F, I, i, leaf)
-    return r + math.log(F[root]) - math.log(before)
+    return r + maths.log(F[root]) - maths.log(before)

@@ -1,7 +1,8 @@
 """How every kernel is compiled.
 
-Cached on disk; division by zero as in IEEE arithmetic; `fastmath` nowhere, so that a run repeats bit for bit. Kernels allocate nothing, so
+Division by zero as in IEEE arithmetic; `fastmath` nowhere, so that a run repeats bit for bit. Kernels allocate nothing, so
 Numba need not count references to the arrays it is given (`_nrt=False`): that alone takes a third off the time of the smaller rounds.
+`compiled_files.py` says where compiled code is kept.
 """
 
 import os
@@ -13,17 +14,21 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
+from .compiled_files import Files
+
 HOW: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 LONG = 2.0  # seconds of compiling after which a line on stderr says what is going on
 
 
 def kernel(function: Any, **more: bool) -> Any:
     """Compile a function when it is first called, or take it from the cache; where no cache can be written, go without one."""
-    try:
-        return njit(cache=True, **HOW, **more)(function)  # type: ignore[call-overload]
-    except RuntimeError:  # no place for a cache: site-packages and home are read-only
-        _warn_of_no_cache()
-        return njit(**HOW, **more)(function)  # type: ignore[call-overload]
+    compiled = njit(**HOW, **more)(function)  # type: ignore[call-overload]
+    if hasattr(compiled, "_cache"):  # not where compilation is switched off
+        try:
+            compiled._cache = Files(function)
+        except RuntimeError:  # no place for a cache: site-packages and home are read-only
+            _without.append(function.__qualname__)
+    return compiled
 
 
 def inner(function: Any) -> Any:
@@ -39,17 +44,30 @@ def free_kernel(function: Any) -> Any:
     return kernel(function, nogil=True)
 
 
-def _warn_of_no_cache() -> None:
-    message = (
-        "hsb has no folder to keep compiled code in, so each process compiles anew, for some seconds. "
-        "Set NUMBA_CACHE_DIR to a folder that can be written."
-    )
-    if not _warned:
-        _warned.append(message)
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
+_without: list[str] = []  # kernels for whose compiled code there is no place
 
 
-_warned: list[str] = []  # once a process
+class _Warning(event.Listener):
+    """Says, once a process, at its first compiling, that there is no place for compiled code."""
+
+    def __init__(self) -> None:
+        self.said = False
+
+    def on_start(self, event: Any) -> None:
+        if _without and not self.said:
+            self.said = True
+            warnings.warn(
+                "hsb has no folder to keep compiled code in, so each process compiles anew, for some seconds. "
+                "Set NUMBA_CACHE_DIR to a folder that can be written.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register("numba:compile", _Warning())
 
 
 class _Patience(event.Listener):
@@ -73,7 +91,7 @@ class _Patience(event.Listener):
             self.timer = None
 
     def say(self) -> None:
-        kept = "" if _warned else " Compiled code is kept: the next process starts at once."
+        kept = "" if _without else " Compiled code is kept: the next process starts at once."
         print(f"hsb: compiling for its first use, some seconds (`hsb warmup` does it ahead).{kept}", file=sys.stderr)
 
 

@@ -5,10 +5,9 @@ S(y - c_b) over the others. Between the c_b the integrand is smooth on the scale
 a closed form is a sum of alternating terms that cancels for more than a dozen arms.
 """
 
-import math
-
 import numpy as np
 
+from . import maths
 from .jit import kernel
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(14)
@@ -24,7 +23,7 @@ def least(row, offered, noise, p):
         p[m] = 0.0
         if len(offered) == 0 or offered[m]:
             low = min(low, row[m])
-    y = -(FAR + math.log(M))
+    y = -(FAR + maths.log(float(M)))
     while y < FAR:
         end = min(y + 1.0, FAR)
         for m in range(M):
@@ -53,7 +52,7 @@ def least(row, offered, noise, p):
 @kernel
 def upper_tail(y):
     """P(z > y)."""
-    return 0.5 * math.exp(-y) if y > 0.0 else 1.0 - 0.5 * math.exp(y)
+    return 0.5 * maths.exp(-y) if y > 0.0 else 1.0 - 0.5 * maths.exp(y)
 
 
 @kernel
@@ -61,5 +60,5 @@ def hazard(y):
     """f(y) / S(y), without the two running to 0."""
     if y > 0.0:
         return 1.0
-    e = 0.5 * math.exp(y)
+    e = 0.5 * maths.exp(y)
     return e / (1.0 - e)

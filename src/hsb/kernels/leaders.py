@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from . import oracle
+from . import maths, oracle
 from .jit import kernel
 from .splitmix import STEP, inside, mixed, seeded
 
@@ -21,7 +21,7 @@ MOST = 1e280  # the most that one loss may count: a propensity next to 0 must no
 def laplace(key, number):
     """The Laplace number of mean size 1 with that number: the sign from the lowest bit, the size from the highest 53."""
     bits = mixed(key + np.uint64(number) * STEP)
-    size = -math.log(inside(bits))
+    size = -maths.log(inside(bits))
     return size if bits & LOWEST else -size
 
 

@@ -7,10 +7,13 @@ where every arm is offered.
 
 import math
 
+from . import maths
 from .jit import kernel
 
 SHARP = 1e4  # a round that shrinks the inverse by more than this would cost it digits: it is computed anew
 ROUNDING = 1e-15
+TRIES = 5  # with ever larger pivots
+WORST = 1e300  # a score that is no number counts as this: an arm to be played last
 
 
 @kernel
@@ -50,7 +53,8 @@ def scores(state, offered, alpha, work, score):
             estimate = 0.0
             for j in range(d):
                 estimate += state[m, 2 * d + 1, j] * z[j]
-            score[m] = estimate - alpha * math.sqrt(max(square, 0.0))
+            s = estimate - alpha * math.sqrt(max(square, 0.0))
+            score[m] = s if abs(s) < WORST else WORST
 
 
 @kernel
@@ -76,27 +80,42 @@ def choose(state, offered, alpha, work, score, u):
             if nth == 0:
                 return m, 1.0 / ties
             nth -= 1
-    return 0, 1.0
+    return -1, 0.0  # no arm is offered
 
 
 @kernel
-def invert(A, inverse, ridge, L):
-    """The inverse of A by Cholesky: A = L L'. O(d^3).
+def unit(a):
+    """A power of two whose square is about 1 / a, for a > 0."""
+    return maths.scaled(1.0, -0.5 * maths.parts(a)[1] // 1.0)
+
+
+@kernel
+def _factor(A, L, ridge, least):
+    """A = L L' by Cholesky, rows and columns being scaled by powers of two to a diagonal of about 1; no pivot is below `least`.
 
     A - ridge I has no negative eigenvalue, so no pivot can be below the ridge; one below rounding is as good as noise.
     """
     d = len(A)
     for j in range(d):
-        s = A[j, j]
+        c = unit(A[j, j])
+        top = c * A[j, j] * c
+        s = top
         for k in range(j):
             s -= L[j, k] * L[j, k]
-        L[j, j] = math.sqrt(max(s, ridge, ROUNDING * d * A[j, j]))
+        L[j, j] = math.sqrt(max(s, c * ridge * c, least * top))
         for i in range(j + 1, d):
-            s = A[i, j]
+            s = c * A[i, j] * unit(A[i, i])
             for k in range(j):
                 s -= L[i, k] * L[j, k]
-            L[i, j] = s / L[j, j]
-    for j in range(d):  # L becomes its own inverse, column by column
+            most = 2.0 * unit(A[i, i]) * math.sqrt(A[i, i])  # a row of L is as long as the root of its diagonal
+            L[i, j] = min(max(s / L[j, j], -most), most)
+
+
+@kernel
+def _inverse(A, inverse, ridge, L):
+    """The inverse out of the factor, which becomes its own inverse, column by column. False where it is not one that A can have."""
+    d = len(A)
+    for j in range(d):
         L[j, j] = 1.0 / L[j, j]
         for i in range(j + 1, d):
             s = 0.0
@@ -104,33 +123,62 @@ def invert(A, inverse, ridge, L):
                 s -= L[i, k] * L[k, j]
             L[i, j] = s / L[i, i]
     for i in range(d):
+        c = unit(A[i, i])
         for j in range(i + 1):
             s = 0.0
             for k in range(i, d):
                 s += L[k, i] * L[k, j]
+            s = c * s * unit(A[j, j])
+            if not abs(s) * ridge <= 2.0:  # its eigenvalues are at most 1 / ridge
+                return False
             inverse[i, j] = s
             inverse[j, i] = s
+    return True
+
+
+@kernel
+def invert(A, inverse, ridge, L):
+    """The inverse of A; where rounding leaves nothing of it, one of a matrix with more on its diagonal, and at last of that alone. O(d^3)."""
+    d = len(A)
+    least = ROUNDING * d
+    for _ in range(TRIES):
+        _factor(A, L, ridge, least)
+        if _inverse(A, inverse, ridge, L):
+            return
+        least *= 1e3
+    for i in range(d):
+        for j in range(d):
+            inverse[i, j] = 1.0 / A[i, i] if i == j else 0.0
 
 
 @kernel
 def update(state, updates, arm, loss, ridge, work):
-    """Learn the loss of an arm at the features in `work`: Sherman and Morrison's formula, and now and then from A itself."""
+    """Learn the loss of an arm at the features in `work`: Sherman and Morrison's formula, and now and then from A itself.
+
+    Whatever the features, up to 1e100, nothing becomes infinite: an inverse that lost its digits, as one that says z' inverse z < 0 or has
+    no positive diagonal, is computed anew, and coefficients are no larger than they can be: ridge |theta|^2 <= sum of squared losses.
+    """
     d = work.shape[1]
     A, inverse, b, theta = state[arm, :d], state[arm, d : 2 * d], state[arm, 2 * d], state[arm, 2 * d + 1]
     z, v = work[d], work[d + 1]
-    scale = 1.0 + _times(inverse, z, v)
+    square = _times(inverse, z, v)
     for i in range(d):
         b[i] += loss * z[i]
         for j in range(d):
             A[i, j] += z[i] * z[j]
     updates[arm] += 1
-    if scale > SHARP or updates[arm] % max(256, 8 * d) == 0:
-        invert(A, inverse, ridge, work)
-    else:
+    anew = not 0.0 <= square <= SHARP or updates[arm] % max(256, 8 * d) == 0
+    if not anew:
         for i in range(d):
             for j in range(d):
-                inverse[i, j] -= v[i] * v[j] / scale
+                inverse[i, j] -= v[i] * v[j] / (1.0 + square)
+            anew = anew or not inverse[i, i] > 0.0
+    if anew:
+        invert(A, inverse, ridge, work)
     _times(inverse, b, theta)
+    most = math.sqrt(updates[arm] / ridge)
+    for i in range(d):
+        theta[i] = min(max(theta[i], -most), most) if abs(theta[i]) < WORST else 0.0
 
 
 @kernel

@@ -3,11 +3,9 @@
 A block may be shorter than what is read. What stands behind it belongs to other nodes, and is never used.
 """
 
-import math
-
 import numpy as np
 
-from . import arms
+from . import arms, maths
 from .header import ARMS, BLOCK, DEPTH, DRIFT, GAMMA, PER_WORD, RATE, ROW0, STEP, STRIDE
 from .jit import inner
 from .rounds import count, pick
@@ -41,7 +39,7 @@ def play(F, I, words, table, out, p, span):
             below = _learn(F, I, before, stride, leaf, np.uint64(arm), x)
             if drift > 0.0:
                 share(F, I, before, stride, leaf, drift)
-            count(words, loss, math.log(below), masked)
+            count(words, loss, maths.log(below), masked)
         out.arms[t] = arm
         out.chances[t] = chance
         out.losses[t] = loss
@@ -78,7 +76,7 @@ def _mix(F, p, M, before, stride, leaf, depth, bottom):
 @inner
 def _learn(F, I, before, stride, leaf, arm, x):
     """Ratio pass up the path, all of which was visited before; the root's ratio."""
-    f, M, depth = math.exp(-x), np.uint64(I[ARMS]), np.uint64(I[DEPTH])
+    f, M, depth = maths.exp(-x), np.uint64(I[ARMS]), np.uint64(I[DEPTH])
     eight = arm // U8 * U8
     below = 0.0
     up = U0

@@ -6,6 +6,7 @@ Weights with e = 0 add to 1; the others are below `OPTION_TINY`. An option whose
 
 import math
 
+from . import maths
 from .header import BASE, LOG_BASE, OPTION_TINY
 from .jit import inner
 
@@ -20,7 +21,7 @@ def weight(F, r, n, i):
 def log_weight(F, r, n, i):
     """Logarithm of the weight of option i (-inf where the prior is 0)."""
     v = F[r + 1 + i]
-    return math.log(v) - F[r + 1 + n + i] * LOG_BASE if v > 0.0 else -math.inf
+    return maths.log(v) - F[r + 1 + n + i] * LOG_BASE if v > 0.0 else -math.inf
 
 
 @inner
@@ -70,10 +71,10 @@ def store_log(F, r, n, i, log):
         F[r + 1 + n + i] = 0.0
         return
     e = 0.0
-    if log < math.log(OPTION_TINY):
+    if log < maths.log(OPTION_TINY):
         e = math.ceil(-log / LOG_BASE)
         F[r] = 1.0
-    F[r + 1 + i] = math.exp(log + e * LOG_BASE)
+    F[r + 1 + i] = maths.exp(log + e * LOG_BASE)
     F[r + 1 + n + i] = e
 
 
@@ -91,8 +92,8 @@ def settle_log(F, r, n):
         high = max(high, F[r + 1 + i])
     s = 0.0
     for i in range(n):
-        s += math.exp(F[r + 1 + i] - high)
-    s = math.log(s)
+        s += maths.exp(F[r + 1 + i] - high)
+    s = maths.log(s)
     F[r] = 0.0
     for i in range(n):
         store_log(F, r, n, i, F[r + 1 + i] - high - s)  # in this order: `high` may be large

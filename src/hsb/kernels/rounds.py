@@ -8,12 +8,13 @@ import math
 
 import numpy as np
 
-from . import advice, advisor, arms, hard, members, panel
+from .. import elementary
+from . import advice, advisor, arms, hard, maths, members, panel
 from . import header as h
 from . import kinds as of
 from .jit import inner, kernel
 
-LEAST = math.exp(-h.STEP)  # the smallest ratio that the fast passes allow
+LEAST = elementary.exp(-h.STEP)  # the smallest ratio that the fast passes allow
 NOW = -1.0  # the advice of a round that is learned at once
 MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer known to one part in ten
 
@@ -208,7 +209,7 @@ def _log_g(F, I, key, offered, arm, x, kinds):
         for m in range(len(p)):
             kept += 0.0 if m == arm else p[m]
         if kept >= hard.UNSEEN:
-            return math.log((kept + p[arm] * math.exp(-x)) / total)
+            return maths.log((kept + p[arm] * maths.exp(-x)) / total)
     return hard.log_g(F, I, key, offered, p, arm, x, kinds, kinds[5])
 
 
@@ -248,7 +249,7 @@ def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
         if log_g == math.inf:
             return h.HARD
         if (x <= h.STEP and log_g >= -h.STEP) or (not masked and _others_remain(F, I, arm)):
-            step = arm, x, math.exp(-x), math.exp(log_g)
+            step = arm, x, maths.exp(-x), maths.exp(log_g)
             r = 1.0
             for k in range(I[h.MEMBERS] - 1, -1, -1):
                 f, i, part = members.own(F, I, k, key)
@@ -257,7 +258,7 @@ def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
                 if i[h.PARENT] >= 0:
                     F[members.place(I, i, h.CHILD_RATIO)] = r
                 of.share(f, i, n, drift, kinds[0], kinds[4])
-            log_z = log_g if masked else math.log(r)
+            log_z = log_g if masked else maths.log(r)
         else:
             log_z = hard.weigh(F, I, key, offered, (arm, x, log_g), drift, kinds, kinds[5])
             if log_z == math.inf:

@@ -11,7 +11,7 @@ true value is v * BASE**-e (e = inf: the prior forbids stopping; e = 0: nothing 
 
 import math
 
-from . import arms
+from . import arms, maths
 from .header import ARM_HIGH, ARM_LOW, BASE, LOG_BASE, LOGS, OPTION_TINY, TOP, TOP_SIZE
 from .jit import inner
 
@@ -76,8 +76,8 @@ def store(F, I, row, stop, go, e):
 @inner
 def logs(stop, go, e):
     """Logarithms of a pair of odds."""
-    log_stop = -math.inf if e == math.inf else math.log(stop) - (e * LOG_BASE if e > 0.0 else 0.0)
-    log_go = -math.inf if go == 0.0 else math.log(go) + (e * LOG_BASE if e < 0.0 else 0.0)
+    log_stop = -math.inf if e == math.inf else maths.log(stop) - (e * LOG_BASE if e > 0.0 else 0.0)
+    log_go = -math.inf if go == 0.0 else maths.log(go) + (e * LOG_BASE if e < 0.0 else 0.0)
     return log_stop, log_go
 
 
@@ -85,20 +85,20 @@ def logs(stop, go, e):
 def store_logs(F, I, row, stop, go):
     """Write a pair of odds, given as logarithms of any sum, to a row whose arms are in place; return ln of that sum."""
     high = max(stop, go)
-    small = math.log(math.exp(stop - high) + math.exp(go - high))
+    small = maths.log(maths.exp(stop - high) + maths.exp(go - high))
     stop = stop - high - small  # in this order: `high` may be large
     go = go - high - small
-    limit = math.log(OPTION_TINY)
+    limit = maths.log(OPTION_TINY)
     if stop == -math.inf:
         store(F, I, row, 1.0, 1.0, math.inf)
     elif stop < limit:
         e = math.ceil(-stop / LOG_BASE)
-        store(F, I, row, math.exp(stop + e * LOG_BASE), 1.0, e)
+        store(F, I, row, maths.exp(stop + e * LOG_BASE), 1.0, e)
     elif -math.inf < go < limit:
         e = math.ceil(-go / LOG_BASE)
-        store(F, I, row, 1.0, math.exp(go + e * LOG_BASE), -e)
+        store(F, I, row, 1.0, maths.exp(go + e * LOG_BASE), -e)
     else:
-        store(F, I, row, math.exp(stop), math.exp(go), 0.0)
+        store(F, I, row, maths.exp(stop), maths.exp(go), 0.0)
     return high + small
 
 

@@ -4,11 +4,9 @@ The same sums in the same order as `tree.visit`, `rounds.draw` and `tree.ratio`,
 that everything stays in registers. Places in F are unsigned: a signed one costs a test for counting from the end.
 """
 
-import math
-
 import numpy as np
 
-from . import arms, rows
+from . import arms, maths, rows
 from .header import ARM_LOW, ARM_TINY, ARMS, DEPTH, DRIFT, GAMMA, OPTION_TINY, PER_WORD, RATE, ROW0, STEP, STRIDE, WEIGHT
 from .jit import inner
 from .rounds import count
@@ -51,7 +49,7 @@ def play(F, I, words, table, out, start, end):
             x = rate * loss / (chance + gamma)
             if new or x > STEP:
                 break
-            f = math.exp(-x)
+            f = maths.exp(-x)
             f0 = f if arm == U0 else 1.0
             f1 = f if arm == U1 else 1.0
             f2 = f if arm == U2 else 1.0
@@ -67,7 +65,7 @@ def play(F, I, words, table, out, start, end):
                 up += U1
             if drift > 0.0:
                 share(F, I, before, stride, leaf, drift)
-            count(words, loss, math.log(below), masked)
+            count(words, loss, maths.log(below), masked)
         out.arms[t] = arm
         out.chances[t] = chance
         out.losses[t] = loss

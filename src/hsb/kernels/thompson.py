@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from . import beta
+from . import beta, maths
 from .chains import agree, digit, grow, leaves_at, length
 from .header import CAPACITY, DEPTH, GO, LINK_STRIDE, LINKS, PATH, REST, ROW0, ROWS, STAY, STRIDE, WEIGHT, WHOLE
 from .jit import kernel
@@ -144,7 +144,7 @@ def learn(F, I, n, arm, loss, good, bad, keep, arms):
         if sure:
             q = (b if loss == 1.0 else a) / (a + b)
         else:
-            q = math.exp(loss * math.log(b) + (1.0 - loss) * math.log(a)) / (a + b)
+            q = maths.exp(loss * maths.log(b) + (1.0 - loss) * maths.log(a)) / (a + b)
         if keep < 1.0:  # what was counted counts less
             for m in range(arms):
                 f = keep if m == arm else 1.0 - IDLE * (1.0 - keep)
@@ -157,7 +157,7 @@ def learn(F, I, n, arm, loss, good, bad, keep, arms):
         else:
             links, x = length(I, row), F[row]
             stay, go = F[I[STAY] + links], F[I[GO] + links] * x
-            x = (x if keep == 1.0 else x**keep) * (below / q)
+            x = (x if keep == 1.0 else maths.power(x, keep)) * (below / q)
             below = (stay * q + go * below) / (stay + go)
             F[row] = min(max(x, FLOOR), 1.0 / FLOOR)
     return below

@@ -1,8 +1,8 @@
 """EXP3: one distribution over arms, whatever the context."""
 
-import math
 from typing import Any, ClassVar
 
+from .. import elementary
 from ..locators import Nowhere
 from ..state import State, make_cells
 from .mixture import Mixture
@@ -40,7 +40,7 @@ class Exp3(Mixture):
         return State([make_cells(1, len(self.arms))], [1])
 
     def _prior_bound(self) -> float:
-        return math.log(len(self.arms))
+        return elementary.ln(len(self.arms))
 
     def _best_cost(self) -> float:
         return float(self._arm_costs().max())  # that of the dearest arm

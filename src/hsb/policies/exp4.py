@@ -1,12 +1,12 @@
 """EXP4: the advice of experts, weighed."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import elementary
 from ..arguments import is_number
 from ..errors import FileError, InputError
 from ..locators import Keys, Nowhere
@@ -70,8 +70,8 @@ class Exp4(Weighted):
         self.locator = Keys(experts.structure) if isinstance(experts, Mappings) else Nowhere()
         self._given = None if prior is None else _positive(prior, self._count)
         self.prior = np.full(self._count, 1.0 / self._count) if self._given is None else self._given / self._given.sum()
-        logs = np.log(self.prior)
-        self._most = math.log(self._count) if self._given is None else float(-logs.min())
+        logs = elementary.logs(self.prior)
+        self._most = elementary.ln(self._count) if self._given is None else float(-logs.min())
         self._start(logs, horizon=horizon, learning_rate=learning_rate)
 
     def regret_bound(self, horizon: float | None = None) -> float:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from .. import theory
+from .. import elementary, theory
 from ..arguments import arm_list, is_number, stop_prior
 from ..errors import InputError
 from ..features import Features
@@ -171,7 +171,7 @@ class HSB(Mixture):
         """
         arms = len(self.arms)
         regions = (self.regions or arms) if regions is None else regions
-        dearer = float(self._arm_costs().max()) - math.log(arms)  # every part may have an arm that was added
+        dearer = float(self._arm_costs().max()) - elementary.ln(arms)  # every part may have an arm that was added
         cost = theory.prior_bound(self.structure, arms=arms, regions=regions, stop=self.stop, dearer=dearer)
         return self._bound(cost, horizon, implicit=self.implicit, delay=delay)
 
@@ -249,7 +249,7 @@ class HSB(Mixture):
         if self.drift != "auto" or self.learning_rate is not None:
             return super()._rate_before(rounds)
         arms, length = len(self.arms), 1024 if rounds < 1024 else 3 << (rounds.bit_length() - 1) // 2 * 2
-        return math.sqrt(4.0 * math.log(2.0 * arms) / (arms * length))
+        return math.sqrt(4.0 * elementary.ln(2.0 * arms) / (arms * length))
 
     def _upgraded(self, arrays: Arrays) -> Arrays:
         """Arrays of formats 1 and 2: the advisor by itself, the weights at the head in its first two words."""

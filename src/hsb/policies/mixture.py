@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import elementary
 from ..arguments import flag, is_number
 from ..decision import Decision
 from ..errors import InputError
@@ -189,14 +190,14 @@ class Mixture(Rated, Located, listed=False):
                     f"make the policy with {type(self).__name__}(..., implicit=True). certificate() without delta is always there."
                 )
             # A union over mappings, by their prior weights, and over the rates and sets of arms that there were (`docs/proofs.md`).
-            cost += mapping + math.log(self._phases * (self._phases + 1) / delta)
+            cost += mapping + elementary.ln(self._phases * (self._phases + 1) / delta)
         units = self.loss_scale.units
         return Certificate(self.rounds, lost, excess, cost, self.rate, masked > 0.0, self._against, delta, self._shifted, units)
 
     def _arm_costs(self) -> Floats:
         """What naming each arm costs: ln M, and for one that was added, ln of how many there were then."""
-        costs: Floats = np.full(len(self.arms), math.log(len(self.arms)))
-        costs[self._born :] += np.log(np.arange(self._born, len(self.arms)))
+        costs: Floats = np.full(len(self.arms), elementary.ln(len(self.arms)))
+        costs[self._born :] += elementary.logs(np.arange(self._born, len(self.arms)))
         return costs
 
     @property

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from .. import theory
+from .. import elementary, theory
 from ..arguments import stop_prior, whole
 from ..errors import BudgetError, InputError
 from ..locators import Keys
@@ -77,7 +77,7 @@ class MixtureOfMappings(Weighted):
         self._leaves = Leaves(given)
         self.locator = Keys(self._leaves)
         self.mappings = every_mapping(self._leaves, arms=len(self.arms))
-        logs = np.full(len(self.mappings), -self._leaves.leaves * math.log(len(self.arms)))
+        logs = np.full(len(self.mappings), -self._leaves.leaves * elementary.ln(len(self.arms)))
         if complexity:
             logs = self._complexity()
             self.mappings = Mappings(self._leaves, self.mappings.table[logs > -math.inf])
@@ -116,7 +116,7 @@ class MixtureOfMappings(Weighted):
     def _prior_bound(self) -> float:
         arms = len(self.arms)
         if self.prior == "uniform":
-            return self._leaves.leaves * math.log(arms)
+            return self._leaves.leaves * elementary.ln(arms)
         return theory.prior_bound(self.structure, arms=arms, regions=arms if self.regions is None else self.regions)
 
     def _refresh(self) -> None:

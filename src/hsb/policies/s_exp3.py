@@ -1,8 +1,8 @@
 """S-EXP3: an EXP3 of its own in every cell."""
 
-import math
 from typing import Any, ClassVar, Self
 
+from .. import elementary
 from ..locators import Keys
 from ..ranges import UNIT
 from ..spaces import Cells
@@ -74,7 +74,7 @@ class SExp3(Mixture):
         return State(self.structure.members(len(self.arms), None), [1])
 
     def _prior_bound(self) -> float:
-        return self.structure.leaves * math.log(len(self.arms))
+        return self.structure.leaves * elementary.ln(len(self.arms))
 
     def _best_cost(self) -> float:
         return self.structure.leaves * float(self._arm_costs().max())  # that of the dearest mapping

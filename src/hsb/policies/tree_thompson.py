@@ -1,18 +1,18 @@
 """A context tree with Thompson sampling: the same two passes as HSB's, with Beta counts in the nodes."""
 
-import math
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .. import elementary
 from ..arguments import is_number, stop_prior
 from ..errors import BudgetError, InputError
 from ..kernels import header as h
 from ..locators import Keys
 from ..quantise import WORD, digit_bits, key_words
 from ..ranges import UNIT
-from ..state import Member, aligned_zeros, checked, resized
+from ..state import Member, aligned_zeros, chain_prior, checked, resized
 from ..structures import KaryTree, Structure, from_dict
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 from .located import Located
@@ -118,9 +118,9 @@ class TreeThompson(Located):
     def _fresh(self, arms: int) -> Member:
         """A tree without rows, laid out as `kernels/header.py` says of a compressed one."""
         k, depth, stop = self.structure.k, self.structure.depth, 0.5 if self.stop is None else self.stop
-        if -depth * math.log1p(-stop) > DEEPEST:
+        if -depth * elementary.log1p(-stop) > DEEPEST:
             raise BudgetError(
-                f"depth={depth} with stop={stop}: passing every node has prior e^{depth * math.log1p(-stop):.0f}; "
+                f"depth={depth} with stop={stop}: passing every node has prior e^{depth * elementary.log1p(-stop):.0f}; "
                 f"depth * ln(1 / (1 - stop)) may be {DEEPEST:.0f} at most. Use a smaller depth or stop."
             )
         links, bits, words = np.arange(depth + 1), digit_bits(k), key_words(k, depth)
@@ -145,8 +145,7 @@ class TreeThompson(Located):
         }
         F, I = aligned_zeros(header[h.ROW0]), np.zeros(header[h.LINKS], dtype=np.int64)
         I[list(header)] = list(header.values())
-        F[go : go + len(links)] = np.power(1.0 - stop, links, dtype=np.float64)
-        F[go + len(links) : go + 2 * len(links)] = -np.expm1(links * math.log1p(-stop))
+        F[go : go + len(links)], F[go + len(links) : go + 2 * len(links)] = chain_prior(stop, depth)
         return Member(F, I)
 
     def _widen(self) -> None:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import elementary
 from ..types import Arrays, Floats, Ints, Masks, Table
 from .located import Located
 from .rated import Rated
@@ -68,7 +69,7 @@ class Weighted(Rated, Located, listed=False):
         >>> hsb.Exp4(3, arms=2, learning_rate=0.1, prior=[1, 1, 2]).weights
         array([0.25, 0.25, 0.5 ])
         """
-        weights: Floats = np.exp(self._logs - self._logs.max())
+        weights: Floats = elementary.exps(self._logs - self._logs.max())
         return np.asarray(weights / weights.sum())
 
     def _refresh(self) -> None:

@@ -7,9 +7,9 @@ from .intervals import make_intervals
 from .member import Kind, Member, Walk, aligned_zeros, checked, resized
 from .panel import make_panel, rescale, resized_panel, room_for, set_places, width_for
 from .state import State
-from .trees import make_cells, make_tree
+from .trees import chain_prior, make_cells, make_tree
 from .warm import warm_start
 
-__all__ = ["Kind", "Member", "State", "Walk", "aligned_zeros", "checked", "depth_for", "hang", "make_advisor"]
+__all__ = ["Kind", "Member", "State", "Walk", "aligned_zeros", "chain_prior", "checked", "depth_for", "hang", "make_advisor"]
 __all__ += ["add_options", "make_panel", "rescale", "resized_panel", "room_for", "set_places", "width_for"]
 __all__ += ["make_cells", "make_graph", "make_head", "make_intervals", "make_one_of", "make_tree", "resized", "warm_start"]

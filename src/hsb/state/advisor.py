@@ -1,7 +1,5 @@
 """An advisor: a full binary tree over 2^depth cells (`kernels/advisor.py`)."""
 
-import math
-
 import numpy as np
 
 from ..kernels import header as h
@@ -15,7 +13,7 @@ HEAD, ROW = 8, 6  # words before the scratch, words of a row before its arms: as
 
 def depth_for(leaves: int, arms: int) -> int:
     """How many halvings of the space an advisor looks at: as many as a structure of so many leaves, within reason."""
-    depth = min(DEEPEST, max(0, math.ceil(math.log2(leaves))))
+    depth = min(DEEPEST, max(0, (leaves - 1).bit_length()))
     while depth > 0 and (2 << depth) * (ROW + 4 * arms) > MOST_WORDS:
         depth -= 1
     return depth

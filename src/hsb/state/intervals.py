@@ -1,10 +1,10 @@
 """Every interval of the leaves (`kernels/intervals.py`)."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from .. import elementary
 from ..errors import BudgetError
 from ..kernels import header as h
 from ..types import Floats, Ints
@@ -15,10 +15,10 @@ RANGE = 700.0  # leaves * ln(arms): beyond, w leaves the range of a double
 
 def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float] | Floats, unit: float | None = None) -> Member:
     """All intervals of `leaves`; counts[L] = 1 / (child groups of an interval of length L, plus 1)."""
-    if leaves * math.log(max(arms, 2)) > RANGE:
+    if leaves * elementary.ln(max(arms, 2)) > RANGE:
         raise BudgetError(
             f"{leaves} leaves with {arms} arms: the interval structures need leaves * ln(arms) <= {RANGE:.0f}, "
-            f"here it is {leaves * math.log(max(arms, 2)):.0f}. Use fewer leaves, or hsb.BinaryTree, which has no such limit."
+            f"here it is {leaves * elementary.ln(max(arms, 2)):.0f}. Use fewer leaves, or hsb.BinaryTree, which has no such limit."
         )
     square = leaves * leaves
     layout = Layout(h.INTERVALS, arms, (leaves + 1) // 2 * (leaves // 2 + 1), scratch=2)
@@ -63,14 +63,14 @@ class Intervals(Kind):
         N, unit, blocks = int(I[h.LEAVES]), float(F[I[h.UNIT]]), self.blocks(member)
         first, last = np.triu_indices(N)
         at = first * N + last
-        masses, scale = np.empty(len(at)), (last - first + 1.0) * math.log(unit)
+        masses, scale = np.empty(len(at)), (last - first + 1.0) * elementary.ln(unit)
         intervals.log_masses(F, I, at, masses)
         A = flatten_blocks(member, blocks, r)
         leaves = np.concatenate([[0.0], np.cumsum(A[first == last])])
         intervals.set_masses(F, I, at, r * masses + (1.0 - r) * scale + A - (leaves[last + 1] - leaves[first]))
-        before = math.log(F[I[h.TABLE] + N - 1])
+        before = elementary.ln(F[I[h.TABLE] + N - 1])
         intervals.refill(F, I)
-        return math.log(F[I[h.TABLE] + N - 1]) - r * before + float(leaves[-1]) - (1.0 - r) * N * math.log(unit)
+        return elementary.ln(F[I[h.TABLE] + N - 1]) - r * before + float(leaves[-1]) - (1.0 - r) * N * elementary.ln(unit)
 
     def widened(self, member: Member) -> Member:
         F, I = member

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .. import elementary
 from ..errors import BudgetError, FileError
 from ..kernels import header as h
 from ..types import Floats, Ints
@@ -202,15 +203,14 @@ def flatten_options(member: Member, rows: Ints, prior: Floats, r: float, below: 
     """
     F, n = member.F, below.shape[1]
     at = rows[:, None] + 1 + np.arange(n)
-    with np.errstate(divide="ignore"):
-        logs = (1.0 - r) * np.log(prior) + r * (np.log(F[at]) - F[at + n] * h.LOG_BASE) + below
+    logs = (1.0 - r) * elementary.logs(prior) + r * (elementary.logs(F[at]) - F[at + n] * h.LOG_BASE) + below
     high = logs.max(axis=1, keepdims=True)
-    total = high + np.log(np.exp(logs - high).sum(axis=1, keepdims=True))
+    total = high + elementary.logs(elementary.exps(logs - high).sum(axis=1, keepdims=True))
     logs -= total
-    hidden = np.where(logs < np.log(h.OPTION_TINY), np.ceil(-logs / h.LOG_BASE), 0.0)
+    hidden = np.where(logs < elementary.log(h.OPTION_TINY), np.ceil(-logs / h.LOG_BASE), 0.0)
     hidden[logs == -np.inf] = 0.0
     F[rows] = (hidden > 0.0).any(axis=1)
-    F[at] = np.exp(logs + hidden * h.LOG_BASE)
+    F[at] = elementary.exps(logs + hidden * h.LOG_BASE)
     F[at + n] = hidden
     return np.asarray(total[:, 0])
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..kernels import header as h
 from ..kernels import panel_layout as p
 from ..types import Floats, Ints
+from .frequencies import frequencies
 from .member import Kind, Member, aligned_zeros, arm_block
 
 PRECISION = 0.15  # of a place's weight, for each feature that there is: the prior of the linear model
@@ -21,7 +22,6 @@ MOST_ROUNDS = 2.0**53  # and weights, in files
 TINY = 1e-6  # a place that shrinks more than this at once says nothing of what it was
 MOST_WORDS = 1 << 22  # of the covariances of waves and of the cuts that leaves watch; with many arms there are fewer of them
 WIDEST = 1 << 23  # words of the linear covariances
-BANDWIDTHS = (1.0, 2.0)  # standard deviations of a cosine's frequencies, times the root of the number of features
 
 
 def width_for(arms: int, wanted: int) -> int:
@@ -142,8 +142,8 @@ def set_places(member: Member, groups: Sequence[int]) -> None:
     precision[first:places] = PRECISION * (features + 1)
     if fresh:
         precision[-1] = PRECISION * (features + 1)
-    frequencies = wave_models(member)[0]
-    frequencies[first:places] = _frequencies(range(first, places), frequencies.shape[1], features)
+    waves = wave_models(member)[0]
+    waves[first:places] = frequencies(range(first, places), waves.shape[1], features)
     at = np.arange(before, places)
     linear_models(member)[1][:, at, at] = 1.0 / precision[at]
     sizes = np.bincount(groups, minlength=features) if len(groups) else np.ones(1)
@@ -189,34 +189,30 @@ def _moved_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats
     A, scratch = np.ascontiguousarray(P), np.zeros_like(P)
     A = A.copy()
     ridge.invert(A, scratch, len(a))
-    b = A @ w
+    b = (A * w).sum(axis=1)
     A[np.diag_indices(len(a))] -= precision
     ridge.move(A, b, a, c, missing, np.zeros(len(a)))
     A[np.diag_indices(len(a))] += precision
     scratch[:] = 0.0
     ridge.invert(A, scratch, len(a))
-    return A @ b, A
+    return (A * b).sum(axis=1), A
 
 
 def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
     """The same, its prior being moved too. O(places^2) for each place that moved. What is TINY now begins anew."""
     gone = a < TINY
-    T = np.diag(np.where(gone, 0.0, 1.0 / np.maximum(a, TINY)))  # weights' = T weights
-    for i in np.flatnonzero((c != 0.0) & ~gone):
-        T[0, i] -= c[i] / a[i]
-        if missing[i] >= 0:
-            T[missing[i], i] += c[i] / a[i]
-    return T @ w, T @ P @ T.T + np.diag(np.where(gone, 1.0 / precision, 0.0))
+    scale = np.where(gone, 0.0, 1.0 / np.maximum(a, TINY))
 
+    def turned(rows: Floats) -> Floats:
+        """What the weights become, of a table with a row a weight; sums in a fixed order."""
+        new = scale[:, None] * rows
+        for i in np.flatnonzero((c != 0.0) & ~gone):
+            new[0] -= c[i] / a[i] * rows[i]
+            if missing[i] >= 0:
+                new[missing[i]] += c[i] / a[i] * rows[i]
+        return new
 
-def _frequencies(places: range, waves: int, features: int) -> Floats:
-    """In turns, a row a place, a column a cosine: normal, each cosine with a bandwidth of its own, the same in every panel."""
-    low, high = BANDWIDTHS
-    bands = low * (high / low) ** np.random.Generator(np.random.PCG64(0x57415645)).uniform(size=MOST_COSINES)[:waves]
-    table = np.empty((len(places), waves))
-    for j, place in enumerate(places):
-        table[j] = np.random.Generator(np.random.PCG64([0x46524551, place])).normal(size=MOST_COSINES)[:waves]
-    return np.asarray(table * (bands / (2.0 * math.pi * math.sqrt(features))))
+    return turned(w[:, None])[:, 0], turned(turned(P).T) + np.diag(np.where(gone, 1.0 / precision, 0.0))
 
 
 def resized_panel(member: Member, room: int, arms: int) -> Member:

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from .. import elementary
 from ..errors import BudgetError, FileError
 from ..kernels import header as h
 from ..quantise import WORD, digit_bits, key_words
@@ -16,16 +17,26 @@ DENSE_WORDS = 1 << 22  # a tree whose rows take at most so many words is kept de
 
 def make_tree(k: int, depth: int, arms: int, stop: float) -> Member:
     """A tree in which every node but the leaves stops with prior `stop`."""
-    if -depth * math.log1p(-stop) > DEEPEST:
+    if -depth * elementary.log1p(-stop) > DEEPEST:
         raise BudgetError(
-            f"depth={depth} with stop={stop}: passing every node has prior (1 - stop)^depth = e^{depth * math.log1p(-stop):.0f}, too "
+            f"depth={depth} with stop={stop}: passing every node has prior (1 - stop)^depth = e^{depth * elementary.log1p(-stop):.0f}, too "
             f"small for a double; depth * ln(1 / (1 - stop)) may be {DEEPEST:.0f} at most. Use a smaller depth or stop."
         )
-    links = np.arange(depth + 1)
-    go: Floats = np.power(1.0 - stop, links, dtype=np.float64)
-    stay = -np.expm1(links * math.log1p(-stop))
+    go, stay = chain_prior(stop, depth)
     nodes = sum(k**level for level in range(depth + 1)) if depth < 64 else math.inf
     return _tree(k, depth, arms, go, stay, dense=2 * nodes * _row_words(arms, dense=True) <= DENSE_WORDS)
+
+
+def chain_prior(stop: float, depth: int) -> tuple[Floats, Floats]:
+    """Of 0, 1, ... depth links: the prior of passing all of them, (1 - stop)^links, and of stopping at one.
+
+    >>> [numbers.tolist() for numbers in chain_prior(0.5, 2)]
+    [[1.0, 0.5, 0.25], [0.0, 0.5, 0.75]]
+    """
+    each = elementary.log1p(-stop) if stop < 1.0 else 0.0
+    go = np.multiply.accumulate(np.append(1.0, np.full(depth, 1.0 - stop)))
+    far = go <= 0.5  # there nothing is lost by taking it from 1
+    return go, np.where(far, 1.0 - go, [-elementary.expm1(links * each) for links in range(depth + 1)])
 
 
 def make_cells(cells: int, arms: int) -> Member:
@@ -145,7 +156,7 @@ class Tree(Kind):
             same = rows >= 0 and len(links) == rows * I[h.LINK_STRIDE] and len(F) == I[h.ROW0] + rows * I[h.STRIDE]
             same = same and I[h.CAPACITY] == rows and _is_tree(links.reshape(rows, int(I[h.LINK_STRIDE])), I, rows)
         prior = slice(int(fresh.I[h.GO]), int(fresh.I[h.STAY] + fresh.I[h.DEPTH] + 1))
-        if same and not np.array_equal(F[prior], fresh.F[prior]):
+        if same and not np.allclose(F[prior], fresh.F[prior], rtol=1e-12, atol=0.0):
             raise FileError("its state does not fit its stop prior.")
         return bool(same)
 

@@ -1,12 +1,12 @@
 """Example 1: arbitrary splitting."""
 
-import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from .. import elementary
 from ..errors import BudgetError
 from ..kernels.header import SUBSETS
 from ..spaces import Space
@@ -76,7 +76,7 @@ class ArbitrarySplits(Structure):
         return arms - 1
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        N, M, ln = self.leaves, arms, math.log
+        N, M, ln = self.leaves, arms, elementary.ln
         return 2 * M * ((N - 1) * ln(2) + ln(M)), 2 * M * N * ln(M), M >= 2
 
     def members(self, arms: int, stop: float | None) -> list[Member]:

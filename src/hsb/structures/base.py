@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import elementary
 from ..arguments import whole
 from ..errors import InputError
 from ..kernels.header import TABLES
@@ -168,7 +169,7 @@ class Structure(ABC):
     def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
         """Theorem 2's upper bound on ln(1/beta): Psi (A_R + 1) ln((H_S + 1) M)."""
         no_stop(self, stop)
-        return self.max_group * (self.splits(regions, arms) + 1) * math.log((self.max_groups + 1) * arms)
+        return self.max_group * (self.splits(regions, arms) + 1) * elementary.ln((self.max_groups + 1) * arms)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
         """C of the first and of the last line of its Example in the paper, and whether the step between them holds (`theory/examples.py`)."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from .. import elementary
 from ..arguments import whole
 from ..errors import BudgetError, InputError
 from ..spaces import Space
@@ -81,8 +82,8 @@ class GroupedLexicographic(Structure):
         N, K = self.leaves, self.k
         if N < K:
             raise InputError(f"Example 5 needs at least as many leaves as groups; given {self!r}.")
-        first = K * (self.splits(regions, arms) + 1) * math.log((1 + math.comb(N - 1, K - 1)) * arms)
-        return first, K * (regions + 2 * K) * math.log(N * arms), True
+        first = K * (self.splits(regions, arms) + 1) * elementary.ln((1 + math.comb(N - 1, K - 1)) * arms)
+        return first, K * (regions + 2 * K) * elementary.ln(N * arms), True
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
         no_stop(self, stop)
@@ -106,7 +107,7 @@ class Lexicographic(GroupedLexicographic):
         super().__init__(leaves=leaves, groups=2, space=space, features=features)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        cost = 2 * regions * math.log(self.leaves * arms)
+        cost = 2 * regions * elementary.ln(self.leaves * arms)
         return cost, cost, True
 
     def parameters(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import elementary
 from ..arguments import whole
 from ..errors import BudgetError, InputError
 from ..kernels.header import BOXES
@@ -103,7 +104,7 @@ class PositionSplits(Structure):
         return (regions - 1) * sum(self.bits)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        D, options = sum(self.bits), math.log((self.max_groups + 1) * arms)
+        D, options = sum(self.bits), elementary.ln((self.max_groups + 1) * arms)
         return 2 * ((regions - 1) * D + 1) * options, 2 * regions * D * options, D >= 1
 
     def members(self, arms: int, stop: float | None) -> list[Member]:

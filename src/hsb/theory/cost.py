@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import elementary
 from ..arguments import is_number, stop_prior, whole
 from ..errors import InputError
 from ..structures import Structure
 from ..structures.base import spelled
-from ..structures.walk import log_of
 from ..types import Ints
 from .checks import check_at_least_zero, check_structure
 
@@ -41,7 +41,7 @@ def prior_cost(structure: Structure, mapping: Plays, *, arms: int, stop: float |
     stop = stop_prior(stop)
     arms = whole("arms", arms, 1)
     leaves = checked_mapping(structure, mapping, arms)
-    return max(0.0, -structure.log_prior(leaves, np.full(arms, -math.log(arms)), stop))
+    return max(0.0, -structure.log_prior(leaves, np.full(arms, -elementary.ln(arms)), stop))
 
 
 def tracking_cost(
@@ -70,9 +70,9 @@ def tracking_cost(
     if rounds == math.inf:
         raise InputError("rounds must be a number of rounds, not infinity: sharing costs something in each of them.")
     symbols, changes = _columns(structure, mappings, arms)
-    log_stay = math.log1p(-drift * (1.0 - 1.0 / arms))
-    move = float(log_of(drift)) - math.log(arms) - log_stay
-    values = np.full(len(changes), -math.log(arms))
+    log_stay = elementary.log1p(-drift * (1.0 - 1.0 / arms))
+    move = elementary.ln(drift) - elementary.ln(arms) - log_stay
+    values = np.full(len(changes), -elementary.ln(arms))
     values[changes > 0] += changes[changes > 0] * move
     return max(0.0, -structure.log_prior(symbols, values, stop)) - max(0.0, rounds - 1.0) * log_stay
 

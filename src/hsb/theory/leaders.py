@@ -18,6 +18,7 @@ lower tail is Gaussian with variance M/n, and the best of Pi is worse than the b
 import math
 from itertools import accumulate
 
+from .. import elementary
 from ..arguments import whole
 from .checks import check_horizon
 
@@ -32,12 +33,12 @@ def log_mappings(*, leaves: int, arms: int, regions: int | None = None) -> float
     """
     leaves, arms = whole("leaves", leaves, 1), whole("arms", arms, 1)
     if arms == 1 or regions is None or whole("regions", regions, 1) >= leaves:
-        return leaves * math.log(arms)
+        return leaves * elementary.ln(arms)
     # By the number of regions: one more is a change in one more of the N-1 places, to one of M-1 arms.
-    more = (math.log((leaves - r) / r) + math.log(arms - 1) for r in range(1, regions))
-    terms = list(accumulate(more, initial=math.log(arms)))
+    more = (elementary.ln((leaves - r) / r) + elementary.ln(arms - 1) for r in range(1, regions))
+    terms = list(accumulate(more, initial=elementary.ln(arms)))
     top = max(terms)
-    return top + math.log(math.fsum(math.exp(term - top) for term in terms))
+    return top + elementary.ln(math.fsum(elementary.exp(term - top) for term in terms))
 
 
 def noise_cost(*, leaves: int, arms: int, regions: int | None = None) -> float:
@@ -57,8 +58,8 @@ def noise_cost(*, leaves: int, arms: int, regions: int | None = None) -> float:
     count = log_mappings(leaves=leaves, arms=arms, regions=regions)
 
     def chernoff(v: float) -> float:
-        s = 1.0 / (1.0 + math.exp(-v))
-        return (count - leaves * math.log1p(-s * s)) / s
+        s = 1.0 / (1.0 + elementary.exp(-v))
+        return (count - leaves * elementary.log1p(-s * s)) / s
 
     low, high = -30.0, 30.0  # v, the log odds of s; one minimum, and any s is a bound
     for _ in range(100):
