@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..arguments import whole
+from ..budget import afford
 from ..errors import BudgetError
 from ..locators import Keys
 from ..structures.leaves import Divided, Leaves
@@ -103,6 +104,7 @@ def check_budget(leaves: int, arms: int, regions: int) -> None:
         raise BudgetError(
             f"{leaves:,} leaves x {arms} arms are more totals than the {MOST_TOTALS:,} kept at most. Use a coarser structure, or hsb.HSB."
         )
+    afford(leaves * arms)
     if leaves * arms * regions > MOST_WORK:
         raise BudgetError(
             f"{leaves:,} leaves x {arms} arms x {regions} regions are more than the {MOST_WORK:,} steps made at most for one mapping. "

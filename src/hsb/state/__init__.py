@@ -6,6 +6,7 @@ from .heads import add_options, hang, make_head, make_one_of
 from .intervals import make_intervals
 from .member import Kind, Member, Walk, aligned_zeros, checked, resized
 from .panel import make_panel, rescale, resized_panel, room_for, set_places, width_for
+from .panel_files import Panel as _Panel  # noqa: F401  (known by its number from here on)
 from .state import State
 from .trees import make_cells, make_tree
 from .warm import warm_start

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ..errors import BrokenState
 from ..kernels import header as h
 from ..types import Arrays, Floats, Ints, Masks
 from .member import Member, Walk, aligned_zeros, checked
@@ -257,6 +258,11 @@ class State:
         """The one place that answers a kernel which stopped: more rows, or kernels with logarithms from now on."""
         if status == h.SHORT:
             self.grow(to_come)
+        elif self._hard:  # kernels with logarithms can tell, unless there is no telling
+            raise BrokenState(
+                "What this policy has learned is no longer a distribution over its arms: its numbers were changed from outside, or by several "
+                "threads at once. Load it from a file again."
+            )
         else:
             self._hard = True
             self._set_kinds()
