@@ -9,9 +9,10 @@ from ..budget import afford
 from ..errors import BudgetError
 from ..locators import Keys
 from ..structures.leaves import Divided, Leaves
-from ..types import Arms, Floats, Ints, Outside, Range, Seed
+from ..types import Arms, Arrays, Floats, Ints, Outside, Range, Seed
 from .located import Located
 
+MOST_TOTAL = 1e300  # one loss counts 1e280 at most
 MOST_TOTALS = 1 << 27  # 1 GiB
 MOST_WORK = 1 << 28  # likewise, for the choices of the dynamic programme
 
@@ -71,6 +72,11 @@ class Leader(Located, listed=False):
         check_budget(self.structure.leaves, len(self.arms) + 1, self._runs())
         best = np.take_along_axis(self.totals, self.mapping[:, None], axis=1)
         self.totals = np.concatenate((self.totals, best), axis=1)
+
+    def take_arrays(self, arrays: Arrays) -> None:
+        super().take_arrays(arrays)
+        if not ((self.totals >= 0.0) & (self.totals <= MOST_TOTAL)).all():
+            raise ValueError("its totals are not sums of losses")
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:

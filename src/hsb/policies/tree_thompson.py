@@ -12,7 +12,7 @@ from ..kernels import header as h
 from ..locators import Keys
 from ..quantise import WORD, digit_bits, key_words
 from ..ranges import UNIT
-from ..state import Member, aligned_zeros, checked, resized
+from ..state import Member, aligned_zeros, checked, cleared, resized
 from ..structures import KaryTree, Structure, from_dict
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 from .located import Located
@@ -170,7 +170,7 @@ class TreeThompson(Located):
         self._work = np.empty((len(self.arms), beta.COLUMNS))
 
     def to_arrays(self) -> Arrays:
-        floats, ints = self._tree.kind.trimmed(self._tree)
+        floats, ints = cleared(self._tree)
         return {"floats": floats, "ints": ints}
 
     def take_arrays(self, arrays: Arrays) -> None:

@@ -11,7 +11,6 @@ from ..types import Floats, Ints
 from .member import Kind, Layout, Member, Walk, arm_block, fill_blocks, flatten_blocks
 from .sound import CLOSE, are_counts, take_blocks
 
-SLACK = 20.0  # for rounding, in files
 RANGE = 700.0  # leaves * ln(arms): beyond, w leaves the range of a double
 
 
@@ -68,13 +67,18 @@ class Intervals(Kind):
         totals = take_blocks(own, F, self.blocks(own))
         if totals is None or not (are_counts(count) & (rate > 0.0)).all():
             return False
-        unit = float(own.F[I[h.UNIT]])
-        most = length * math.log(max(unit * int(I[h.ARMS]), 1.0)) + SLACK  # no interval outweighs its leaves by more
+        unit, square = float(F[I[h.UNIT]]), slice(int(I[h.SIGMA]), int(I[h.SIGMA]) + N * N)
+        if not any(unit == arms**-0.5 for arms in range(1, int(I[h.ARMS]) + 1)):  # as many as there were at first
+            return False
+        own.F[I[h.UNIT]], own.F[I[h.TABLE] + at[length == 1]], own.F[I[h.TABLE] + N * N + at[length == 1]] = unit, unit, unit
+        if not ((F[square] > 0.0) & np.isfinite(F[square])).all():
+            return False
+        own.F[square] = F[square]
         logs = np.log(rate * totals)
         leaf = (length == 1) & ~((count == 0.0) & (np.abs(logs - math.log(unit)) <= CLOSE))
-        if leaf.any() or not ((logs <= most) & (logs >= -RANGE)).all():
+        if leaf.any() or not (np.abs(logs) <= RANGE).all():
             return False
-        own.F[I[h.SIGMA] + at], own.F[I[h.SIGMA_E] + at] = rate, count
+        own.F[I[h.SIGMA_E] + at] = count
         intervals.refill(*own)
         tables = 2 * (int(I[h.GROUPS]) - 1)
         places = np.concatenate([I[h.TABLE] + t * N * N + (last * N + first if t % 2 else at) for t in range(tables)])

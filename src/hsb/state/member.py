@@ -80,6 +80,10 @@ class Kind:
         """Are arrays from a file of the sizes, and with the header, that a member like the fresh one has?"""
         return len(I) == len(fresh.I) and len(F) == len(fresh.F) and np.array_equal(I[: h.HEADER], fresh.I[: h.HEADER])
 
+    def like(self, I: Ints, fresh: Member) -> Member:
+        """The fresh member, laid out as arrays from a file are, where there is more than one way."""
+        return fresh
+
     def empty(self, F: Floats, I: Ints, fresh: Member) -> Member:
         """A member for what such arrays have learned: as the fresh one, but for its size and what of I is read."""
         return Member(fresh.F.copy(), fresh.I.copy())
@@ -225,7 +229,9 @@ def checked(F: Floats, I: Ints, fresh: Member, take: Callable[[Member, Floats], 
     member's, or follows.
     """
     kind = fresh.kind
-    fits = F.ndim == 1 and I.ndim == 1 and F.dtype == np.float64 and I.dtype == np.int64
+    fits = F.ndim == 1 and I.ndim == 1 and F.dtype == np.float64 and I.dtype == np.int64 and len(I) > h.KIND
+    if fits:
+        fresh = kind.like(I, fresh)
     if not fits or not kind.fits(F, I, fresh):
         raise FileError("its state does not fit its structure.")
     with np.errstate(all="ignore"):
@@ -233,6 +239,17 @@ def checked(F: Floats, I: Ints, fresh: Member, take: Callable[[Member, Floats], 
         if not (kind.take if take is None else take)(own, F):
             raise FileError("its state holds numbers that no rounds lead to.")
     return own
+
+
+def cleared(member: Member) -> Member:
+    """What a file holds of a member: a copy without rows not in use, scratch set to 0."""
+    kind = member.kind
+    F, I = kind.trimmed(member)
+    F, I = F.copy(), I.copy()
+    for array, scratch in ((F, kind.scratch(member)), (I, kind.scratch_ints(member))):
+        for place, length in scratch:
+            array[place : place + length] = 0
+    return Member(F, I)
 
 
 def resized(member: Member, floats: int, ints: int) -> Member:

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import BrokenState
 from ..kernels import header as h
 from ..types import Arrays, Floats, Ints, Masks
-from .member import Member, Walk, aligned_zeros, checked
+from .member import Member, Walk, aligned_zeros, checked, cleared
 
 if TYPE_CHECKING:
     from ..kernels.replay import Events, Offers
@@ -209,11 +209,7 @@ class State:
         """What was learned, as plain arrays: two a member, scratch set to 0."""
         arrays: Arrays = {}
         for k, member in enumerate(self.members):
-            F, I = (array.copy() for array in member.kind.trimmed(member))
-            for array, scratch in ((F, member.kind.scratch(member)), (I, member.kind.scratch_ints(member))):
-                for place, length in scratch:
-                    array[place : place + length] = 0
-            arrays[f"{k}.floats"], arrays[f"{k}.ints"] = F, I
+            arrays[f"{k}.floats"], arrays[f"{k}.ints"] = cleared(member)
         return arrays
 
     def from_arrays(self, arrays: Arrays) -> Self:
@@ -222,8 +218,7 @@ class State:
         if len(arrays) != 2 * len(fresh):
             raise ValueError(f"its arrays are not those of a structure with {len(fresh)} members")
         members = [checked(arrays[f"{k}.floats"], arrays[f"{k}.ints"], member) for k, member in enumerate(fresh)]
-        sizes = [(max(len(F), len(new.F)), max(len(I), len(new.I))) for (F, I), new in zip(members, fresh, strict=True)]
-        return self._with(members, sizes)
+        return self._with(members, [(len(F), len(I)) for F, I in members])
 
     def digest(self) -> str:
         """A fingerprint: states that learned the same have the same, whatever they were only asked.

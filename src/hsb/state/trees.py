@@ -151,6 +151,17 @@ class Tree(Kind):
             raise FileError("its state does not fit its stop prior.")
         return bool(same)
 
+    def like(self, I: Ints, fresh: Member) -> Member:
+        """A tree that was kept dense while its arms were few stays so as they become more."""
+        own = fresh.I
+        if I[h.KIND] == own[h.KIND] or I[h.KIND] not in (h.DENSE, h.COMPRESSED) or not own[h.TEMPLATE] or own[h.ROOTS]:
+            return fresh
+        depth = int(own[h.DEPTH])
+        go, stay = (fresh.F[own[at] : own[at] + depth + 1] for at in (h.GO, h.STAY))
+        other = _tree(int(own[h.FANOUT]), depth, int(own[h.ARMS]), go, stay, dense=bool(I[h.KIND] == h.DENSE))
+        other.I[[h.PARENT, h.OPTION]] = own[[h.PARENT, h.OPTION]]
+        return other
+
     def empty(self, F: Floats, I: Ints, fresh: Member) -> Member:
         """A compressed tree's links are those of the file."""
         if I[h.KIND] == h.DENSE:
