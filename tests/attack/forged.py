@@ -223,7 +223,7 @@ def forge_array(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     if kind == 0:
         return array[: rng.integers(n)]
     if kind == 1:
-        array[at] = rng.permutation(array)[: len(at)]
+        array[at] = rng.choice(array, size=len(at))
     elif kind == 2:
         part = slice(at[0], at[0] + int(rng.integers(1, 40)))
         array[part] = array[part][::-1].copy()
