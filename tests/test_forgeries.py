@@ -196,7 +196,8 @@ def test_forged_arrays(name, tmp_path):
     assert refused(lambda header, F, I: (F, np.append(I, 0)))
     assert refused(lambda header, F, I: (np.append(F, 0.0), I))
     for value in (np.nan, np.inf, -np.inf):
-        assert refused(lambda header, F, I: put(F, -1, value))  # noqa: B023
+        found = forged(policy, tmp_path, lambda header, F, I: put(F, -1, value))  # noqa: B023
+        assert found is None or state(found) == state(policy)  # what no arm and no node has is not read
     if policy.state.members[-1].I[h.KIND] == h.GRAPH:
         for place in range(policy.state.members[-1].I[h.SPEC], len(policy.state.members[-1].I)):
             assert refused(lambda header, F, I: put(I, place, I[place] + 1))  # noqa: B023

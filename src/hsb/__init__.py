@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import data, ecoc, encode, logs, structures, theory
 from .decision import Decision
 from .decisions import Decisions
-from .errors import BudgetError, FileError, InputError, StaleDecision
+from .errors import BrokenState, BudgetError, FileError, InputError, StaleDecision
 from .features import Category, Cycle, Features, Flag, Number, Tags, Time
 from .mappings import Mappings, mappings
 from .play import Replay, Run, learn_from, replay, replay_all, simulate
@@ -62,7 +62,7 @@ __all__ = [
     "simulate",
 ]
 __all__ += ["Category", "Cycle", "Features", "Flag", "Number", "Tags", "Time"]
-__all__ += ["BudgetError", "FileError", "InputError", "StaleDecision"]
+__all__ += ["BrokenState", "BudgetError", "FileError", "InputError", "StaleDecision"]
 __all__ += ["HSB", "BestFixed", "Certificate", "CsbFtpl", "EpochGreedy", "Exp3", "Exp4", "LinUCB"]
 __all__ += ["MixtureOfMappings", "Policy", "SExp3", "TreeThompson", "Uniform"]
 __all__ += ["ArbitrarySplits", "BinaryTree", "Box", "Cells", "GroupedLexicographic", "Hierarchy", "KaryTree"]

@@ -13,5 +13,9 @@ class FileError(ValueError):
     """A file is damaged, foreign, or written by a newer version."""
 
 
+class BrokenState(RuntimeError):
+    """The numbers that a policy has learned were changed from outside and mean nothing any more."""
+
+
 class StaleDecision(RuntimeError):
     """A decision was asked for something that the policy, having learned since, can no longer tell."""

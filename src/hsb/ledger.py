@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 import numpy as np
 
 from .decision import Decision
-from .errors import InputError
+from .errors import FileError, InputError
+
+KEPT = 1000  # policies that one descends from, the last ones, that it remembers
+MOST = 2**53
 
 
 class Ledger:
@@ -15,6 +19,10 @@ class Ledger:
 
     Every policy has a name of its own (`stream`), which its decisions carry. A copy gets a new name and remembers, for each policy it
     descends from, how many rounds that one had learned and how many decisions it had issued at the parting (`past`).
+
+    Loading counts as copying, so that a service that loads, learns and saves has ever more ancestors: the last KEPT are remembered. A name is
+    the family's, how many partings there were since its first member, and a part that is random: `family-generation-random`. So a decision
+    by a forgotten ancestor is known to be as old as that, and is refused: nobody can tell any more whether it was learned from.
     """
 
     def __init__(
@@ -22,12 +30,42 @@ class Ledger:
     ) -> None:
         self.issued = issued
         self.bits = bytearray(bits)
-        self.stream = uuid.uuid4().hex if stream is None else stream
+        self.stream = f"{uuid.uuid4().hex}-0-0" if stream is None else stream
         self.past = {} if past is None else past
 
     def fork(self, rounds: int) -> Ledger:
         """The ledger of a copy made after `rounds` rounds."""
-        return Ledger(self.issued, bytes(self.bits), past={**self.past, self.stream: (rounds, self.issued)})
+        past = {**self.past, self.stream: (rounds, self.issued)}
+        for name in list(past)[:-KEPT]:
+            del past[name]
+        family, generation = _lineage(self.stream)
+        return Ledger(self.issued, bytes(self.bits), f"{family}-{generation + 1}-{uuid.uuid4().hex[:16]}", past)
+
+    def packed(self) -> bytes:
+        """The bits of the decisions issued."""
+        return bytes(self.bits[: -(-self.issued // 8)])
+
+    @classmethod
+    def unpacked(cls, issued: int, bits: bytes, stream: Any, past: Any) -> Ledger:
+        """What a file holds of one; FileError where it cannot be."""
+        length = -(-issued // 8)
+        if not length <= len(bits) <= 2 * length + 4096:  # older files have room for more
+            raise FileError("its ledger of decisions is too short, or too long.")
+        kept = bytearray(bits[:length])
+        if issued % 8:
+            kept[-1] &= (1 << issued % 8) - 1
+        if not isinstance(past, dict) or not _is_name(stream) or not all(map(_is_name, past)) or stream in past:
+            raise FileError("its ledger does not say whose decisions it knows.")
+        known: dict[str, tuple[int, int]] = {}
+        for name in list(past)[-KEPT:]:
+            counts = past[name]
+            if not isinstance(counts, list) or len(counts) != 2:
+                raise FileError("its ledger does not say when it parted.")
+            rounds, before = counts
+            if type(rounds) is not int or type(before) is not int or not (0 <= rounds <= MOST and 0 <= before <= issued):
+                raise FileError("its ledger parted after rounds or decisions that it does not have.")
+            known[name] = (rounds, before)
+        return cls(issued, bytes(kept), stream, known)
 
     def issue(self) -> int:
         """The number of a new decision, and room for its bit."""
@@ -51,10 +89,20 @@ class Ledger:
                 raise InputError(f"{what}. Leave id out for decisions from elsewhere.")
             twice = self._bit(int(number))
         else:
+            if number is not None and source is not None and source not in self.past and self._is_forgotten(source):
+                raise InputError(
+                    f"{decision!r} was made more than {KEPT:,} loads and copies ago, so it cannot be told whether it was learned from "
+                    "already. Make a new one with hsb.Decision(context=, arm=, propensity=) if it was not."
+                )
             twice = any(who == self.stream or when <= self.past.get(who, (-1, 0))[0] for who, when in decision._taught)
         if twice:
             raise InputError(f"{decision!r} was learned from already. Each decision counts once; this feedback was not used.")
         return own
+
+    def _is_forgotten(self, source: str) -> bool:
+        """Is a policy of the same family as old as the ancestors that are not remembered any more?"""
+        (family, generation), (own, now) = _lineage(source), _lineage(self.stream)
+        return family == own and len(self.past) >= KEPT and generation < now - KEPT
 
     def _bit(self, number: int) -> bool:
         return bool(self.bits[number >> 3] >> (number & 7) & 1)
@@ -65,3 +113,14 @@ class Ledger:
         if own and decision.id is not None:
             number = int(decision.id)
             self.bits[number >> 3] |= 1 << (number & 7)
+
+
+def _lineage(stream: str) -> tuple[str, int]:
+    """Family and generation in a name; one of before there were families is the first of its own."""
+    family, _, rest = stream.partition("-")
+    generation = rest.partition("-")[0]
+    return family, int(generation) if generation.isdecimal() and len(generation) < 16 else 0
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and 0 < len(name) <= 200

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arguments import arm_list, whole
+from .budget import afford
 from .errors import BudgetError, InputError
 from .structures.base import spelled
 from .structures.leaves import Divided, Leaves
@@ -151,6 +152,7 @@ def _of_regions(leaves: int, arms: int, regions: int) -> Plays:
 
 
 def _check_memory(count: int, leaves: int) -> None:
+    afford(count)  # the experts' weights; of the mappings themselves a file says only how many regions they have
     if count * leaves > MOST_ENTRIES:
         raise BudgetError(
             f"A table of {spelled(count)} mappings on {leaves:,} leaves takes {count * leaves * 4 / 1e9:,.1f} GB; "

@@ -1,39 +1,46 @@
 """Policies in files: a zip of one JSON header and plain arrays. No code is stored and none is run on reading.
 
-The header names the format and its version; every entry carries a checksum. A file is written whole or not at all (`replacing`).
+The header names the format and its version; every entry carries a checksum. A file is written whole or not at all (`replacing`). Whatever
+stands in it, a file is read in time and memory that are in proportion to its size, and what is read can be trusted: sizes are checked before
+anything is unpacked (`archive.py`), memory before it is taken (`budget.py`), the arrays by those that use them (`state/sound.py`).
 """
 
 import io
 import json
 import lzma
-import os
+import math
 import struct
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from .archive import HEADER, Archive
+from .budget import limited
 from .errors import FileError, InputError
+from .generators import STATES, from_plain, generator, plain
 from .ledger import Ledger
 from .plain import decode_arm, encode_arm
 from .policies import Policy
+from .replacing import file_path, replacing, write_atomically
+
+__all__ = ["DAMAGE", "FORMAT", "VERSION", "described", "from_plain", "load", "pack", "plain", "replacing", "save", "unpack"]
+__all__ += ["write_atomically"]
 
 FORMAT, VERSION = "hsb-policy", 4
 # What zipfile, bz2, json and numpy raise on flipped bytes and huge numbers.
 DAMAGE: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError)
-DAMAGE += (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError)
+DAMAGE += (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
 KINDS = {"f": "<f8", "i": "<i8", "u": "<u8"}
-GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+MOST = 2**53  # of rounds, decisions and whatever else is counted: more than there is time for
+NAMED = ("header.json", "ledger")
 
 
 def save(policy: Policy, path: str | Path) -> None:
     """Write a policy to a file, whole or not at all."""
-    write_atomically(Path(path), pack(policy))
+    write_atomically(file_path(path, "save"), pack(policy))
 
 
 def load(path: str | Path, **given: Any) -> Policy:
@@ -49,47 +56,16 @@ def load(path: str | Path, **given: Any) -> Policy:
     >>> twin.decide(0.3).propensity == policy.decide(0.3).propensity
     True
     """
-    path = Path(path)
-    data = path.read_bytes()
-    try:
-        return unpack(data, given)
-    except DAMAGE as error:
-        if isinstance(error, FileError):
-            raise FileError(f"{path}: {error}") from None
-        raise FileError(f"{path}: not a whole hsb policy file ({error}). Use another copy of it.") from error
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file's contents in one step."""
-    with replacing(path) as file:
-        file.write(data)
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to, which takes the place of `path` in one step when the block ends; where it raises, nothing changes.
-
-    It is written beside its place, flushed to disk and then moved, so that a crash leaves either the old file or the new one, whole.
-    """
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    if hasattr(os, "O_DIRECTORY"):
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    path = file_path(path, "load")
+    if path.exists() and not path.is_file():
+        raise FileError(f"{path}: no ordinary file, so there is no policy in it. Name the file that save wrote.")
+    with path.open("rb") as file:
         try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+            return unpack(file, given)
+        except DAMAGE as error:
+            if isinstance(error, FileError):
+                raise FileError(f"{path}: {error}") from None
+            raise FileError(f"{path}: not a whole hsb policy file ({error!s:.500}). Use another copy of it.") from error
 
 
 def described(policy: Policy) -> dict[str, Any]:
@@ -109,55 +85,73 @@ def described(policy: Policy) -> dict[str, Any]:
 def pack(policy: Policy) -> bytes:
     """The bytes of a policy's file; InputError where its arms or its random generator cannot be written."""
     ledger, name = policy.ledger, type(policy.rng.bit_generator).__name__
-    if name not in GENERATORS:
-        raise InputError(f"The random generator {name} cannot be written to a file. Use one of {', '.join(GENERATORS)}.")
+    if name not in STATES:
+        raise InputError(f"The random generator {name} cannot be written to a file. Use one of {', '.join(STATES)}.")
     arrays = policy.to_arrays()
     header = {"format": FORMAT, "version": VERSION, **described(policy), "clipped": policy.clipped}
     header |= {"issued": ledger.issued, "stream": ledger.stream, "past": ledger.past}
     header["arrays"] = {name: [array.dtype.kind, *array.shape] for name, array in arrays.items()}
-    buffer = io.BytesIO()
+    text, buffer = json.dumps(header), io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.writestr("header.json", json.dumps(header))
-        archive.writestr("ledger", bytes(ledger.bits))
+        how = zipfile.ZIP_DEFLATED if len(text) <= HEADER else zipfile.ZIP_STORED  # so that its size is never suspect
+        archive.writestr("header.json", text, how)
+        archive.writestr("ledger", ledger.packed())
         for name, array in arrays.items():
             archive.writestr(name, array.astype(KINDS[array.dtype.kind]).tobytes())
     return buffer.getvalue()
 
 
-def unpack(data: bytes, given: dict[str, Any]) -> Policy:
+def unpack(source: bytes | BinaryIO, given: dict[str, Any]) -> Policy:
     """The policy that `pack` wrote; `given` is what a file cannot hold. Anything wrong with the bytes is one of `DAMAGE`."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        header = json.loads(archive.read("header.json"))
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
-            raise FileError("not an hsb policy file.")
-        if header["version"] > VERSION:
-            raise FileError(f"written in format {header['version']}, this version reads up to {VERSION}. Install a newer hsb.")
-        if header["version"] == 1:
-            _upgrade(header)
-        if header["policy"] not in Policy.kinds:
-            raise FileError(f"it holds a {header['policy']!r}, which this version does not know. Install a newer hsb.")
+    with Archive(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
+        header = _header(archive)
         kind = Policy.kinds[header["policy"]]
         if unwanted := set(given) - set(kind.asked_again):
             raise FileError(f"it holds a {header['policy']}, which takes no {', '.join(sorted(unwanted))}. Leave that out.")
+        counts = {name: _count(header[name]) for name in ("rounds", "clipped", "issued")}
+        _count(header.get("clipped_losses", 0))
         common: dict[str, Any] = {
             "arms": [decode_arm(arm) for arm in header["arms"]],
             "loss_range": "auto" if header["loss_range"] == "auto" else tuple(header["loss_range"]),
         }
         common |= {name: header[name] for name in ("outside", "floor") if name in header}
-        policy = kind.from_settings({**header["settings"], **given}, {**common, "seed": _generator(header["generator"])})
-        policy.loss_scale.resume(header)
-        if any(type(header[name]) is not int or header[name] < 0 for name in ("rounds", "clipped", "issued")):
-            raise FileError("its counters must be whole numbers of at least 0.")
-        arrays = {name: _array(archive.read(name), *what) for name, what in header["arrays"].items()}
-        past = {str(who): (int(rounds), int(issued)) for who, (rounds, issued) in header["past"].items()}
-        ledger = Ledger(int(header["issued"]), archive.read("ledger"), str(header["stream"]), past)
-        if len(ledger.bits) * 8 < ledger.issued:
-            raise FileError("its ledger of decisions is too short.")
-        removed = [decode_arm(arm) for arm in header["removed"]]
-        if not set(removed) < set(policy.arms):
-            raise FileError("its removed arms are not some of its arms.")
-        policy.resume(arrays, removed=removed, rounds=int(header["rounds"]), clipped=int(header["clipped"]), ledger=ledger)
+        common["seed"] = generator(header["generator"])
+        ledger = Ledger.unpacked(counts["issued"], archive.read("ledger"), header["stream"], header["past"])
+        with limited(archive.bytes / 8):
+            policy = kind.from_settings({**header["settings"], **given}, common)
+            policy.loss_scale.resume(header)
+            removed = [decode_arm(arm) for arm in header["removed"]]
+            if not set(removed) < set(policy.arms):
+                raise FileError("its removed arms are not some of its arms.")
+            arrays = {name: _array(archive, name, *what) for name, what in header["arrays"].items()}
+            policy.resume(arrays, removed=removed, rounds=counts["rounds"], clipped=counts["clipped"], ledger=ledger)
         return policy
+
+
+def _header(archive: Archive) -> dict[str, Any]:
+    """The header, of a kind and a version that are known here."""
+    header = json.loads(archive.text("header.json"))
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise FileError("not an hsb policy file.")
+    if type(header["version"]) is not int or header["version"] < 1:
+        raise FileError(f"its version is {header['version']!r:.100}.")
+    if header["version"] > VERSION:
+        raise FileError(
+            f"written in format {header['version']!r:.100}, this version reads up to {VERSION}. Install a newer hsb."
+        )
+    if header["version"] == 1:
+        _upgrade(header)
+    if header["policy"] not in Policy.kinds:
+        raise FileError(f"it holds a {header['policy']!r:.100}, which this version does not know. Install a newer hsb.")
+    if not isinstance(header["arms"], list) or not isinstance(header["removed"], list):
+        raise FileError("its arms are no list.")
+    return header
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= MOST:
+        raise FileError(f"its counters must be whole numbers from 0 to {MOST}.")
+    return value
 
 
 def _upgrade(header: dict[str, Any]) -> None:
@@ -167,35 +161,17 @@ def _upgrade(header: dict[str, Any]) -> None:
     header["settings"] = {name: header[name] for name in names}
     if header["horizon"] is not None:
         header["settings"]["learning_rate"] = None
-    header["arrays"] = {f"{k}.{what}": [what[0], -1] for k in range(header["members"]) for what in ("floats", "ints")}
+    members = range(min(_count(header["members"]), len(header["structure"]) + MOST_MEMBERS))
+    header["arrays"] = {f"{k}.{what}": [what[0], -1] for k in members for what in ("floats", "ints")}
 
 
-def _array(data: bytes, kind: str, *shape: int) -> np.ndarray:
-    return np.frombuffer(data, dtype=KINDS[kind]).reshape(shape).astype(KINDS[kind].replace("<", "="))
+MOST_MEMBERS = 1000
 
 
-def plain(state: Any) -> Any:
-    """The state of a random generator, nested dicts of numbers and arrays, as JSON has it."""
-    if isinstance(state, dict):
-        return {name: plain(value) for name, value in state.items()}
-    if isinstance(state, np.ndarray):
-        return {"array": state.tolist(), "dtype": str(state.dtype)}
-    return int(state) if isinstance(state, np.integer) else state
-
-
-def from_plain(state: Any) -> Any:
-    """The state that `plain` wrote."""
-    if isinstance(state, dict) and "array" in state:
-        return np.array(state["array"], dtype=np.dtype(state["dtype"]))
-    if isinstance(state, dict):
-        return {name: from_plain(value) for name, value in state.items()}
-    return state
-
-
-def _generator(state: dict[str, Any]) -> np.random.Generator:
-    name = state.get("bit_generator")
-    if name not in GENERATORS:
-        raise FileError(f"its random generator {name!r} is not one of {', '.join(GENERATORS)}.")
-    generator = getattr(np.random, name)()
-    generator.state = from_plain(state)
-    return np.random.Generator(generator)
+def _array(archive: Archive, name: str, kind: str, *shape: int) -> np.ndarray:
+    """An entry as an array of that kind and shape; one length may be -1, and follows from the others."""
+    if name in NAMED or not all(type(length) is int and -1 <= length <= MOST for length in shape):
+        raise FileError(f"its {name} has no shape.")
+    if -1 not in shape and 8 * math.prod(shape) != archive.size(name):
+        raise FileError(f"its {name} has another size than its shape.")
+    return np.frombuffer(archive.read(name), dtype=KINDS[kind]).reshape(shape).astype(KINDS[kind].replace("<", "="))

@@ -268,7 +268,7 @@ def widen(F, I, wide_F, wide_I, old, new, ahead, rates, kept):
 
 @inner
 def pick(F, I, b, u):
-    """The arm at share u, 0 <= u < 1, of the block's total: a walk down the sum tree. O(log M)."""
+    """The arm at share u, 0 <= u < 1, of the block's total: a walk down the sum tree. O(log M). An arm that there is, whatever the sums."""
     n = I[h.TOP_SIZE]
     offset = I[h.TOP]
     at = 0
@@ -283,7 +283,7 @@ def pick(F, I, b, u):
                     break
                 left -= v
         if offset == 0:
-            return last
+            return min(last, I[h.ARMS] - 1)
         # One level down: entry i of a level is the sum of entries 8i .. 8i+7 of the level below.
         size = I[h.ARMS]
         below = 0

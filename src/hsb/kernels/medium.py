@@ -34,7 +34,7 @@ def play(F, I, words, table, out, p, span):
         loss = table.losses[t, arm]
         if loss > 0.0:
             x = rate * loss / (chance + gamma)
-            if bottom > U0 or x > STEP:
+            if bottom > U0 or not x <= STEP:  # nor where it is no number
                 break
             below = _learn(F, I, before, stride, leaf, np.uint64(arm), x)
             if drift > 0.0:

@@ -115,7 +115,7 @@ def _mix(F, I, key, offers, k, p, M, kinds):
         p[j] = min(p[j], 1.0)
         total += p[j]
     if total < hard.UNSEEN:
-        if rounds.mix(F, I, key, offers.masks[k], scratch, kinds) < 0.0:
+        if not rounds.mix(F, I, key, offers.masks[k], scratch, kinds) >= 0.0:
             return False
         for j in range(n):
             p[j] = scratch[listed[j]]
@@ -193,6 +193,8 @@ def run(F, I, offers, events, memory, most, learned, at, kinds):
             offered = none
             rounds.visit(F, I, key, none, kinds)
             arm, chance = rounds.draw(F, I, key, none, u, kinds)
+            if arm < 0:
+                return (t, n), HARD
             if arm != shown:
                 chance = 0.0
         else:

@@ -16,6 +16,7 @@ from .jit import inner, kernel
 
 LEAST = elementary.exp(-h.STEP)  # the smallest ratio that the fast passes allow
 NOW = -1.0  # the advice of a round that is learned at once
+MOST_GAIN = 1e280
 MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer known to one part in ten
 
 
@@ -130,11 +131,14 @@ def draw(F, I, key, offered, u, kinds):
     """
     M = I[h.ALL_ARMS]
     if M > h.FEW and not arms.is_masked(offered):
-        return _walk(F, I, u, kinds[8])
+        arm, chance = _walk(F, I, u, kinds[8])
+        if chance > 0.0:  # but for rounding at the very end
+            return arm, chance
     p = F[I[h.P] : I[h.P] + M]
-    if mix(F, I, key, offered, p, kinds) < 0.0:
+    if not mix(F, I, key, offered, p, kinds) >= 0.0:
         return -1, 0.0
-    return pick(p, u)
+    arm, chance = pick(p, u)
+    return (arm, chance) if chance > 0.0 else (-1, 0.0)  # an arm without a chance may be one that is not offered
 
 
 @inner
@@ -286,8 +290,11 @@ def _recall(F, I, offered, arm, advised, heads):
 
 @inner
 def count(F, loss, log_z, masked):
-    """Add a round with a loss to what a certificate needs; where some arms were not offered, mappings may have slept through it."""
-    gain = loss - F[h.SHIFT] + log_z / F[h.RATE]
+    """Add a round with a loss to what a certificate needs; where some arms were not offered, mappings may have slept through it.
+
+    What one round takes off the bound is cut at MOST_GAIN, so that the sum stays finite: it is then larger than it need be, and still a bound.
+    """
+    gain = max(loss - F[h.SHIFT] + log_z / F[h.RATE], -MOST_GAIN)
     F[h.LOST] += loss
     F[h.EXCESS] += (max(gain, 0.0) if masked else gain) + F[h.PRICE]
     if masked:

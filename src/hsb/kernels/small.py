@@ -47,7 +47,7 @@ def play(F, I, words, table, out, start, end):
         loss = losses[t, arm]
         if loss > 0.0:
             x = rate * loss / (chance + gamma)
-            if new or x > STEP:
+            if new or not x <= STEP:  # nor where it is no number
                 break
             f = maths.exp(-x)
             f0 = f if arm == U0 else 1.0
@@ -146,7 +146,7 @@ def _draw(F, scratch, p0, p1, p2, p3, u, last):
     p = F[scratch + arm]
     if p == 0.0:  # u so close to 1 that rounding went past the last arm that has any probability
         arm = U0
-        for m in range(np.uint64(1), np.uint64(4)):
+        for m in range(np.uint64(1), last + U1):
             if F[scratch + m] > F[scratch + arm]:
                 arm = m
         p = F[scratch + arm]

@@ -87,9 +87,11 @@ def _draw(F, I, key, offered, u, kinds):
         n += is_offered(offered, m)
     if u >= floor:
         arm, chance = rounds.draw(F, I, key, offered, (u - floor) / (1.0 - floor), kinds)
+        if arm < 0:
+            return -1, 0.0
     else:
         p = F[I[P] : I[P] + M]
-        if rounds.mix(F, I, key, offered, p, kinds) < 0.0:
+        if not rounds.mix(F, I, key, offered, p, kinds) >= 0.0:
             return -1, 0.0
         arm, left = 0, min(int(u / floor * n), n - 1)
         for m in range(M):

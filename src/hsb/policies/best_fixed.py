@@ -16,6 +16,7 @@ from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Tab
 from .leader import Leader, best_mapping, check_budget
 
 Where = Divided | None
+WIDE = 1e200  # a range of losses beyond this is measured in units of itself
 
 
 class BestFixed(Leader):
@@ -146,12 +147,14 @@ class BestFixed(Leader):
         low, high = self.loss_range
         losses = high - table if rewarded else table - low
         leaf = self.locator.keys(points)[:, 0]
+        unit = 1.0 if high - low <= WIDE else high - low  # so that sums stay finite
+        losses = losses / unit
         np.add.at(self.totals, leaf, losses)
         self._mapping = best_mapping(self.totals, regions)[0]
         if regions is None:
             seen = np.bincount(leaf, minlength=self.structure.leaves) > 0
             self._mapping[~seen] = best_mapping(self.totals, 1)[0][0]
-        self.average_loss = low + float(losses[np.arange(len(leaf)), self._mapping[leaf]].mean())
+        self.average_loss = low + unit * float(losses[np.arange(len(leaf)), self._mapping[leaf]].mean())
 
     def _widen(self) -> None:
         """The mapping stays; the new arm, of which nothing is known, comes last where its arm is not offered."""

@@ -120,8 +120,8 @@ class EpochGreedy(Leader):
 
     def take_arrays(self, arrays: Arrays) -> None:
         super().take_arrays(arrays)
-        if (self.counts < 0).any():
-            raise ValueError("its counts are below 0")
+        if ((self.counts < 0) | (self.counts > 2**53)).any():
+            raise ValueError("its counts are not those of rounds")
 
     def settings(self) -> dict[str, Any]:
         return {"structure": self.structure.plain(), "regions": self.regions}

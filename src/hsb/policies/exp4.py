@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from .. import elementary
 from ..arguments import is_number
+from ..budget import afford
 from ..errors import FileError, InputError
 from ..locators import Keys, Nowhere
 from ..mappings import Mappings
@@ -68,6 +69,7 @@ class Exp4(Weighted):
         super().__init__(arms=arms, loss_range=loss_range, reward_range=reward_range, outside=outside, floor=floor, seed=seed)
         self.experts: list[Expert] | int | Mappings = _checked(experts, len(self.arms))
         self.locator = Keys(experts.structure) if isinstance(experts, Mappings) else Nowhere()
+        afford(3 * self._count)
         self._given = None if prior is None else _positive(prior, self._count)
         self.prior = np.full(self._count, 1.0 / self._count) if self._given is None else self._given / self._given.sum()
         logs = elementary.logs(self.prior)

@@ -5,12 +5,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..arguments import whole
+from ..budget import afford
 from ..errors import BudgetError
 from ..locators import Keys
 from ..structures.leaves import Divided, Leaves
-from ..types import Arms, Floats, Ints, Outside, Range, Seed
+from ..types import Arms, Arrays, Floats, Ints, Outside, Range, Seed
 from .located import Located
 
+MOST_TOTAL = 1e300  # one loss counts 1e280 at most
 MOST_TOTALS = 1 << 27  # 1 GiB
 MOST_WORK = 1 << 28  # likewise, for the choices of the dynamic programme
 
@@ -71,6 +73,11 @@ class Leader(Located, listed=False):
         best = np.take_along_axis(self.totals, self.mapping[:, None], axis=1)
         self.totals = np.concatenate((self.totals, best), axis=1)
 
+    def take_arrays(self, arrays: Arrays) -> None:
+        super().take_arrays(arrays)
+        if not ((self.totals >= 0.0) & (self.totals <= MOST_TOTAL)).all():
+            raise ValueError("its totals are not sums of losses")
+
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
         return cls(Leaves.from_plain(settings.pop("structure")), **settings, **common)
@@ -103,6 +110,7 @@ def check_budget(leaves: int, arms: int, regions: int) -> None:
         raise BudgetError(
             f"{leaves:,} leaves x {arms} arms are more totals than the {MOST_TOTALS:,} kept at most. Use a coarser structure, or hsb.HSB."
         )
+    afford(leaves * arms)
     if leaves * arms * regions > MOST_WORK:
         raise BudgetError(
             f"{leaves:,} leaves x {arms} arms x {regions} regions are more than the {MOST_WORK:,} steps made at most for one mapping. "

@@ -78,6 +78,8 @@ class Leaning(HSB, listed=False):
 
     def _take_leaning(self, leaning: Any) -> None:
         """What `to_arrays` gave, in a policy that has its state already."""
-        if leaning.shape != (3,) or not (0.0 <= leaning[0] <= 1.0 and 0.0 <= leaning[1] < 2**62 and leaning[2] in (0.0, 1.0)):
+        if leaning.shape != (3,) or not (
+            0.0 <= leaning[0] <= 1.0 and 0.0 <= leaning[1] <= 2.0**53 and leaning[2] in (0.0, 1.0)
+        ):
             raise ValueError("what it leans on must be a shift in [0, 1], and since when")
         self._shift, self._since, self._shifted = float(leaning[0]), int(leaning[1]), bool(leaning[2])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import is_number
+from ..budget import afford
 from ..errors import BudgetError, InputError
 from ..policy import Policy
 from ..ranges import UNIT
@@ -121,6 +122,7 @@ class LinUCB(Policy):
                 f"{arms} arms with {d} coefficients need {arms * (2 * d + 2) * d * 8 / 2**30:.1f} GB; the limit is "
                 f"{MOST_WORDS * 8 / 2**30:.0f} GB. Use fewer features or fewer arms."
             )
+        afford(arms * (2 * d + 2) * d)
         state = np.zeros((arms, 2 * d + 2, d))
         state[:, np.arange(d), np.arange(d)] = self.ridge
         state[:, d + np.arange(d), np.arange(d)] = 1.0 / self.ridge

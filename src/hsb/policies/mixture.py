@@ -237,7 +237,7 @@ class Mixture(Rated, Located, listed=False):
         )  # formats up to 3: nothing is certified
         if counted.shape != (6,) or not (0.0 <= counted[0] < np.inf and counted[1] > -np.inf and counted[2] >= 0.0):
             raise ValueError("its counts must be sums of losses")
-        if counted[3] not in range(1, len(self.arms) + 1) or not 1.0 <= counted[4] < 1e6 or not 0.0 <= counted[5] < 1e18:
+        if counted[3] not in range(1, len(self.arms) + 1) or not 1.0 <= counted[4] <= 2.0**53 or not 0.0 <= counted[5] < 1e18:
             raise ValueError("its counts of arms, rates and late rounds do not fit")
         self.state = self.state.from_arrays(arrays)
         self.state.set_sums(counted[:3])

@@ -12,7 +12,7 @@ from ..kernels import header as h
 from ..locators import Keys
 from ..quantise import WORD, digit_bits, key_words
 from ..ranges import UNIT
-from ..state import Member, aligned_zeros, chain_prior, checked, resized
+from ..state import Member, aligned_zeros, chain_prior, checked, cleared, resized
 from ..structures import KaryTree, Structure, from_dict
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 from .located import Located
@@ -169,16 +169,23 @@ class TreeThompson(Located):
         self._work = np.empty((len(self.arms), beta.COLUMNS))
 
     def to_arrays(self) -> Arrays:
-        floats, ints = self._tree.kind.trimmed(self._tree)
+        floats, ints = cleared(self._tree)
         return {"floats": floats, "ints": ints}
 
     def take_arrays(self, arrays: Arrays) -> None:
-        tree = checked(arrays["floats"], arrays["ints"], self._tree)
-        rows = _rows(tree, int(tree.I[h.ROWS]))
-        floor = self._kernels.FLOOR
-        if not ((rows >= 0.0) & (rows <= MOST_COUNT))[:, 1:].all() or not ((rows >= floor) & (rows <= 1.0 / floor))[:, 0].all():
-            raise ValueError("its counts are not those of a tree")
-        self._tree = tree.copy()
+        self._tree = checked(arrays["floats"], arrays["ints"], self._tree, self._take_rows)
+
+    def _take_rows(self, own: Member, F: Floats) -> bool:
+        """Counts, and the evidence of what hangs below: 1 in a leaf."""
+        I, words = own.I, 1 + 2 * len(self.arms)
+        mine, theirs = _rows(own, int(I[h.ROWS])), _rows(Member(F, I), int(I[h.ROWS]))[:, :words]
+        leaf = (I[I[h.LINKS] :: I[h.LINK_STRIDE]][: len(mine)] & 4095) == I[h.DEPTH]
+        floor, x, counts = self._kernels.FLOOR, theirs[:, 0], theirs[:, 1:]
+        mine[:, :words] = theirs
+        return bool(
+            ((counts >= 0.0) & (counts <= MOST_COUNT)).all()
+            and (np.where(leaf, x == 1.0, (x >= floor) & (x <= 1.0 / floor))).all()
+        )
 
     def settings(self) -> dict[str, Any]:
         return {

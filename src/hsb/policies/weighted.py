@@ -84,6 +84,8 @@ class Weighted(Rated, Located, listed=False):
 
     def take_arrays(self, arrays: Arrays) -> None:
         super().take_arrays({**arrays, **Rated.to_arrays(self)})
+        if (self._logs > 1e-9).any():
+            raise ValueError("its weights are above 1")
         seen = self._weights > 0.0
         if (self._weights < 0.0).any() or not self._weights.sum() >= self._kernels.LOW:
             raise ValueError("its weights must be at least 0, and not all of them")

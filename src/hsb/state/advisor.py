@@ -5,10 +5,13 @@ import numpy as np
 from ..kernels import header as h
 from ..types import Floats, Ints
 from .member import Kind, Member, aligned_zeros, arm_block
+from .sound import CLOSE
 
 DEEPEST = 10  # levels: 1024 cells
 MOST_WORDS = 1 << 22  # with many arms it looks less closely
 HEAD, ROW = 8, 6  # words before the scratch, words of a row before its arms: as in kernels/advisor.py
+CLOCK, VISITS, EVIDENCE, BORN, CHANGED = 2, 2, 3, 4, 5  # likewise
+MOST_ROUNDS, MOST_EVIDENCE = 2.0**53, 1e100  # in files
 
 
 def depth_for(leaves: int, arms: int) -> int:
@@ -52,11 +55,29 @@ class Advisor(Kind):
         return Member(member.F[: member.I[h.ROWS_END]], member.I)
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
-        """Of the settings' size, and nothing below 0."""
-        return len(F) == fresh.I[h.ROWS_END] and np.array_equal(I, fresh.I) and (len(F) == 0 or bool(F.min() >= 0.0))
+        """Of the settings' size."""
+        return len(F) == fresh.I[h.ROWS_END] and np.array_equal(I, fresh.I) and bool(np.isfinite(F).all())
 
-    def is_finite(self, F: Floats, I: Ints) -> bool:
-        return bool(np.isfinite(F).all())
+    def take(self, own: Member, F: Floats) -> bool:
+        """The clock, and the rows of nodes that were visited (`kernels/advisor.py`)."""
+        I, clock = own.I, float(F[CLOCK])
+        rows = F[I[h.ROW0] : I[h.ROWS_END]].reshape(-1, int(I[h.STRIDE]))
+        seen = rows[:, VISITS] > 0.0
+        if not (0.0 <= clock < MOST_ROUNDS and (rows[~seen] == 0.0).all()) or seen[0]:
+            return False
+        some, visits = rows[seen], rows[seen, VISITS]
+        odds, evidence, dates, counts = some[:, :VISITS], some[:, EVIDENCE], some[:, [BORN, CHANGED]], some[:, ROW:]
+        possible = (
+            (visits < MOST_ROUNDS).all()
+            and ((odds >= 0.0) & (odds <= 1.0 + CLOSE)).all()
+            and (np.abs(odds.sum(axis=1) - 1.0) <= CLOSE).all()
+            and ((evidence >= 1.0) & (evidence <= MOST_EVIDENCE)).all()
+            and ((dates >= 0.0) & (dates <= clock + 1.0)).all()
+            and ((counts >= 0.0) & (counts <= visits[:, None] * (1.0 + CLOSE))).all()
+        )
+        own.F[CLOCK] = clock
+        own.F[I[h.ROW0] : I[h.ROWS_END]] = rows.ravel()
+        return bool(possible)
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
         """Everything; of a trimmed one, all that there is."""

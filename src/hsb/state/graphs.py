@@ -7,6 +7,7 @@ import numpy as np
 from ..kernels import header as h
 from ..types import Floats, Ints
 from .member import Kind, Layout, Member, Walk, arm_block, fill_blocks, flatten_blocks, flatten_options
+from .sound import take_blocks, take_options
 
 
 def make_graph(shape: int, spec: Sequence[int] | Ints, option_counts: Ints, visits: int, edges: int, arms: int) -> Member:
@@ -56,6 +57,17 @@ class Graph(Kind):
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
         """What the finder needs, and where each row begins, must be the structure's own."""
         return super().fits(F, I, fresh) and np.array_equal(I[int(I[h.SPEC]) :], fresh.I[int(I[h.SPEC]) :])
+
+    def take(self, own: Member, F: Floats) -> bool:
+        """Options and arms of every node; START and EDGE, like all of I, are the fresh member's."""
+        rows = _rows(own)
+        words = int(own.I[h.WIDTH] + own.I[h.ARMS])
+        options = (np.diff(np.append(rows, len(own.F))) - 1 - words) // 2
+        for n in np.unique(options).tolist():
+            some = rows[options == n]
+            if not take_options(own, F, some, n) or take_blocks(own, F, some + 1 + 2 * n) is None:
+                return False
+        return True
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
         assert walk is not None, "a graph is walked by its structure's layers"

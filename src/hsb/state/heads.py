@@ -7,6 +7,7 @@ import numpy as np
 from ..kernels import header as h
 from ..types import Floats, Ints
 from .member import Kind, Layout, Member, Walk, arm_block, fill_blocks, flatten_blocks, flatten_options
+from .sound import take_blocks, take_options
 
 
 def _layout(kind: int, options: int, row: int, arms: int) -> Layout:
@@ -75,14 +76,11 @@ class _Options(Kind):
         I = member.I
         return [*super().scratch(member), *((int(I[at]), int(I[h.OPTIONS])) for at in (h.CHILD_REACH, h.CHILD_RATIO))]
 
-
-def _are_weights(F: Floats, I: Ints) -> bool:
-    """Do the options' weights add to 1, apart from those that are too small to be seen (`kernels/options.py`)?"""
-    row, n = int(I[h.NODE]), int(I[h.OPTIONS])
-    weights, hidden = F[row + 1 : row + 1 + n], F[row + 1 + n : row + 1 + 2 * n]
-    if not ((weights >= 0.0) & (weights <= 1.0 + 1e-6) & (hidden >= 0.0) & (hidden == np.floor(hidden))).all():
-        return False
-    return bool(abs(weights[hidden == 0.0].sum() - 1.0) < 1e-6 and (F[row] != 0.0 or not hidden.any()))
+    def take(self, own: Member, F: Floats) -> bool:
+        """The options' weights, and the arms if there are any."""
+        return (
+            take_options(own, F, own.I[[h.NODE]], int(own.I[h.OPTIONS])) and take_blocks(own, F, self.blocks(own)) is not None
+        )
 
 
 class Root(_Options):
@@ -109,7 +107,7 @@ class Head(_Options):
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
         prior = slice(int(fresh.I[h.PRIOR]), int(fresh.I[h.PRIOR] + fresh.I[h.OPTIONS]))
-        return super().fits(F, I, fresh) and np.array_equal(F[prior], fresh.F[prior]) and _are_weights(F, I)
+        return super().fits(F, I, fresh) and np.array_equal(F[prior], fresh.F[prior])
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
         F, I = member

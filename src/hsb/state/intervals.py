@@ -9,6 +9,7 @@ from ..errors import BudgetError
 from ..kernels import header as h
 from ..types import Floats, Ints
 from .member import Kind, Layout, Member, Walk, arm_block, fill_blocks, flatten_blocks
+from .sound import CLOSE, are_counts, take_blocks
 
 RANGE = 700.0  # leaves * ln(arms): beyond, w leaves the range of a double
 
@@ -54,6 +55,38 @@ class Intervals(Kind):
     def scratch(self, member: Member) -> list[tuple[int, int]]:
         I = member.I
         return [*super().scratch(member), (int(I[h.ADJOINT]), int((2 * I[h.GROUPS] - 1) * I[h.LEAVES] ** 2))]
+
+    def take(self, own: Member, F: Floats) -> bool:
+        """Masses and arms of every interval; the tables must be those that follow from them, up to rounding."""
+        from ..kernels import intervals
+
+        I, N = own.I, int(own.I[h.LEAVES])
+        first, last = np.triu_indices(N)
+        at, length = first * N + last, last - first + 1
+        rate, count = F[I[h.SIGMA] + at], F[I[h.SIGMA_E] + at]
+        totals = take_blocks(own, F, self.blocks(own))
+        if totals is None or not (are_counts(count) & (rate > 0.0)).all():
+            return False
+        unit, square = float(F[I[h.UNIT]]), slice(int(I[h.SIGMA]), int(I[h.SIGMA]) + N * N)
+        if not any(unit == arms**-0.5 for arms in range(1, int(I[h.ARMS]) + 1)):  # as many as there were at first
+            return False
+        own.F[I[h.UNIT]], own.F[I[h.TABLE] + at[length == 1]], own.F[I[h.TABLE] + N * N + at[length == 1]] = unit, unit, unit
+        if not ((F[square] > 0.0) & np.isfinite(F[square])).all():
+            return False
+        own.F[square] = F[square]
+        logs = np.log(rate * totals)
+        leaf = (length == 1) & ~((count == 0.0) & (np.abs(logs - math.log(unit)) <= CLOSE))
+        if leaf.any() or not (np.abs(logs) <= RANGE).all():
+            return False
+        own.F[I[h.SIGMA_E] + at] = count
+        intervals.refill(*own)
+        tables = 2 * (int(I[h.GROUPS]) - 1)
+        places = np.concatenate([I[h.TABLE] + t * N * N + (last * N + first if t % 2 else at) for t in range(tables)])
+        due, given = own.F[places], F[places]
+        if not (np.isfinite(due) & (np.abs(given - due) <= CLOSE * due)).all():
+            return False
+        own.F[places] = given
+        return True
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
         """The masses themselves, S to the power r times A, each over those of its leaves; then every table anew. O(K N^3)."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .. import elementary
+from ..budget import afford
 from ..errors import BudgetError, FileError
 from ..kernels import header as h
 from ..types import Floats, Ints
@@ -77,15 +78,20 @@ class Kind:
         return member
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
-        """May kernels that check nothing be trusted with these arrays? Every place they name must lie inside them."""
+        """Are arrays from a file of the sizes, and with the header, that a member like the fresh one has?"""
         return len(I) == len(fresh.I) and len(F) == len(fresh.F) and np.array_equal(I[: h.HEADER], fresh.I[: h.HEADER])
 
-    def is_finite(self, F: Floats, I: Ints) -> bool:
-        """Is every number finite, scratch apart?"""
-        finite = np.isfinite(F)
-        for place, length in self.scratch(Member(F, I)):
-            finite[place : place + length] = True
-        return bool(finite.all())
+    def like(self, I: Ints, fresh: Member) -> Member:
+        """The fresh member, laid out as arrays from a file are, where there is more than one way."""
+        return fresh
+
+    def empty(self, F: Floats, I: Ints, fresh: Member) -> Member:
+        """A member for what such arrays have learned: as the fresh one, but for its size and what of I is read."""
+        return Member(fresh.F.copy(), fresh.I.copy())
+
+    def take(self, own: Member, F: Floats) -> bool:
+        """Take what was learned over from F, in an `empty` member; False where no rounds lead to it."""
+        raise NotImplementedError
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
         """The rate falls by the factor r (`kernels/flatten.py`): ln H of the member.
@@ -146,7 +152,8 @@ class Layout:
         self.i += n
 
     def afford(self, arms: int) -> None:
-        """Refuse what would take more than 2 GB."""
+        """Refuse what would take more than 2 GB, or than a file may ask for."""
+        afford(self.f)
         if self.f > MOST_WORDS:
             raise BudgetError(
                 f"This structure with {arms} arms needs {self.f * 8 / 2**30:.1f} GB; the limit is {MOST_WORDS * 8 / 2**30:.0f} GB. "
@@ -215,15 +222,33 @@ def flatten_options(member: Member, rows: Ints, prior: Floats, r: float, below: 
     return np.asarray(total[:, 0])
 
 
-def checked(F: Floats, I: Ints, fresh: Member) -> Member:
-    """Arrays from a file as a member like the fresh one, if kernels can be trusted with them."""
-    if F.ndim != 1 or I.ndim != 1 or not fresh.kind.fits(F, I, fresh):
+def checked(F: Floats, I: Ints, fresh: Member, take: Callable[[Member, Floats], bool] | None = None) -> Member:
+    """Arrays from a file as a member like the fresh one, with which kernels that check nothing can be trusted; FileError where they cannot.
+
+    Only what was learned is read, and only where rounds can have led to it (`take`, by default the kind's own); all else is the fresh
+    member's, or follows.
+    """
+    kind = fresh.kind
+    fits = F.ndim == 1 and I.ndim == 1 and F.dtype == np.float64 and I.dtype == np.int64 and len(I) > h.KIND
+    if fits:
+        fresh = kind.like(I, fresh)
+    if not fits or not kind.fits(F, I, fresh):
         raise FileError("its state does not fit its structure.")
-    if not fresh.kind.is_finite(F, I):
-        raise FileError("its state holds numbers that are not finite.")
-    I = I.copy()
-    for place, length in fresh.kind.scratch_ints(fresh):
-        I[place : place + length] = fresh.I[place : place + length]
+    with np.errstate(all="ignore"):
+        own = kind.empty(F, I, fresh)
+        if not (kind.take if take is None else take)(own, F):
+            raise FileError("its state holds numbers that no rounds lead to.")
+    return own
+
+
+def cleared(member: Member) -> Member:
+    """What a file holds of a member: a copy without rows not in use, scratch set to 0."""
+    kind = member.kind
+    F, I = kind.trimmed(member)
+    F, I = F.copy(), I.copy()
+    for array, scratch in ((F, kind.scratch(member)), (I, kind.scratch_ints(member))):
+        for place, length in scratch:
+            array[place : place + length] = 0
     return Member(F, I)
 
 

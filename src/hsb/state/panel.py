@@ -1,4 +1,4 @@
-"""A panel of models (`kernels/panel.py`): made, grown, rescaled, kept in files."""
+"""A panel of models (`kernels/panel.py`): made, grown, rescaled. `panel_files.py` keeps it in files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from ..kernels import header as h
 from ..kernels import panel_layout as p
 from ..types import Floats, Ints
 from .frequencies import frequencies
-from .member import Kind, Member, aligned_zeros, arm_block
+from .member import Member, aligned_zeros, arm_block
 
 PRECISION = 0.15  # of a place's weight, for each feature that there is: the prior of the linear model
 WAVE_PRECISION = 0.5
 MOST_COSINES = 128
 EXACT = 1 << 30  # arms * places^3 up to which a change of scale keeps the prior as it is
-MOST_ROUNDS = 2.0**53  # and weights, in files
+MOST_SIZE = 2.0**53  # of a weight, and of a standard deviation: beyond, an arm's model begins anew
+FAR = 1e100  # a threshold beyond has all there is on one side
 TINY = 1e-6  # a place that shrinks more than this at once says nothing of what it was
 MOST_WORDS = 1 << 22  # of the covariances of waves and of the cuts that leaves watch; with many arms there are fewer of them
 WIDEST = 1 << 23  # words of the linear covariances
@@ -170,9 +171,9 @@ def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
     nodes, cuts = forest_nodes(member), forest_cuts(member).reshape(-1, forest_cuts(member).shape[2])
     split, set_ = nodes[:, p.LEFT] > 0.0, cuts[:, p.SET] > 0.0
     at = nodes[split, p.AT].astype(np.int64)
-    nodes[split, p.THRESHOLD] = a[at] * nodes[split, p.THRESHOLD] + c[at]
+    nodes[split, p.THRESHOLD] = np.clip(a[at] * nodes[split, p.THRESHOLD] + c[at], -FAR, FAR)
     at = cuts[set_, 0].astype(np.int64)
-    cuts[set_, 1] = a[at] * cuts[set_, 1] + c[at]
+    cuts[set_, 1] = np.clip(a[at] * cuts[set_, 1] + c[at], -FAR, FAR)
     weights, covariances = linear_models(member)
     precision = piece(member, p.RIDGE, n)
     exact = arms * n**3 <= EXACT
@@ -180,7 +181,17 @@ def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
         prior = np.diag(1.0 / precision)
         if not np.array_equal(covariances[m, :n, :n], prior):
             move = _moved_exactly if exact else _moved
-            weights[m, :n], covariances[m, :n, :n] = move(weights[m, :n], covariances[m, :n, :n], precision, a, c, missing)
+            w, P = move(weights[m, :n], covariances[m, :n, :n], precision, a, c, missing)
+            if not is_regression(w[None], P[None]):
+                w, P = np.zeros(n), prior
+            weights[m, :n], covariances[m, :n, :n] = w, P
+
+
+def is_regression(weights: Floats, covariances: Floats) -> bool:
+    """Weights of some size, and covariances whose entries are no larger than their variances allow; a row, and a matrix, for each model."""
+    spread = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
+    allowed = spread[:, :, None] * spread[:, None] * (1.0 + 1e-3) + 1e-9
+    return bool((np.abs(covariances) <= allowed).all() and (spread < MOST_SIZE).all() and (np.abs(weights) < MOST_SIZE).all())
 
 
 def _moved_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
@@ -257,129 +268,3 @@ def resized_panel(member: Member, room: int, arms: int) -> Member:
     right = p.WATCH + 2 * arms
     cuts[..., right : right + 2 * old_arms] = old_cuts[..., p.WATCH + 2 * old_arms :]
     return wider
-
-
-class Panel(Kind):
-    """All but scratch is learned; of the forest, what is in use."""
-
-    def scratch(self, member: Member) -> list[tuple[int, int]]:
-        return [(0, 8)]
-
-    def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
-        return [(h.ADVICE, 1)]
-
-    def trimmed(self, member: Member) -> Member:
-        F, I = member
-        return Member(np.concatenate([F[: I[p.NODE]], forest_nodes(member).ravel(), forest_cuts(member).ravel()]), I)
-
-    def bytes_in_use(self, member: Member) -> int:
-        return 8 * (int(member.I[p.NODE]) + forest_nodes(member).size + forest_cuts(member).size)
-
-    def pour(self, member: Member, F: Floats, I: Ints) -> None:
-        """What was learned; of a trimmed one, all that there is."""
-        own = Member(F, I)
-        I[:] = member.I
-        start, nodes, cuts = int(I[p.NODE]), forest_nodes(own), forest_cuts(own)
-        F[:start] = member.F[:start]
-        if len(member.F) == len(F):
-            nodes[:], cuts[:] = forest_nodes(member), forest_cuts(member)
-        else:
-            nodes[:] = member.F[start : start + nodes.size].reshape(nodes.shape)
-            cuts[:] = member.F[start + nodes.size :].reshape(cuts.shape)
-        logs = int(I[h.HEADER] + I[h.WIDTH])
-        F[logs : logs + I[h.ARMS]] = -np.inf
-
-    def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
-        """The header must be that of the settings, places and links inside what there is, and what is never learned as it is made."""
-        free = [h.ADVICE, p.NODES_USED, p.BLOCKS_USED, p.SEED]
-        if I.shape != fresh.I.shape or not np.array_equal(np.delete(I, free), np.delete(fresh.I, free)):
-            return False
-        n, blocks = int(I[p.NODES_USED]), int(I[p.BLOCKS_USED])
-        if not (p.TREES <= n <= I[p.NODES] and p.TREES <= blocks <= I[p.BLOCKS] and I[p.SEED] >= 0):
-            return False
-        words = 2 * int(I[h.ARMS]) + p.COUNTS, p.CUTS * (4 * int(I[h.ARMS]) + p.WATCH)
-        start = int(I[p.NODE])
-        if len(F) != start + n * words[0] + blocks * words[1] or not np.isfinite(F[8:]).all():
-            return False
-        nodes = F[start : start + n * words[0]].reshape(n, -1)
-        cuts = F[start + n * words[0] :].reshape(blocks * p.CUTS, -1)
-        given = Member(F, I)
-        return (
-            _is_forest(nodes, cuts, int(I[p.PLACES]), blocks)
-            and _are_models(given)
-            and all(np.array_equal(mine, theirs) for mine, theirs in zip(_fixed(given), _fixed(fresh), strict=True))
-        )
-
-    def is_finite(self, F: Floats, I: Ints) -> bool:
-        return bool(np.isfinite(F[8:]).all())
-
-    def add_arm(self, member: Member) -> Member:
-        return resized_panel(member, int(member.I[p.ROOM]), int(member.I[h.ARMS]) + 1)
-
-
-def _fixed(member: Member) -> list[Floats]:
-    """What is never learned, of a whole or a trimmed one: chances and phases."""
-    return [piece(member, p.CHANCE, int(member.I[p.PLACES])), wave_models(member)[1]]
-
-
-def _are_models(member: Member) -> bool:
-    """Are the regressions', the stack's and the watch's numbers possible?"""
-    I = member.I
-    n, waves = int(I[p.PLACES]), int(I[p.WAVES])
-    precision = piece(member, p.RIDGE, int(I[p.ROOM]) + waves + 1)
-    stack = piece(member, p.STACK, p.MEMORIES + 4 * int(I[h.ARMS]))
-    rounds, lost, evidence = stack[[p.ROUNDS, p.LOST, p.EVIDENCE]]
-    if (precision[:n] <= 0.0).any() or (precision[I[p.ROOM] :] <= 0.0).any() or (stack[p.MEMORIES + 1 :: 2] < 0.0).any():
-        return False
-    if not (0.0 <= lost <= rounds < MOST_ROUNDS and evidence >= 1.0):
-        return False
-    weights, covariances = linear_models(member)
-    more, others = wave_models(member)[2:]
-    each = [(weights[:, :n], covariances[:, :n, :n]), (more, others[:, :, : waves + 1])]
-    own = (
-        stack[p.WEIGHTS : p.WEIGHTS + p.INPUTS][None],
-        stack[p.COVARIANCE : p.COVARIANCE + p.INPUTS**2].reshape(1, p.INPUTS, -1),
-    )
-    return all(_is_regression(*model) for model in (*each, own))
-
-
-def _is_regression(weights: Floats, covariances: Floats) -> bool:
-    """Weights of some size, and covariances whose entries are no larger than their variances allow."""
-    spread = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
-    allowed = spread[:, :, None] * spread[:, None] * (1.0 + 1e-3) + 1e-9
-    return bool(
-        (np.abs(covariances) <= allowed).all() and (spread < MOST_ROUNDS).all() and (np.abs(weights) < MOST_ROUNDS).all()
-    )
-
-
-def _is_forest(nodes: Floats, cuts: Floats, places: int, blocks: int) -> bool:
-    """Do the links lead from trees to nodes further on, each reached once, not too deep, and to places that there are?"""
-    whole = nodes[:, [p.AT, p.LEFT, p.CUT]]
-    if (whole != np.floor(whole)).any() or (cuts[:, 0] != np.floor(cuts[:, 0])).any():
-        return False
-    at, left, cut = whole.astype(np.int64).T
-    split = left > 0
-    n = len(nodes)
-    if (left < 0).any() or (cut < 0).any() or (cut > blocks).any() or (at < 0).any() or (at >= places).any():
-        return False
-    if (
-        (cuts[:, 0] < 0).any()
-        or (cuts[:, 0] >= places).any()
-        or (nodes[:, p.COUNTS :] < 0.0).any()
-        or (cuts[:, p.WATCH :] < 0.0).any()
-        or max(nodes[:, p.COUNTS :].max(), cuts[:, p.WATCH :].max()) > MOST_ROUNDS
-    ):
-        return False
-    watched = cut[cut > 0]
-    if len(set(watched.tolist())) != len(watched) or ((nodes[:, p.STOP] < 0.0) | (nodes[:, p.STOP] > 1.0)).any():
-        return False
-    children = np.sort(left[split])
-    if not np.array_equal(children, np.arange(p.TREES, n, 2)) or (left[split] <= np.flatnonzero(split)).any():
-        return False
-    depth = np.ones(n, dtype=np.int64)
-    for parent in np.flatnonzero(split):
-        depth[left[parent] : left[parent] + 2] = depth[parent] + 1
-    return bool(depth.max() <= p.DEEPEST)
-
-
-Panel(h.PANEL)

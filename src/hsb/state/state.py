@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ..errors import BrokenState
 from ..kernels import header as h
 from ..types import Arrays, Floats, Ints, Masks
-from .member import Member, Walk, aligned_zeros, checked
+from .member import Member, Walk, aligned_zeros, checked, cleared
 
 if TYPE_CHECKING:
     from ..kernels.replay import Events, Offers
@@ -208,11 +209,7 @@ class State:
         """What was learned, as plain arrays: two a member, scratch set to 0."""
         arrays: Arrays = {}
         for k, member in enumerate(self.members):
-            F, I = (array.copy() for array in member.kind.trimmed(member))
-            for array, scratch in ((F, member.kind.scratch(member)), (I, member.kind.scratch_ints(member))):
-                for place, length in scratch:
-                    array[place : place + length] = 0
-            arrays[f"{k}.floats"], arrays[f"{k}.ints"] = F, I
+            arrays[f"{k}.floats"], arrays[f"{k}.ints"] = cleared(member)
         return arrays
 
     def from_arrays(self, arrays: Arrays) -> Self:
@@ -221,8 +218,7 @@ class State:
         if len(arrays) != 2 * len(fresh):
             raise ValueError(f"its arrays are not those of a structure with {len(fresh)} members")
         members = [checked(arrays[f"{k}.floats"], arrays[f"{k}.ints"], member) for k, member in enumerate(fresh)]
-        sizes = [(max(len(F), len(new.F)), max(len(I), len(new.I))) for (F, I), new in zip(members, fresh, strict=True)]
-        return self._with(members, sizes)
+        return self._with(members, [(len(F), len(I)) for F, I in members])
 
     def digest(self) -> str:
         """A fingerprint: states that learned the same have the same, whatever they were only asked.
@@ -257,6 +253,11 @@ class State:
         """The one place that answers a kernel which stopped: more rows, or kernels with logarithms from now on."""
         if status == h.SHORT:
             self.grow(to_come)
+        elif self._hard:  # kernels with logarithms can tell, unless there is no telling
+            raise BrokenState(
+                "What this policy has learned is no longer a distribution over its arms: its numbers were changed from outside, or by several "
+                "threads at once. Load it from a file again."
+            )
         else:
             self._hard = True
             self._set_kinds()

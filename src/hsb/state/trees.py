@@ -9,7 +9,8 @@ from ..errors import BudgetError, FileError
 from ..kernels import header as h
 from ..quantise import WORD, digit_bits, key_words
 from ..types import Floats, Ints
-from .member import Kind, Layout, Member, Walk, arm_block
+from .member import Kind, Layout, Member, Walk, aligned_zeros, arm_block
+from .sound import PART, take_rows
 
 DEEPEST = 650.0
 DENSE_WORDS = 1 << 22  # a tree whose rows take at most so many words is kept dense; memory is used as nodes are visited
@@ -73,6 +74,7 @@ def _tree(k: int, depth: int, arms: int, go: Floats, stay: Floats, *, dense: boo
     }
     layout.floats(h.ROW0, 2 * rows * _row_words(arms, dense=dense))
     layout.ints(h.LINKS, 0)
+    layout.afford(arms)
     F, I = member = layout.make()
     F[I[h.GO] : I[h.GO] + depth + 1] = go
     F[I[h.STAY] : I[h.STAY] + depth + 1] = stay
@@ -153,21 +155,56 @@ class Tree(Kind):
             same = len(I) == len(fresh.I) and len(F) == len(fresh.F) and I[h.CAPACITY] == fresh.I[h.CAPACITY]
         else:
             links = I[I[h.LINKS] :]
-            same = rows >= 0 and len(links) == rows * I[h.LINK_STRIDE] and len(F) == I[h.ROW0] + rows * I[h.STRIDE]
-            same = same and I[h.CAPACITY] == rows and _is_tree(links.reshape(rows, int(I[h.LINK_STRIDE])), I, rows)
+            same = 0 <= rows <= len(I) and len(links) == rows * I[h.LINK_STRIDE] and len(F) == I[h.ROW0] + rows * I[h.STRIDE]
+            same = same and I[h.CAPACITY] == rows and is_tree(links.reshape(rows, int(I[h.LINK_STRIDE])), I)
         prior = slice(int(fresh.I[h.GO]), int(fresh.I[h.STAY] + fresh.I[h.DEPTH] + 1))
         if same and not np.allclose(F[prior], fresh.F[prior], rtol=1e-12, atol=0.0):
             raise FileError("its state does not fit its stop prior.")
         return bool(same)
 
-    def is_finite(self, F: Floats, I: Ints) -> bool:
-        """Where the prior forbids stopping, a row counts it as infinitely small."""
-        if I[h.DEPTH] == 0 or F[I[h.STAY] + 1] != 0.0:
-            return super().is_finite(F, I)
-        hidden = I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.CAPACITY]) + I[h.LOGS] + 1
-        F = F.copy()
-        F[hidden[F[hidden] == np.inf]] = 0.0
-        return super().is_finite(F, I)
+    def like(self, I: Ints, fresh: Member) -> Member:
+        """A tree that was kept dense while its arms were few stays so as they become more."""
+        own = fresh.I
+        if I[h.KIND] == own[h.KIND] or I[h.KIND] not in (h.DENSE, h.COMPRESSED) or not own[h.TEMPLATE] or own[h.ROOTS]:
+            return fresh
+        depth = int(own[h.DEPTH])
+        go, stay = (fresh.F[own[at] : own[at] + depth + 1] for at in (h.GO, h.STAY))
+        other = _tree(int(own[h.FANOUT]), depth, int(own[h.ARMS]), go, stay, dense=bool(I[h.KIND] == h.DENSE))
+        other.I[[h.PARENT, h.OPTION]] = own[[h.PARENT, h.OPTION]]
+        return other
+
+    def empty(self, F: Floats, I: Ints, fresh: Member) -> Member:
+        """A compressed tree's links are those of the file."""
+        if I[h.KIND] == h.DENSE:
+            return super().empty(F, I, fresh)
+        own = Member(aligned_zeros(len(F)), I.copy())
+        start = int(I[h.ROW0])
+        own.F[:start] = fresh.F[:start]
+        own.I[: I[h.LINKS]] = fresh.I[: I[h.LINKS]]
+        own.I[[h.ROWS, h.CAPACITY]] = I[h.ROWS]
+        return own
+
+    def take(self, own: Member, F: Floats) -> bool:
+        """Rows as `kernels/rows.py` has them; of a dense tree, those that were visited, each below another and none a dead end."""
+        I = own.I
+        depth = int(I[h.DEPTH])
+        forbidden = depth > 0 and own.F[I[h.STAY] + 1] == 0.0
+        if I[h.KIND] == h.COMPRESSED:
+            rows = I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.ROWS])
+            leaf = (I[I[h.LINKS] :: I[h.LINK_STRIDE]][: len(rows)] & 4095) == depth
+            return take_rows(own, F, rows, leaf, forbidden)
+        start, stride, nodes, k = int(I[h.ROW0]), int(I[h.STRIDE]), int(I[h.CAPACITY]), int(I[h.FANOUT])
+        seen = (F[start : start + nodes * stride].reshape(nodes, stride)[:, :2] != 0.0).any(axis=1)
+        visited = np.flatnonzero(seen)
+        own.I[h.ROWS] = len(visited)
+        first = nodes if depth == 0 else nodes - k**depth  # of the leaves
+        leaf = np.ones(len(visited), dtype=bool) if depth == 0 else visited >= first
+        if depth > 0:
+            above = (visited[visited > 0] - 1) // k
+            inner = visited[visited < first]
+            if not seen[above].all() or not np.isin(inner, above).all():
+                return False
+        return take_rows(own, F, start + stride * visited, leaf, forbidden)
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
         from ..kernels import flatten
@@ -209,22 +246,46 @@ class Tree(Kind):
         return np.asarray(np.where(seen, places - 2, places - 2 + wider.I[h.LOGS]))
 
 
-def _is_tree(links: Ints, I: Ints, rows: int) -> bool:
-    """Does every link lead to rows below it, each row hanging from one other, its key within bounds?"""
+def is_tree(links: Ints, I: Ints) -> bool:
+    """Does every link lead to rows below it, each row hanging from one other, with keys within bounds that follow the path to them?"""
+    rows, k = len(links), int(I[h.FANOUT])
     bottom, top = links[:, 0] & 4095, links[:, 0] >> 12
-    children = links[:, 1 : 1 + I[h.FANOUT]]
-    bits, per_word = int(I[h.BITS]), int(I[h.PER_WORD])
-    keys = links[:, 1 + I[h.FANOUT] :]
-    digits = keys[:, :, None] >> (bits * np.arange(per_word)) & ((1 << bits) - 1)
+    children = links[:, 1 : 1 + k]
+    above, option = np.nonzero(children >= 0)
+    below = children[above, option]
     return bool(
-        np.all(digits < I[h.FANOUT])
-        and np.all(keys >> (bits * per_word) == 0)
+        (rows == 0 or top[0] == 0)
         and np.all((top >= 0) & (top <= bottom) & (bottom <= I[h.DEPTH]))
         and np.all((children >= -1) & (children < rows))
-        and np.all(children[children >= 0] > 0)
-        and len(np.unique(children[children >= 0])) == max(rows - 1, 0)
-        and np.all((children < 0) | (top[np.maximum(children, 0)] == bottom[:, None] + 1))
+        and np.array_equal(np.sort(below), np.arange(1, rows))
+        and np.all(top[below] == bottom[above] + 1)
+        and _keys_agree(links[:, 1 + k :], I, above, option, below, bottom)
     )
+
+
+def _keys_agree(keys: Ints, I: Ints, above: Ints, option: Ints, below: Ints, bottom: Ints) -> bool:
+    """Has every key digits that there are, and does each row's begin as that of the row above, going on with the digit of its link?"""
+    bits, per_word = int(I[h.BITS]), int(I[h.PER_WORD])
+    if np.any(keys >> (bits * per_word) != 0):
+        return False
+    levels = keys.shape[1] * per_word
+    step = max(1, PART // max(levels, 1))
+    for start in range(0, max(len(keys), 1), step):
+        if np.any(_digits(keys[start : start + step], bits, per_word) >= I[h.FANOUT]):
+            return False
+    for start in range(0, len(below), step):
+        some = slice(start, start + step)
+        theirs, ours = _digits(keys[below[some]], bits, per_word), _digits(keys[above[some]], bits, per_word)
+        level, at = np.arange(levels), bottom[above[some], None]
+        if np.any((theirs != ours) & (level < at)) or np.any(np.take_along_axis(theirs, at, axis=1)[:, 0] != option[some]):
+            return False
+    return True
+
+
+def _digits(keys: Ints, bits: int, per_word: int) -> Ints:
+    """The digits of keys, a row each, the first split first."""
+    found = keys[:, :, None] >> (bits * np.arange(per_word - 1, -1, -1)) & ((1 << bits) - 1)
+    return np.asarray(found.reshape(len(keys), keys.shape[1] * per_word))
 
 
 Tree(h.DENSE, h.COMPRESSED)

@@ -1,0 +1,24 @@
+"""The long form of `tests/test_forged.py`: HSB_ATTACK says how many files are forged; a hundredth as many storms."""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from forged import attack
+from storms import storms
+
+COUNT = int(os.environ.get("HSB_ATTACK", "1000"))
+SEED = int(os.environ.get("HSB_ATTACK_SEED", "0"))
+
+
+def test_forged_files():
+    found = attack(COUNT, SEED)
+    print(found["found"])
+    assert found["wrong"] == []
+    assert found["found"]["refused"] > COUNT / 4  # else nothing was forged
+
+
+def test_storms():
+    assert storms(max(10, COUNT // 100), SEED) == []
