@@ -13,6 +13,7 @@ from .decision import Decision
 from .decisions import Decisions
 from .errors import InputError
 from .floors import Floored
+from .guard import Guarded
 from .ledger import Ledger
 from .offer import EVERYTHING, Offer
 from .ranges import Scaled
@@ -21,7 +22,7 @@ from .spaces import numbers
 from .types import Floats, Ints, Masks, Table
 
 
-class Bulk(Floored, Scaled):
+class Bulk(Floored, Scaled, Guarded):
     """What a policy does with many rows. Row by row here, with what it does in a round; where it has a kernel for tables it overrides that."""
 
     offer: Offer
@@ -127,7 +128,7 @@ class Bulk(Floored, Scaled):
                 continue
             try:
                 offered, index, own = self._checked(decision)
-                first = seen.setdefault(int(decision.id) if own else (id(decision),), t)
+                first = seen.setdefault(int(decision.id) if own else self.ledger.name_of(decision), t)
                 if first != t:
                     raise InputError(f"{decision!r} is in row {first} already. Each decision counts once.")
                 if value is None:

@@ -14,14 +14,17 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
+from .arguments import generator
 from .errors import FileError, InputError
-from .ledger import Ledger
+from .guard import locked
+from .ledger import Elsewhere, Ledger
 from .plain import decode_arm, encode_arm
 from .policies import Policy
+from .types import Seed
 
 FORMAT, VERSION = "hsb-policy", 4
 # What zipfile, bz2, json and numpy raise on flipped bytes and huge numbers.
@@ -36,10 +39,12 @@ def save(policy: Policy, path: str | Path) -> None:
     write_atomically(Path(path), pack(policy))
 
 
-def load(path: str | Path, **given: Any) -> Policy:
+def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **given: Any) -> Policy:
     """Read a policy; it goes on exactly where it was saved.
 
-    What a file cannot hold is given again: `experts=` of an Exp4 whose experts are functions.
+    Its random numbers too: processes that load one file draw the same arms. `seed`, a number, a `numpy.random.Generator` or None, which
+    takes fresh ones from the operating system, gives it others. What a file cannot hold is given again: `experts=` of an Exp4 whose experts
+    are functions.
 
     >>> import hsb, tempfile, pathlib
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=1)
@@ -51,8 +56,11 @@ def load(path: str | Path, **given: Any) -> Policy:
     """
     path = Path(path)
     data = path.read_bytes()
+    drawn = None if isinstance(seed, str) and seed == "file" else generator(seed)
     try:
-        return unpack(data, given)
+        policy = unpack(data, given)
+        policy.rng = policy.rng if drawn is None else drawn
+        return policy
     except DAMAGE as error:
         if isinstance(error, FileError):
             raise FileError(f"{path}: {error}") from None
@@ -106,6 +114,7 @@ def described(policy: Policy) -> dict[str, Any]:
     }
 
 
+@locked
 def pack(policy: Policy) -> bytes:
     """The bytes of a policy's file; InputError where its arms or its random generator cannot be written."""
     ledger, name = policy.ledger, type(policy.rng.bit_generator).__name__
@@ -114,6 +123,7 @@ def pack(policy: Policy) -> bytes:
     arrays = policy.to_arrays()
     header = {"format": FORMAT, "version": VERSION, **described(policy), "clipped": policy.clipped}
     header |= {"issued": ledger.issued, "stream": ledger.stream, "past": ledger.past}
+    header |= {"elsewhere": ledger.elsewhere.plain()} if ledger.elsewhere.blocks else {}
     header["arrays"] = {name: [array.dtype.kind, *array.shape] for name, array in arrays.items()}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
@@ -150,7 +160,8 @@ def unpack(data: bytes, given: dict[str, Any]) -> Policy:
             raise FileError("its counters must be whole numbers of at least 0.")
         arrays = {name: _array(archive.read(name), *what) for name, what in header["arrays"].items()}
         past = {str(who): (int(rounds), int(issued)) for who, (rounds, issued) in header["past"].items()}
-        ledger = Ledger(int(header["issued"]), archive.read("ledger"), str(header["stream"]), past)
+        elsewhere = Elsewhere(header.get("elsewhere"))
+        ledger = Ledger(int(header["issued"]), archive.read("ledger"), str(header["stream"]), past, elsewhere)
         if len(ledger.bits) * 8 < ledger.issued:
             raise FileError("its ledger of decisions is too short.")
         removed = [decode_arm(arm) for arm in header["removed"]]
