@@ -103,7 +103,7 @@ class Decision:
                     "This decision was not made by a policy here, so its distribution is unknown. "
                     "Use policy.probabilities(context)."
                 )
-            with self._policy.lock:
+            with self._policy.guard:
                 if self._policy.version != self._version:
                     raise StaleDecision(
                         "The policy has learned since this decision, whose distribution is gone. Read .probabilities before learn(), "

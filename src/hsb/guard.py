@@ -42,7 +42,7 @@ def locked(function: Method) -> Method:
     """A method, or a function of a policy, that holds the policy's lock while it runs, and first mends what an interrupt cut."""
 
     def holding(policy: Any, /, *args: Any, **given: Any) -> Any:
-        with policy.lock:
+        with policy.guard:
             if policy._open is not None:
                 policy._settle()
             return function(policy, *args, **given)
@@ -76,7 +76,7 @@ class Guarded:
     `_open` is what was begun and not yet finished: None between calls, unless one was interrupted. `_settle` then makes it whole.
     """
 
-    lock: threading.RLock
+    guard: threading.RLock
     _open: Any = None
 
     def __init_subclass__(cls) -> None:
@@ -85,7 +85,8 @@ class Guarded:
 
     def _watch(self) -> None:
         """Give it a lock of its own. Called once for each new object: where it is made, copied or unpickled."""
-        self.lock = threading.RLock()
+        self.guard = threading.RLock()
+        self._done: list[Any] = []
         _alive[id(self)] = self
 
     def _settle(self) -> None:
@@ -111,20 +112,20 @@ def _before_fork() -> None:
     """Wait, for a while, until no other thread is in the middle of changing a policy."""
     until, held = time.monotonic() + PATIENCE, _held.setdefault(threading.get_ident(), [])
     for policy in list(_alive.values()):
-        if policy.lock.acquire(timeout=max(0.0, until - time.monotonic())):
+        if policy.guard.acquire(timeout=max(0.0, until - time.monotonic())):
             held.append(policy)
 
 
 def _after_in_parent() -> None:
     for policy in _held.pop(threading.get_ident(), []):
-        policy.lock.release()
+        policy.guard.release()
 
 
 def _after_in_child() -> None:
     whole = set(map(id, _held.pop(threading.get_ident(), [])))
     _held.clear()
     for policy in list(_alive.values()):
-        policy.lock = threading.RLock()  # the threads that held the old one are not here
+        policy.guard = threading.RLock()  # the threads that held the old one are not here
         if id(policy) in whole:
             policy._after_fork()
         else:

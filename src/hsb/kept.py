@@ -15,10 +15,11 @@ from .arguments import generator
 from .bulk import Bulk
 from .guard import locked
 from .ledger import Ledger
+from .offer import Offer
 from .plain import encode_arm
 from .types import Arrays, Seed
 
-OWN = ("lock", "_open")  # what no two policies share, and no copy takes along
+OWN = ("guard", "_open", "_done", "_which")  # what no two policies share, and no copy takes along
 KINDS = {"f": "<f8", "i": "<i8", "u": "<u8"}
 
 
@@ -94,6 +95,22 @@ class Kept(Bulk):
         found = {name: value for name, value in vars(other).items() if name not in OWN}
         found |= {"ledger": other.ledger.fork(other.rounds), "version": max(self.version, other.version) + 1}
         vars(self).update(found)  # one step: an interrupt leaves the one or the other
+
+    def _take_over(self, twin: Self) -> None:
+        """Go on as a twin that was changed; numbers of decisions and random numbers stay."""
+        found = {name: value for name, value in vars(twin).items() if name not in (*OWN, "ledger", "rng")}
+        vars(self).update(found | {"version": max(self.version, twin.version) + 1})
+
+    def _offer(self, offer: Offer) -> None:
+        """Go on with other arms on offer, the same ones in all."""
+        self._open = self.rounds, [], None, False, None
+        try:
+            vars(self).update(offer=offer, arms=offer.arms)
+            self._refresh()
+            self._open = None
+        except BaseException:
+            self._settle()
+            raise
 
     def resume(self, arrays: Arrays, *, removed: Iterable[Hashable], rounds: int, clipped: int, ledger: Ledger) -> None:
         """Go on, in a fresh policy, where another was: what a file holds of it."""

@@ -85,7 +85,7 @@ class Policy(Kept):
         >>> policy.decide(0.5, available=["c"]).propensity
         1.0
         """
-        with self.lock:
+        with self.guard:
             if self._open is not None:
                 self._settle()
             offered = self.offer.now if available is None else self.offer.mask(available)
@@ -123,7 +123,7 @@ class Policy(Kept):
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
         >>> policy.learn(hsb.Decision(context=0.2, arm=1, propensity=0.4), reward=1.0)
         """
-        with self.lock:
+        with self.guard:
             if self._open is not None:
                 self._settle()
             if type(loss) is float and reward is None and self.loss_scale.direct and 0.0 <= loss <= 1.0:
@@ -161,15 +161,21 @@ class Policy(Kept):
 
     def _learn(self, decision: Decision, offered: Masks, index: int, own: bool, value: float, rewarded: bool) -> None:
         """Learn what `_checked` and `LossScale.given` found of a decision and its feedback."""
-        self._locate_decision(decision, own)
-        if rewarded or not self.loss_scale.direct:
-            value = self.loss_scale.take(value, rewarded)
-        if own:
-            self._recall(decision)
-        self._update(offered, index, value, float(decision.propensity))
-        self.rounds += 1
-        self.version += 1
-        self.ledger.close(decision, self.rounds, own=own)
+        try:
+            self._locate_decision(decision, own)
+            scale, after = self.loss_scale, None
+            if rewarded or not scale.direct:
+                after = scale.copy()
+                value = after.take(value, rewarded)
+            if own:
+                self._recall(decision)
+            self._done = []
+            self._open = self.rounds, self._done, decision, own, after
+            self._update(offered, index, value, float(decision.propensity))
+            self._end(1)
+        except BaseException:
+            self._settle() if self._open is not None else self._forget()
+            raise
 
     def probabilities(self, context: Any, *, available: Iterable[Hashable] | None = None) -> Floats:
         """The distribution over arms for a context. Changes nothing.
@@ -203,10 +209,23 @@ class Policy(Kept):
                 f"{type(self).__name__} makes no use of features of arms; given {features!r:.200} for arm {arm!r:.100}. Leave them out, or use "
                 "hsb.HSB(arms=...) without a structure."
             )
-        if not self.offer.is_back(arm):
-            self._widen()
-            self.offer.add(arm)
-        self._refresh()
+        self._take_arm(arm)
+
+    def _take_arm(self, arm: Hashable, **more: Any) -> None:
+        """Add an arm, in one step."""
+        offer = self.offer.copy()
+        if offer.is_back(arm):
+            self._offer(offer)
+        else:
+            twin = self._twin()
+            twin._widen()
+            twin.offer.add(arm)
+            twin._refresh()
+            twin._added(**more)
+            self._take_over(twin)
+
+    def _added(self) -> None:
+        """The last arm is new: what is known of it."""
 
     def remove_arm(self, arm: Hashable) -> None:
         """Never offer an arm again, until it is added back. What was learned of it is kept.
@@ -217,8 +236,9 @@ class Policy(Kept):
         >>> policy.active_arms, policy.probabilities(0.3)
         (['a', 'c'], array([0.5, 0. , 0.5]))
         """
-        self.offer.remove(arm)
-        self._refresh()
+        offer = self.offer.copy()
+        offer.remove(arm)
+        self._offer(offer)
 
     @property
     def active_arms(self) -> list[Hashable]:
@@ -296,7 +316,7 @@ class Policy(Kept):
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         """Learn the scaled loss of an arm at the located context. `rounds` counts it only afterwards."""
-        self.update(self._context, index, loss, propensity)
+        self._commit(self.update, self._context, index, loss, propensity)
 
     def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
         """A whole table of contexts, checked, one row each, and how many were clipped."""

@@ -44,19 +44,23 @@ class Rated(Policy, listed=False):
             return Falling(self._prior_bound(), arms=len(self.arms))
         return Constant(self.learning_rate)
 
-    def _flatten(self, r: float) -> None:
-        """The rate falls by the factor r."""
+    def _flatten(self, r: float) -> dict[str, Any]:
+        """The rate falls by the factor r: the attributes that change, what was learned copied and flattened."""
         raise NotImplementedError
 
     def _turn(self, rounds: int) -> None:
-        """After `rounds` rounds: the stretch that they have come to."""
-        self._stretch = self.schedule.stretch(int(rounds + self._late))
-        rate = self._stretch.rate
+        """After `rounds` rounds: the stretch that they have come to, all of it in one step."""
+        stretch, found = self.schedule.stretch(int(rounds + self._late)), {}
+        rate = stretch.rate
         if rounds > 0 and rate != self.rate:
             rate = min(rate, self.rate)
             if rate < self.rate:
-                self._flatten(rate / self.rate)
-        self.rate = rate
+                found = self._flatten(rate / self.rate)
+        vars(self).update(found, _stretch=stretch, rate=rate)
+
+    def _catch_up(self) -> None:
+        if self.rounds + self._late >= self._stretch.until:
+            self._turn(self.rounds)
 
     def _stretches(self, n: int) -> Iterator[slice]:
         """The next n rounds cut where rate or drift change; in between, the turn."""

@@ -31,6 +31,14 @@ class Member(NamedTuple):
         """An independent one."""
         return resized(self, len(self.F), len(self.I))
 
+    def settled(self) -> Member:
+        """A copy of what was learned: without room that is not in use, scratch set to 0."""
+        F, I = (array.copy() for array in self.kind.trimmed(self))
+        for array, scratch in ((F, self.kind.scratch(self)), (I, self.kind.scratch_ints(self))):
+            for place, length in scratch:
+                array[place : place + length] = 0
+        return Member(F, I)
+
 
 class Kind:
     """What differs between kinds of members. The defaults are right for members of one size whose arm blocks are all in use.
