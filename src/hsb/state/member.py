@@ -33,10 +33,12 @@ class Member(NamedTuple):
 
     def settled(self) -> Member:
         """A copy of what was learned: without room that is not in use, scratch set to 0."""
-        F, I = (array.copy() for array in self.kind.trimmed(self))
-        for array, scratch in ((F, self.kind.scratch(self)), (I, self.kind.scratch_ints(self))):
-            for place, length in scratch:
-                array[place : place + length] = 0
+        F, I = self.kind.trimmed(self)
+        F, I = F.copy(), I.copy()
+        for place, length in self.kind.scratch(self):
+            F[place : place + length] = 0.0
+        for place, length in self.kind.scratch_ints(self):
+            I[place : place + length] = 0
         return Member(F, I)
 
 
