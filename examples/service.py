@@ -3,10 +3,11 @@
     python examples/service.py
 
 Workers (as gunicorn's, or any others) decide from a file and load it again when it has changed. What came of a decision goes, with the decision
-as plain data, into a queue; it may be delivered late, in any order, or twice. One process learns from the queue and saves the file now and then.
-A save replaces the file in one step, so a worker reads the old policy or the new one, never half of each.
+as plain data, into a queue; it may be delivered late, in any order, or twice. One process learns from the queue and saves the file now and
+then. A save replaces the file in one step, so a worker reads the old policy or the new one, never half of each.
 """
 
+import contextlib
 import multiprocessing
 import os
 import queue
@@ -96,10 +97,8 @@ def serve(path: Path, *, workers: int = 3, decisions: int = 500) -> tuple[Learni
         each.start()
     seen = []
     while len(seen) < workers or not lessons.empty():
-        try:
+        with contextlib.suppress(queue.Empty):
             learning.learn(*lessons.get(timeout=0.1))
-        except queue.Empty:
-            pass
         while not report.empty():
             seen.append(report.get())
     for each in running:

@@ -79,13 +79,12 @@ class Bulk(Floored, Scaled, Guarded):
     def _tally(self) -> None:
         """Count what was learned. It can be done again from its beginning: each step sets what it sets."""
         begun, done, decision, own, after = self._open
-        learned = _rounds_in(done)
+        learned = rounds_in(done)
         if learned:
             self.rounds = begun + learned
             self.version += 1
             if after is not None:
                 self.loss_scale = after
-            self._learned()
             if decision is not None:
                 self.ledger.close(decision, self.rounds, own=own)
             self._catch_up()
@@ -98,9 +97,6 @@ class Bulk(Floored, Scaled, Guarded):
             self._tally()
             self._refresh()
             self._open = None
-
-    def _learned(self) -> None:
-        """A round, or some, were learned; `rounds` says so."""
 
     def _catch_up(self) -> None:
         """What is due after as many rounds as there are now, if it is; doing it again changes nothing."""
@@ -368,7 +364,7 @@ def _drawn(u: ArrayLike, n: int) -> Floats:
     return us
 
 
-def _rounds_in(done: list[Any]) -> int:
+def rounds_in(done: list[Any]) -> int:
     """How many rounds the marks of kernels stand for: (rounds, ...) so far; ((row, rounds), ...) in a log; or 0, one round."""
     if not done:
         return 0

@@ -172,7 +172,15 @@ class Policy(Kept):
             self._done = []
             self._open = self.rounds, self._done, decision, own, after
             self._update(offered, index, value, float(decision.propensity))
-            self._end(1)
+            if not self._done:  # a policy whose own `_update` does not say
+                self._done.append(0)
+            self.rounds += 1  # from here on as `_tally`, which does it again if this is interrupted
+            self.version += 1
+            if after is not None:
+                self.loss_scale = after
+            self.ledger.close(decision, self.rounds, own=own)
+            self._catch_up()
+            self._open = None
         except BaseException:
             self._settle() if self._open is not None else self._forget()
             raise

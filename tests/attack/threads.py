@@ -33,8 +33,8 @@ class Own(hsb.Policy):
         self.lost = np.ones(len(self.arms))
 
     def distribution(self, context: Any) -> Any:
-        self.scratch = np.exp(-self.lost / self.lost.sum() * (1.0 + context))
-        return self.scratch
+        self._scratch = np.exp(-self.lost / self.lost.sum() * (1.0 + context))
+        return self._scratch
 
     def update(self, context: Any, index: int, loss: float, propensity: float) -> None:
         self.lost[index] += loss / propensity

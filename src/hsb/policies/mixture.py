@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import flag, is_number
+from ..bulk import rounds_in
 from ..decision import Decision
 from ..errors import InputError
 from ..locators import Keys, Nowhere
@@ -97,16 +98,17 @@ class Mixture(Rated, Located, listed=False):
             self._later = self._late + 2.0 * (self.rounds - decision.rounds) / len(self.arms)
             self._advised = decision.advised
 
-    def _learned(self) -> None:
-        super()._learned()
+    def _catch_up(self) -> None:
         if self._later >= 0.0:
             self._late = self._later
             self._later = -1.0
+        if self.rounds + self._late >= self._stretch.until:
+            self._turn(self.rounds)
 
     def _forget(self) -> None:
         super()._forget()
         self._advised = -1.0
-        if not self._done or self._done[-1] != 0:
+        if not rounds_in(self._done):
             self._later = -1.0
 
     def _turn(self, rounds: int) -> None:
