@@ -65,10 +65,10 @@ class Bulk(Floored, Scaled, Guarded):
     def _commit(self, kernel: Callable[..., Any], *given: Any, rounds: int = 1) -> Any:
         """Call what learns the round at hand, or so many of the table at hand, and note that it did. No interrupt can come in between.
 
-        A signal is heard between two steps of the interpreter. `extend` is one step, if what it calls is compiled; what is written in Python
-        may be interrupted itself, and has then not been done.
+        A signal is heard between two steps of the interpreter. `+=` is one step, if what it calls is compiled; what is written in Python may
+        be interrupted itself, and has then not been done.
         """
-        self._done.extend(zip((rounds,), starmap(kernel, (given,)), strict=True))
+        self._done += zip((rounds,), starmap(kernel, (given,)), strict=False)
         return self._done[-1][1]
 
     def _finish(self) -> None:
@@ -85,7 +85,7 @@ class Bulk(Floored, Scaled, Guarded):
             self.version += 1
             if after is not None:
                 self.loss_scale = after
-            if decision is not None:
+            if decision is not None and not self.ledger.closed(decision, self.rounds):
                 self.ledger.close(decision, self.rounds, own=own)
             self._catch_up()
 

@@ -8,10 +8,12 @@ back. A call holds one policy's lock only, so calls cannot wait for each other i
 from __future__ import annotations
 
 import functools
+import math
 import os
 import threading
 import time
 import weakref
+from _thread import RLock
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar
@@ -63,6 +65,17 @@ def lock_methods(kind: type) -> None:
             setattr(kind, name, property(locked(found.fget), found.fset, found.fdel, found.__doc__))
 
 
+class Guard(RLock):  # type: ignore[misc]
+    """A reentrant lock. `~guard` takes it as `acquire` does.
+
+    For the two methods that are called most: `~guard`, then try ... finally `release`, takes two thirds of the time of a `with`, and is as
+    safe. A signal is heard after a call and never after an operator, so none can come between taking the lock and the `try`.
+    """
+
+    __slots__ = ()
+    __invert__ = RLock.acquire
+
+
 class Torn:
     """Another thread was using the policy when this process was forked: what is here may be half changed."""
 
@@ -76,8 +89,14 @@ class Guarded:
     `_open` is what was begun and not yet finished: None between calls, unless one was interrupted. `_settle` then makes it whole.
     """
 
-    guard: threading.RLock
-    _open: Any = None
+    __slots__ = ("_ahead", "_done", "_due", "_open", "_which", "guard")  # no part of what is copied; and quicker than in a dict
+    guard: Guard
+    _open: Any
+    _done: list[Any]
+    _ahead: dict[str, Any] | None
+    """What a turn changes, while it does."""
+    _due: float
+    """After how many rounds something is due beside learning; as early as you like."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -85,9 +104,13 @@ class Guarded:
 
     def _watch(self) -> None:
         """Give it a lock of its own. Called once for each new object: where it is made, copied or unpickled."""
-        self.guard = threading.RLock()
-        self._done: list[Any] = []
+        self.guard = Guard()
+        self._idle()
         _alive[id(self)] = self
+
+    def _idle(self) -> None:
+        """Nothing has begun."""
+        self._open, self._done, self._ahead, self._due = None, [], None, math.inf
 
     def _settle(self) -> None:
         raise NotImplementedError
@@ -125,7 +148,7 @@ def _after_in_child() -> None:
     whole = set(map(id, _held.pop(threading.get_ident(), [])))
     _held.clear()
     for policy in list(_alive.values()):
-        policy.guard = threading.RLock()  # the threads that held the old one are not here
+        policy.guard = Guard()  # the threads that held the old one are not here
         if id(policy) in whole:
             policy._after_fork()
         else:

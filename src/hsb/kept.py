@@ -19,7 +19,6 @@ from .offer import Offer
 from .plain import encode_arm
 from .types import Arrays, Seed
 
-OWN = ("guard", "_open", "_done", "_which")  # what no two policies share, and no copy takes along
 KINDS = {"f": "<f8", "i": "<i8", "u": "<u8"}
 
 
@@ -56,7 +55,7 @@ class Kept(Bulk):
     def _twin(self) -> Self:
         """One of the same moment that shares nothing which is ever written to; look-up tables and scratch apart, which `_refresh` makes."""
         twin = object.__new__(type(self))
-        vars(twin).update({name: value for name, value in vars(self).items() if name not in OWN})
+        vars(twin).update(vars(self))
         twin._watch()
         twin.offer = self.offer.copy()
         twin.arms = twin.offer.arms
@@ -68,7 +67,7 @@ class Kept(Bulk):
 
     def _detach(self) -> None:
         """Copy the state, in a policy that still shares it with another."""
-        shared = ("offer", "arms", "rng", "ledger", "loss_scale", *OWN)
+        shared = ("offer", "arms", "rng", "ledger", "loss_scale")
         for name, value in vars(self).items():
             if name not in shared:
                 setattr(self, name, copy.deepcopy(value))
@@ -81,10 +80,10 @@ class Kept(Bulk):
 
     @locked
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self._twin()).items() if name not in OWN}
+        return dict(vars(self._twin()))
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        vars(self).update({name: _writable(value) for name, value in state.items() if name not in OWN})
+        vars(self).update({name: _writable(value) for name, value in state.items()})
         self._watch()
         self.ledger = self.ledger.fork(self.rounds)
         self._refresh()
@@ -92,14 +91,15 @@ class Kept(Bulk):
     @locked
     def become(self, other: Self) -> None:
         """Take over the state of another policy of the same kind, which is not used any more: how a checkpoint goes on."""
-        found = {name: value for name, value in vars(other).items() if name not in OWN}
-        found |= {"ledger": other.ledger.fork(other.rounds), "version": max(self.version, other.version) + 1}
-        vars(self).update(found)  # one step: an interrupt leaves the one or the other
+        found = {"ledger": other.ledger.fork(other.rounds), "version": max(self.version, other.version) + 1}
+        vars(self).update(vars(other) | found)  # one step: an interrupt leaves the one or the other
+        self._due = 0
 
     def _take_over(self, twin: Self) -> None:
         """Go on as a twin that was changed; numbers of decisions and random numbers stay."""
-        found = {name: value for name, value in vars(twin).items() if name not in (*OWN, "ledger", "rng")}
-        vars(self).update(found | {"version": max(self.version, twin.version) + 1})
+        kept = {"ledger": self.ledger, "rng": self.rng, "version": max(self.version, twin.version) + 1}
+        vars(self).update(vars(twin) | kept)
+        self._due = 0
 
     def _offer(self, offer: Offer) -> None:
         """Go on with other arms on offer, the same ones in all."""

@@ -133,12 +133,14 @@ class Ledger:
         return bool(self.bits[number >> 3] >> (number & 7) & 1)
 
     def close(self, decision: Decision, rounds: int, *, own: bool) -> None:
-        """It was learned from, as the policy's round number `rounds`. Doing it again changes nothing."""
-        taught = (self.stream, rounds)
+        """It was learned from, as the policy's round number `rounds`."""
         if own:
             number = int(decision.id)  # type: ignore[arg-type]
             self.bits[number >> 3] |= 1 << (number & 7)
         elif len(name := self.name_of(decision)) == 2:
             self.elsewhere.add(*name)
-        if not decision._taught or decision._taught[-1] != taught:
-            decision._taught += (taught,)
+        decision._taught += ((self.stream, rounds),)
+
+    def closed(self, decision: Decision, rounds: int) -> bool:
+        """Was that done, to the end?"""
+        return (self.stream, rounds) in decision._taught

@@ -85,7 +85,9 @@ class Policy(Kept):
         >>> policy.decide(0.5, available=["c"]).propensity
         1.0
         """
-        with self.guard:
+        guard = self.guard
+        ~guard  # noqa: B018
+        try:
             if self._open is not None:
                 self._settle()
             offered = self.offer.now if available is None else self.offer.mask(available)
@@ -99,6 +101,8 @@ class Policy(Kept):
             decision = Decision.made(self, context, self.arms[index], propensity, names, self.ledger)
             decision.advised, decision.seen = self._advice_on(index), self._saw()
             return decision
+        finally:
+            guard.release()
 
     def choose(self, context: Any, *, u: float, available: Iterable[Hashable] | None = None) -> tuple[Hashable, float]:
         """The arm and the propensity that `decide` with this `u` in [0, 1) would give; nothing is drawn, numbered or counted.
@@ -123,7 +127,9 @@ class Policy(Kept):
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
         >>> policy.learn(hsb.Decision(context=0.2, arm=1, propensity=0.4), reward=1.0)
         """
-        with self.guard:
+        guard = self.guard
+        ~guard  # noqa: B018
+        try:
             if self._open is not None:
                 self._settle()
             if type(loss) is float and reward is None and self.loss_scale.direct and 0.0 <= loss <= 1.0:
@@ -132,6 +138,8 @@ class Policy(Kept):
                 value, rewarded = self.loss_scale.given(loss, reward)
             offered, index, own = self._checked(decision)
             self._learn(decision, offered, index, own, value, rewarded)
+        finally:
+            guard.release()
 
     def _checked(self, decision: Any) -> tuple[Masks, int, bool]:
         """What a decision offered, the number of its arm, and whether it is the policy's own; InputError where it cannot be learned."""
@@ -179,7 +187,8 @@ class Policy(Kept):
             if after is not None:
                 self.loss_scale = after
             self.ledger.close(decision, self.rounds, own=own)
-            self._catch_up()
+            if self.rounds >= self._due:
+                self._catch_up()
             self._open = None
         except BaseException:
             self._settle() if self._open is not None else self._forget()

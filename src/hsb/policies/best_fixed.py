@@ -131,7 +131,7 @@ class BestFixed(Leader):
         p[self._kernels.play(self._mapping, self.totals, self._leaf, offered)] = 1.0
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        self._commit(bool)  # there is nothing to learn
+        pass
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         leaves = self.locator.keys(points)

@@ -12,7 +12,6 @@ from ..decision import Decision
 from ..errors import InputError
 from ..features import Encoder, Features
 from ..features.arms import ArmFeatures
-from ..kept import OWN
 from ..ranges import UNIT
 from ..state import (
     Member,
@@ -184,7 +183,7 @@ class FeatureHSB(FeatureTables):
         if locator.news:
             twin = self._apart()
             twin._learn_news(locator, noted, offered, index, loss, propensity)
-            self._commit(vars(self).update, {name: value for name, value in vars(twin).items() if name not in OWN})
+            self._commit(vars(self).update, vars(twin))
         else:
             self._raws = self.rounds, locator.raw[None]
             super()._update(offered, index, loss, propensity)
@@ -205,7 +204,8 @@ class FeatureHSB(FeatureTables):
         """A twin whose encoder and state are its own: what is changed there is taken over in one step, or not at all."""
         twin = object.__new__(type(self))
         vars(twin).update(vars(self))
-        twin.locator, twin.state, twin._done = self.locator.copy(), self.state.copy(), []
+        twin._idle()
+        twin.locator, twin.state = self.locator.copy(), self.state.copy()
         return twin
 
     def _catch_up(self) -> None:
@@ -252,7 +252,7 @@ class FeatureHSB(FeatureTables):
         twin._lean(rounds)
         twin._visited = False
         twin.version += 1
-        vars(self).update({name: value for name, value in vars(twin).items() if name not in OWN})
+        vars(self).update(vars(twin))
 
     def add_arm(self, arm: Hashable, *, features: Any = None) -> None:
         """Add an arm while running, or bring a removed one back; `features`, a dict, say what it is like.

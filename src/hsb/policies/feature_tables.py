@@ -19,6 +19,7 @@ CHUNK = 1024  # rows encoded at once
 class FeatureTables(OneFeature, listed=False):
     """A policy with an encoder, on many rows."""
 
+    _due = property(lambda self: 0, lambda self, rounds: None)  # always: an encoder observes every round
     _raws: tuple[int, Floats] = (0, np.empty((0, 0)))
     """Raw rows that are being learned, and how many rounds had been when they were begun."""
 

@@ -96,14 +96,15 @@ class Mixture(Rated, Located, listed=False):
         """What was advised then; and where feedback is late, its rounds count as more, so that the rate falls faster (`docs/proofs.md`)."""
         if self.rounds > decision.rounds >= 0:
             self._later = self._late + 2.0 * (self.rounds - decision.rounds) / len(self.arms)
+            self._due = 0
             self._advised = decision.advised
 
     def _catch_up(self) -> None:
         if self._later >= 0.0:
             self._late = self._later
             self._later = -1.0
-        if self.rounds + self._late >= self._stretch.until:
-            self._turn(self.rounds)
+            self._due = math.ceil(self._stretch.until - self._late)
+        super()._catch_up()
 
     def _forget(self) -> None:
         super()._forget()

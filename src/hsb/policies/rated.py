@@ -50,15 +50,25 @@ class Rated(Policy, listed=False):
 
     def _turn(self, rounds: int) -> None:
         """After `rounds` rounds: the stretch that they have come to, all of it in one step."""
-        stretch, found = self.schedule.stretch(int(rounds + self._late)), {}
-        rate = stretch.rate
+        self._go_on()
+        stretch = self.schedule.stretch(int(rounds + self._late))
+        rate, found = stretch.rate, {}
         if rounds > 0 and rate != self.rate:
             rate = min(rate, self.rate)
             if rate < self.rate:
                 found = self._flatten(rate / self.rate)
-        vars(self).update(found, _stretch=stretch, rate=rate)
+        self._ahead = found | {"rate": rate, "_stretch": stretch, "_due": math.ceil(stretch.until - self._late)}
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Be what the new stretch makes of it. Where that is interrupted, it is done again."""
+        if self._ahead is not None:
+            for name, value in self._ahead.items():
+                setattr(self, name, value)
+            self._ahead = None
 
     def _catch_up(self) -> None:
+        self._go_on()
         if self.rounds + self._late >= self._stretch.until:
             self._turn(self.rounds)
 
@@ -75,6 +85,7 @@ class Rated(Policy, listed=False):
 
     def _refresh(self) -> None:
         super()._refresh()
+        self._go_on()
         if self.horizon is not None:
             self._set_rate(self.horizon, None)
             if self.rounds > 0 and self.learning_rate is not None:

@@ -32,7 +32,7 @@ class Uniform(Policy):
         p /= p.sum()
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        self._commit(bool)  # there is nothing to learn
+        pass
 
     def check(self, contexts: ArrayLike) -> tuple[Table, int]:
         return np.zeros((rows_of(contexts), 1)), 0

@@ -126,8 +126,8 @@ class State:
         """
         done = [] if done is None else done
         given = (self.F, self.I, key, offered, arm, loss, chance, visited, advised, self.kinds)
-        done.extend(starmap(self._rounds.update, (given,)))  # one step, which no interrupt can part
-        if done[-1] != h.DONE:
+        done += starmap(self._rounds.update, (given,))  # one step, which no interrupt can part
+        if done[-1]:  # not `DONE`, which is 0
             self._mend(done[-1])
             self.update(key, offered, arm, loss, chance, advised=advised, done=done)
 
@@ -267,7 +267,7 @@ class State:
         """Call the kernel until it is done; `at` is where it is, and returned."""
         begin, done = at, [] if done is None else done
         while True:
-            done.extend(starmap(kernel, (given(at),)))  # one step, which no interrupt can part
+            done += starmap(kernel, (given(at),))  # one step, which no interrupt can part
             at, status = done[-1]
             if status == h.DONE:
                 return at
