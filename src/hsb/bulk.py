@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from itertools import starmap
 from typing import Any, Literal
 
 import numpy as np
@@ -13,15 +14,16 @@ from .decision import Decision
 from .decisions import Decisions
 from .errors import InputError
 from .floors import Floored
+from .guard import Guarded
 from .ledger import Ledger
 from .offer import EVERYTHING, Offer
-from .ranges import Scaled
+from .ranges import LossScale, Scaled
 from .rows import Rows, losses_or_rewards, rows_of
 from .spaces import numbers
 from .types import Floats, Ints, Masks, Table
 
 
-class Bulk(Floored, Scaled):
+class Bulk(Floored, Scaled, Guarded):
     """What a policy does with many rows. Row by row here, with what it does in a round; where it has a kernel for tables it overrides that."""
 
     offer: Offer
@@ -52,6 +54,90 @@ class Bulk(Floored, Scaled):
 
     def _advice_on(self, index: int) -> float:
         raise NotImplementedError
+
+    # -- a round is learned whole, or not at all ------------------------------------------------------------------------
+
+    _which: Callable[[int], Ints]
+    """Of the log at hand, which rows were the first so many that it learned."""
+    _done: list[Any]
+    """What kernels have done since the last round, or the last part of a table, was begun: the step that learns puts its mark here."""
+
+    def _commit(self, kernel: Callable[..., Any], *given: Any, rounds: int = 1) -> Any:
+        """Call what learns the round at hand, or so many of the table at hand, and note that it did. No interrupt can come in between.
+
+        A signal is heard between two steps of the interpreter. `+=` is one step, if what it calls is compiled; what is written in Python may
+        be interrupted itself, and has then not been done.
+        """
+        self._done += zip((rounds,), starmap(kernel, (given,)), strict=False)
+        return self._done[-1][1]
+
+    def _finish(self) -> None:
+        """What was begun is over."""
+        self._tally()
+        self._open = None
+
+    def _tally(self) -> None:
+        """Count what was learned. It can be done again from its beginning: each step sets what it sets."""
+        begun, done, decision, own, after = self._open
+        learned = rounds_in(done)
+        if learned:
+            self.rounds = begun + learned
+            self.version += 1
+            if after is not None:
+                self.loss_scale = after
+            if decision is not None and not self.ledger.closed(decision, self.rounds):
+                self.ledger.close(decision, self.rounds, own=own)
+            self._catch_up()
+
+    def _settle(self) -> None:
+        """Make whole what was interrupted: what was learned is counted, the rest was never begun."""
+        self._refuse_torn()
+        if self._open is not None:
+            self._forget()
+            self._tally()
+            self._refresh()
+            self._open = None
+
+    def _catch_up(self) -> None:
+        """What is due after as many rounds as there are now, if it is; doing it again changes nothing."""
+
+    def _forget(self) -> None:
+        """A round was interrupted: nothing that was kept for it counts."""
+
+    def _refresh(self) -> None:
+        raise NotImplementedError
+
+    def _begin(self) -> None:
+        """A part of a table is begun, whose rounds kernels will count (`_commit`)."""
+        self._done = []
+        self._open = self.rounds, self._done, None, False, None
+
+    def _end(self, rounds: int = 0) -> None:
+        """It is over; it had so many rounds, if nothing else says so."""
+        if self._open is not None:
+            if rounds and not self._done:
+                self._done.append((rounds, None))
+            self._finish()
+
+    def met(self, before: LossScale, values: Floats, *, rewarded: bool) -> None:
+        """The losses, or rewards, of rows that were learned: its range of losses goes on from what it was before."""
+        after = before.copy()
+        after.learned(values, rewarded)
+        self.loss_scale = after
+
+    def first_learned(self, count: int) -> Ints:
+        """Of the rows that it was last given to replay or to learn, which were the first so many that it learned."""
+        return self._which(count)
+
+    def _learn_row(self, offered: Masks, index: int, loss: float, chance: float) -> None:
+        """Learn a row of a table or log, which was located."""
+        self._begin()
+        try:
+            self._update(offered, index, loss, chance)
+            self._end(1)
+        except BaseException:
+            self._settle()
+            raise
 
     def _note(self, index: int) -> None:
         """The next `_update` is for the round that was just decided, in which this arm is played."""
@@ -127,7 +213,7 @@ class Bulk(Floored, Scaled):
                 continue
             try:
                 offered, index, own = self._checked(decision)
-                first = seen.setdefault(int(decision.id) if own else (id(decision),), t)
+                first = seen.setdefault(int(decision.id) if own else self.ledger.name_of(decision), t)
                 if first != t:
                     raise InputError(f"{decision!r} is in row {first} already. Each decision counts once.")
                 if value is None:
@@ -179,17 +265,41 @@ class Bulk(Floored, Scaled):
 
     # -- tables and logs -----------------------------------------------------------------------------------------------
 
-    def play(self, points: NDArray[Any], masks: Masks, losses: Floats, *, to_come: int) -> tuple[Ints, Floats]:
+    def play(
+        self,
+        points: NDArray[Any],
+        masks: Masks,
+        losses: Floats,
+        *,
+        to_come: int,
+        given: Floats | None = None,
+        rewarded: bool = False,
+    ) -> tuple[Ints, Floats]:
         """Decide and learn in each row of a checked table: the arms played, by number, and their propensities.
 
         `masks` has no columns where every arm is offered; `losses` are scaled, a column an arm; `to_come` rounds follow, these among them.
+        `given` are the losses, or the rewards, before they were scaled: the range that they lie in learns those that were met.
         """
-        n, before = len(losses), self.rounds
+        if losses.shape[1] != len(self.arms):
+            raise InputError(
+                f"The table has {losses.shape[1]} arms, the policy {len(self.arms)} by now. Add arms before or after."
+            )
+        n, begun, drawn, scale = len(losses), self.rounds, self.rng.bit_generator.state, self.loss_scale
         arms, chances = np.empty(n, dtype=np.int64), np.empty(n)
         play = type(self)._play if self.even == 0.0 or self.floors_tables else Bulk._play
-        play(self, points, masks, losses, self.rng.random(n), arms, chances, to_come)
-        self.rounds = before + n
-        self.version += 1
+        try:
+            self._begin()
+            play(self, points, masks, losses, self.rng.random(n), arms, chances, to_come)
+            self._end(n)
+        except BaseException:
+            self._settle()
+            self.rng.bit_generator.state = drawn
+            self.rng.random(self.rounds - begun)  # as many as rounds were played
+            raise
+        finally:
+            if given is not None:
+                k = self.rounds - begun
+                self.met(scale, given[np.arange(k), arms[:k]], rewarded=rewarded)
         return arms, chances
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
@@ -197,31 +307,29 @@ class Bulk(Floored, Scaled):
             offered = masks[t] if not masks[t].all() else EVERYTHING
             self._locate_row(points[t])
             arms[t], chances[t] = index, chance = self._floored(offered, float(us[t]))
-            self._update(offered, index, float(losses[t, index]), chance)
-            self.rounds += 1
+            self._learn_row(offered, index, float(losses[t, index]), chance)
 
     def replay_rows(self, rows: Rows) -> Ints:
         """Decide on every row of a log and learn where the choice is the arm that was shown: which rows it learned."""
-        us, learned = self.rng.random(len(rows.arm)), []
+        us = self.rng.random(len(rows.arm))
+        learned: list[int] = []
+        self._which = lambda k: np.array(learned[:k], dtype=np.int64)
         for t in range(len(us)):
             offered = rows.offered(t)
             self._locate_row(rows.points[t])
             index, propensity = self._floored(offered, float(us[t]))
             if index == rows.arm[t]:
                 self._note(index)
-                self._update(offered, index, float(rows.losses[t]), propensity)
-                self.rounds += 1
-                self.version += 1
                 learned.append(t)
+                self._learn_row(offered, index, float(rows.losses[t]), propensity)
         return np.array(learned, dtype=np.int64)
 
     def learn_rows(self, rows: Rows, chances: Floats) -> None:
         """Learn every row of a log, shown with these propensities."""
+        self._which = np.arange
         for t in range(len(rows.arm)):
             self._locate_row(rows.points[t])
-            self._update(rows.offered(t), int(rows.arm[t]), float(rows.losses[t]), float(chances[t]))
-            self.rounds += 1
-            self.version += 1
+            self._learn_row(rows.offered(t), int(rows.arm[t]), float(rows.losses[t]), float(chances[t]))
 
     def distributions(self, rows: Rows) -> Floats:
         """What it would play on every row of a log, a column an arm. Changes nothing."""
@@ -254,3 +362,13 @@ def _drawn(u: ArrayLike, n: int) -> Floats:
     if us.shape != (n,) or not ((us >= 0.0) & (us < 1.0)).all():
         raise InputError(f"u must be {n} numbers in [0, 1), one for each context; given {u!r}.")
     return us
+
+
+def rounds_in(done: list[Any]) -> int:
+    """How many rounds the marks of kernels stand for: (rounds, ...) so far; ((row, rounds), ...) in a log; or 0, one round."""
+    if not done:
+        return 0
+    last = done[-1]
+    if type(last) is tuple:
+        return int(last[0][1] if type(last[0]) is tuple else last[0])
+    return int(last == 0)

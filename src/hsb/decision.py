@@ -103,12 +103,13 @@ class Decision:
                     "This decision was not made by a policy here, so its distribution is unknown. "
                     "Use policy.probabilities(context)."
                 )
-            if self._policy.version != self._version:
-                raise StaleDecision(
-                    "The policy has learned since this decision, whose distribution is gone. Read .probabilities before learn(), "
-                    "or ask policy.probabilities(context) for today's."
-                )
-            self._probabilities = self._policy.probabilities(self.context, available=self.available)
+            with self._policy.guard:
+                if self._policy.version != self._version:
+                    raise StaleDecision(
+                        "The policy has learned since this decision, whose distribution is gone. Read .probabilities before learn(), "
+                        "or ask policy.probabilities(context) for today's."
+                    )
+                self._probabilities = self._policy.probabilities(self.context, available=self.available)
         return self._probabilities
 
     def to_dict(self) -> dict[str, Any]:

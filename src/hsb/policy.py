@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Hashable, Iterable
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arguments import floor_share, generator, is_number, shown
-from .bulk import Bulk
 from .decision import Decision
 from .errors import InputError
+from .kept import Kept
 from .ledger import Ledger
 from .offer import EVERYTHING, Offer
 from .ranges import UNIT, LossScale
@@ -22,7 +20,7 @@ from .rows import distribution_of, rows_of
 from .types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed
 
 
-class Policy(Bulk):
+class Policy(Kept):
     """The interface that all policies share, and what they need in common: arms, losses, a ledger of decisions, random numbers.
 
     A policy of your own fills in `distribution` and `update`, and works wherever policies do: simulate, compare, replay, `hsb run`. It is
@@ -75,6 +73,7 @@ class Policy(Bulk):
         self.version = 0  # changes whenever a decision could turn out otherwise
         self.rng = generator(seed)
         self.ledger = Ledger()
+        self._watch()
 
     def decide(self, context: Any, *, available: Iterable[Hashable] | None = None, u: float | None = None) -> Decision:
         """Choose an arm for a context, among those `available` if given. Nothing is learned yet.
@@ -86,17 +85,38 @@ class Policy(Bulk):
         >>> policy.decide(0.5, available=["c"]).propensity
         1.0
         """
+        guard = self.guard
+        ~guard  # noqa: B018
+        try:
+            if self._open is not None:
+                self._settle()
+            offered = self.offer.now if available is None else self.offer.mask(available)
+            if u is not None:
+                _check_u(u)
+            self._locate(context, count=True)
+            index, propensity = self._floored(offered, self.rng.random() if u is None else float(u))
+            if type(context) is not float and isinstance(context, list | dict | np.ndarray):
+                context = context.copy()  # the caller may use it again
+            names = None if offered is EVERYTHING else self.offer.names(offered)
+            decision = Decision.made(self, context, self.arms[index], propensity, names, self.ledger)
+            decision.advised, decision.seen = self._advice_on(index), self._saw()
+            return decision
+        finally:
+            guard.release()
+
+    def choose(self, context: Any, *, u: float, available: Iterable[Hashable] | None = None) -> tuple[Hashable, float]:
+        """The arm and the propensity that `decide` with this `u` in [0, 1) would give; nothing is drawn, numbered or counted.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
+        >>> policy.choose(0.5, u=0.9, available=["a", "b"])
+        ('b', 0.5)
+        """
         offered = self.offer.now if available is None else self.offer.mask(available)
-        if u is not None and not (is_number(u) and 0.0 <= u < 1.0):
-            raise InputError(f"u must be in [0, 1), a number; given {u!r}.")
-        self._locate(context, count=True)
-        index, propensity = self._floored(offered, self.rng.random() if u is None else float(u))
-        if type(context) is not float and isinstance(context, list | dict | np.ndarray):
-            context = context.copy()  # the caller may use it again
-        names = None if offered is EVERYTHING else self.offer.names(offered)
-        decision = Decision.made(self, context, self.arms[index], propensity, names, self.ledger)
-        decision.advised, decision.seen = self._advice_on(index), self._saw()
-        return decision
+        _check_u(u)
+        self._locate(context, count=False)
+        index, propensity = self._floored(offered, float(u))
+        return self.arms[index], propensity
 
     def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the loss (or the reward) of a decision: this policy's, now or later, or one from a log.
@@ -107,12 +127,19 @@ class Policy(Bulk):
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
         >>> policy.learn(hsb.Decision(context=0.2, arm=1, propensity=0.4), reward=1.0)
         """
-        if type(loss) is float and reward is None and self.loss_scale.direct and 0.0 <= loss <= 1.0:
-            value, rewarded = loss, False
-        else:
-            value, rewarded = self.loss_scale.given(loss, reward)
-        offered, index, own = self._checked(decision)
-        self._learn(decision, offered, index, own, value, rewarded)
+        guard = self.guard
+        ~guard  # noqa: B018
+        try:
+            if self._open is not None:
+                self._settle()
+            if type(loss) is float and reward is None and self.loss_scale.direct and 0.0 <= loss <= 1.0:
+                value, rewarded = loss, False
+            else:
+                value, rewarded = self.loss_scale.given(loss, reward)
+            offered, index, own = self._checked(decision)
+            self._learn(decision, offered, index, own, value, rewarded)
+        finally:
+            guard.release()
 
     def _checked(self, decision: Any) -> tuple[Masks, int, bool]:
         """What a decision offered, the number of its arm, and whether it is the policy's own; InputError where it cannot be learned."""
@@ -142,15 +169,30 @@ class Policy(Bulk):
 
     def _learn(self, decision: Decision, offered: Masks, index: int, own: bool, value: float, rewarded: bool) -> None:
         """Learn what `_checked` and `LossScale.given` found of a decision and its feedback."""
-        self._locate_decision(decision, own)
-        if rewarded or not self.loss_scale.direct:
-            value = self.loss_scale.take(value, rewarded)
-        if own:
-            self._recall(decision)
-        self._update(offered, index, value, float(decision.propensity))
-        self.rounds += 1
-        self.version += 1
-        self.ledger.close(decision, self.rounds, own=own)
+        try:
+            self._locate_decision(decision, own)
+            scale, after = self.loss_scale, None
+            if rewarded or not scale.direct:
+                after = scale.copy()
+                value = after.take(value, rewarded)
+            if own:
+                self._recall(decision)
+            self._done = []
+            self._open = self.rounds, self._done, decision, own, after
+            self._update(offered, index, value, float(decision.propensity))
+            if not self._done:  # a policy whose own `_update` does not say
+                self._done.append(0)
+            self.rounds += 1  # from here on as `_tally`, which does it again if this is interrupted
+            self.version += 1
+            if after is not None:
+                self.loss_scale = after
+            self.ledger.close(decision, self.rounds, own=own)
+            if self.rounds >= self._due:
+                self._catch_up()
+            self._open = None
+        except BaseException:
+            self._settle() if self._open is not None else self._forget()
+            raise
 
     def probabilities(self, context: Any, *, available: Iterable[Hashable] | None = None) -> Floats:
         """The distribution over arms for a context. Changes nothing.
@@ -184,10 +226,23 @@ class Policy(Bulk):
                 f"{type(self).__name__} makes no use of features of arms; given {features!r:.200} for arm {arm!r:.100}. Leave them out, or use "
                 "hsb.HSB(arms=...) without a structure."
             )
-        if not self.offer.is_back(arm):
-            self._widen()
-            self.offer.add(arm)
-        self._refresh()
+        self._take_arm(arm)
+
+    def _take_arm(self, arm: Hashable, **more: Any) -> None:
+        """Add an arm, in one step."""
+        offer = self.offer.copy()
+        if offer.is_back(arm):
+            self._offer(offer)
+        else:
+            twin = self._twin()
+            twin._widen()
+            twin.offer.add(arm)
+            twin._refresh()
+            twin._added(**more)
+            self._take_over(twin)
+
+    def _added(self) -> None:
+        """The last arm is new: what is known of it."""
 
     def remove_arm(self, arm: Hashable) -> None:
         """Never offer an arm again, until it is added back. What was learned of it is kept.
@@ -198,8 +253,9 @@ class Policy(Bulk):
         >>> policy.active_arms, policy.probabilities(0.3)
         (['a', 'c'], array([0.5, 0. , 0.5]))
         """
-        self.offer.remove(arm)
-        self._refresh()
+        offer = self.offer.copy()
+        offer.remove(arm)
+        self._offer(offer)
 
     @property
     def active_arms(self) -> list[Hashable]:
@@ -217,50 +273,6 @@ class Policy(Bulk):
         inf
         """
         return math.inf
-
-    def copy(self, *, seed: Seed = None) -> Self:
-        """An independent policy in the same state, its random numbers included unless a new `seed` is given.
-
-        >>> import hsb
-        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
-        >>> policy.copy().decide(0.3).arm == policy.decide(0.3).arm
-        True
-        """
-        twin = copy.copy(self)
-        twin.offer = self.offer.copy()
-        twin.arms = twin.offer.arms
-        twin.rng = copy.deepcopy(self.rng) if seed is None else generator(seed)
-        twin.ledger = self.ledger.fork(self.rounds)
-        twin.loss_scale = self.loss_scale.copy()
-        twin._detach()
-        twin._refresh()
-        return twin
-
-    def save(self, path: str | Path) -> None:
-        """Write the policy to a file: versioned, no code inside, written whole or not at all. `hsb.load` reads it back.
-
-        Arms must be None, booleans, numbers, strings or tuples of these.
-        """
-        from .storage import save
-
-        save(self, path)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.ledger = self.ledger.fork(self.rounds)
-        self._refresh()
-
-    def resume(self, arrays: Arrays, *, removed: Iterable[Hashable], rounds: int, clipped: int, ledger: Ledger) -> None:
-        """Go on, in a fresh policy, where another was: what a file holds of it."""
-        self.take_arrays(arrays)
-        for arm in removed:
-            self.offer.remove(arm)
-        self.rounds, self.clipped, self.ledger = rounds, clipped, ledger.fork(rounds)
-        self._refresh()
-
-    def become(self, other: Self) -> None:
-        """Take over the state of another policy of the same kind, which is not used any more: how a checkpoint goes on."""
-        self.__setstate__(dict(vars(other)))
 
     @property
     def nbytes(self) -> int:
@@ -321,7 +333,7 @@ class Policy(Bulk):
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         """Learn the scaled loss of an arm at the located context. `rounds` counts it only afterwards."""
-        self.update(self._context, index, loss, propensity)
+        self._commit(self.update, self._context, index, loss, propensity)
 
     def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
         """A whole table of contexts, checked, one row each, and how many were clipped."""
@@ -371,13 +383,6 @@ class Policy(Bulk):
         """Make room for one more arm; `arms` does not have it yet."""
         raise InputError(f"{type(self).__name__} cannot take another arm while running. Make a new one with all the arms.")
 
-    def _detach(self) -> None:
-        """Copy the state, in a policy that still shares it with another."""
-        shared = ("offer", "arms", "rng", "ledger", "loss_scale")
-        for name, value in vars(self).items():
-            if name not in shared:
-                setattr(self, name, copy.deepcopy(value))
-
     def _shown(self) -> dict[str, Any]:
         """What `repr` says of it."""
         return {} if type(self).settings is Policy.settings else self.settings()
@@ -385,3 +390,8 @@ class Policy(Bulk):
     def _refresh(self) -> None:
         """Scratch and look-up tables, after the arms or the arrays changed."""
         self.version += 1
+
+
+def _check_u(u: Any) -> None:
+    if not (is_number(u) and 0.0 <= u < 1.0):
+        raise InputError(f"u must be in [0, 1), a number; given {u!r}.")

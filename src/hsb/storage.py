@@ -13,18 +13,21 @@ import struct
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
 from .archive import HEADER, Archive
+from .arguments import generator as drawn_from
 from .budget import limited
 from .errors import FileError, InputError
 from .generators import STATES, from_plain, generator, plain
+from .guard import locked
 from .ledger import Ledger
 from .plain import decode_arm, encode_arm
 from .policies import Policy
 from .replacing import file_path, replacing, write_atomically
+from .types import Seed
 
 __all__ = ["DAMAGE", "FORMAT", "VERSION", "described", "from_plain", "load", "pack", "plain", "replacing", "save", "unpack"]
 __all__ += ["write_atomically"]
@@ -43,10 +46,12 @@ def save(policy: Policy, path: str | Path) -> None:
     write_atomically(file_path(path, "save"), pack(policy))
 
 
-def load(path: str | Path, **given: Any) -> Policy:
+def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **given: Any) -> Policy:
     """Read a policy; it goes on exactly where it was saved.
 
-    What a file cannot hold is given again: `experts=` of an Exp4 whose experts are functions.
+    Its random numbers too: processes that load one file draw the same arms. `seed`, a number, a `numpy.random.Generator` or None, which
+    takes fresh ones from the operating system, gives it others. What a file cannot hold is given again: `experts=` of an Exp4 whose experts
+    are functions.
 
     >>> import hsb, tempfile, pathlib
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=1)
@@ -59,9 +64,12 @@ def load(path: str | Path, **given: Any) -> Policy:
     path = file_path(path, "load")
     if path.exists() and not path.is_file():
         raise FileError(f"{path}: no ordinary file, so there is no policy in it. Name the file that save wrote.")
+    drawn = None if isinstance(seed, str) and seed == "file" else drawn_from(seed)
     with path.open("rb") as file:
         try:
-            return unpack(file, given)
+            policy = unpack(file, given)
+            policy.rng = policy.rng if drawn is None else drawn
+            return policy
         except DAMAGE as error:
             if isinstance(error, FileError):
                 raise FileError(f"{path}: {error}") from None
@@ -82,6 +90,7 @@ def described(policy: Policy) -> dict[str, Any]:
     }
 
 
+@locked
 def pack(policy: Policy) -> bytes:
     """The bytes of a policy's file; InputError where its arms or its random generator cannot be written."""
     ledger, name = policy.ledger, type(policy.rng.bit_generator).__name__
@@ -90,6 +99,7 @@ def pack(policy: Policy) -> bytes:
     arrays = policy.to_arrays()
     header = {"format": FORMAT, "version": VERSION, **described(policy), "clipped": policy.clipped}
     header |= {"issued": ledger.issued, "stream": ledger.stream, "past": ledger.past}
+    header |= {"elsewhere": ledger.elsewhere.plain()} if ledger.elsewhere.blocks else {}
     header["arrays"] = {name: [array.dtype.kind, *array.shape] for name, array in arrays.items()}
     text, buffer = json.dumps(header), io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
@@ -116,7 +126,7 @@ def unpack(source: bytes | BinaryIO, given: dict[str, Any]) -> Policy:
         }
         common |= {name: header[name] for name in ("outside", "floor") if name in header}
         common["seed"] = generator(header["generator"])
-        ledger = Ledger.unpacked(counts["issued"], archive.read("ledger"), header["stream"], header["past"])
+        ledger = Ledger.unpacked(counts["issued"], archive.read("ledger"), header["stream"], header["past"], header.get("elsewhere"))
         with limited(archive.bytes / 8):
             policy = kind.from_settings({**header["settings"], **given}, common)
             policy.loss_scale.resume(header)

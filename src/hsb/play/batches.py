@@ -1,5 +1,7 @@
 """A policy on its way through a log: batch by batch."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -22,9 +24,12 @@ class Play:
 
     def batch(self, batch: Batch, contexts: Any) -> None:
         """Play a batch, in pieces: a piece ends where an arm appears that the policy does not know."""
+        if len(batch):
+            with self.policy.guard:
+                self._batch(batch, contexts)
+
+    def _batch(self, batch: Batch, contexts: Any) -> None:
         policy = self.policy
-        if not len(batch):
-            return
         points, clipped = checked_contexts(policy, batch, contexts)
         policy.loss_scale.check(batch.reward, "The reward of event {}")
         policy.clipped += clipped
@@ -54,6 +59,8 @@ class Play:
     def _add(self, batch: Batch, pool: int) -> None:
         for arm in batch.pools[pool]:
             if self.places[arm] < 0:
+                self.places[arm] = self.policy.offer.index.get(batch.arms[arm], -1)  # another thread may have added it
+            if self.places[arm] < 0:
                 self.places[arm] = len(self.policy.arms)
                 self.policy.add_arm(batch.arms[arm])
 
@@ -72,28 +79,39 @@ class Play:
         if not some.all():  # nothing that the policy may play was on offer
             offers = some[pool]
             rows, pool = begin + np.flatnonzero(offers), pool[offers]
-        shown, rewards, scale = self.places[batch.arm[rows]], batch.reward[rows], self.policy.loss_scale
+        shown, rewards = self.places[batch.arm[rows]], batch.reward[rows]
         points, propensities, at = points[rows], batch.propensity[rows], 0
         while at < len(pool):  # once, unless the range of losses is found on the way
-            n, losses = scale.ahead(rewards[at:, None], rewarded=True)
+            n, losses = self.policy.loss_scale.ahead(rewards[at:, None], rewarded=True)
             part = slice(at, at + n)
-            learned = self._learn(Rows(points[part], masks, pool[part], shown[part], losses[:, 0]), propensities[part])
+            learned = self._learn(
+                Rows(points[part], masks, pool[part], shown[part], losses[:, 0]), propensities[part], rewards[part]
+            )
             self._count(rewards[part][learned])
             at += n
 
     def _count(self, rewards: Floats) -> None:
         """Rewards that were learned."""
-        self.policy.loss_scale.learned(rewards, rewarded=True)
         counted = self.policy.loss_scale.moved(rewards)
         self.matched += len(counted)
         self.total += float(counted.sum())
         self.squares += float(counted @ counted)
 
-    def _learn(self, rows: Rows, propensities: Floats) -> Ints:
+    def _learn(self, rows: Rows, propensities: Floats, rewards: Floats) -> Ints:
         """Which of the rows were learned."""
-        learned = self.policy.replay_rows(rows)
-        self.policy.version += 1
-        return learned
+        with self._met(rewards):
+            return self.policy.replay_rows(rows)
+
+    @contextmanager
+    def _met(self, rewards: Floats) -> Iterator[None]:
+        """Whatever ends the learning of rows with these rewards, the policy's range of losses learns of those that it learned."""
+        begun, scale = self.policy.rounds, self.policy.loss_scale
+        try:
+            yield
+        finally:
+            learned = self.policy.rounds - begun
+            if learned:
+                self.policy.met(scale, rewards[self.policy.first_learned(learned)], rewarded=True)
 
 
 def checked_contexts(policy: Policy, batch: Batch, contexts: Any) -> tuple[NDArray[Any], int]:

@@ -49,7 +49,7 @@ def learn_from(
 class _Learning(Play):
     """A policy that learns what was shown instead of choosing."""
 
-    def _learn(self, rows: Rows, propensities: Floats) -> Ints:
+    def _learn(self, rows: Rows, propensities: Floats, rewards: Floats) -> Ints:
         bad = ~((propensities > 0.0) & (propensities <= 1.0))
         if bad.any():
             raise InputError(
@@ -60,5 +60,6 @@ class _Learning(Play):
         if len(learned):
             points, masks, pool, arm, losses = rows
             some = Rows(points[learned], masks, pool[learned], arm[learned], losses[learned])
-            self.policy.learn_rows(some, propensities[learned])
+            with self._met(rewards[learned]):
+                self.policy.learn_rows(some, propensities[learned])
         return learned

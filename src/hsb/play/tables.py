@@ -67,6 +67,18 @@ def simulate(
     """
     if not isinstance(policy, Policy):
         raise InputError(f"simulate needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {policy!r}.")
+    with policy.guard:
+        return _simulated(policy, contexts, losses, rewards, available, progress)
+
+
+def _simulated(
+    policy: Policy,
+    contexts: ArrayLike,
+    losses: ArrayLike | None,
+    rewards: ArrayLike | None,
+    available: ArrayLike | None,
+    progress: Callable[[int, int], None] | None,
+) -> Run:
     points, clipped = policy.check(contexts)
     name, given = losses_or_rewards("simulate", losses, rewards)
     table = np.ascontiguousarray(numbers(name, given))
@@ -83,16 +95,17 @@ def simulate(
     for begin in range(0, total, CHUNK):  # a chunk fits the cache, and Ctrl-C is heard between chunks
         at, end = begin, min(begin + CHUNK, total)
         while at < end:  # once, unless the range of losses is found on the way: no row may know of it what comes later
-            n, scaled = scale.ahead(table[at:end], rewarded)
+            n, scaled = policy.loss_scale.ahead(table[at:end], rewarded)
             part = slice(at, at + n)
-            played[part], chances[part] = policy.play(points[part], masks[part], scaled, to_come=total - at)
+            played[part], chances[part] = policy.play(
+                points[part], masks[part], scaled, to_come=total - at, given=table[part], rewarded=rewarded
+            )
             table[part].ravel().take(rows[:n] + played[part], out=suffered[part], mode="clip")
-            scale.learned(suffered[part], rewarded)
             at += n
         if progress is not None:
             progress(end, total)
     if rewarded:
-        suffered = scale.losses(suffered)
+        suffered = policy.loss_scale.losses(suffered)
     labels = np.empty(len(policy.arms), dtype=object)
     labels[:] = policy.arms
     numbered = all(type(a) is int and a == i for i, a in enumerate(policy.arms))

@@ -136,8 +136,8 @@ class BestFixed(Leader):
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         leaves = self.locator.keys(points)
-        self._kernels.play_known(self._mapping, self.totals, leaves, masks, arms)
         chances[:] = 1.0
+        self._commit(self._kernels.play_known, self._mapping, self.totals, leaves, masks, arms, rounds=len(us))
 
     def _fit(self, points: Floats, table: Floats, regions: int | None, *, rewarded: bool) -> None:
         scale, table = self.loss_scale, self.loss_scale.moved(table)

@@ -128,14 +128,16 @@ class CsbFtpl(Leader):
             laplace.least(self.totals[leaf], offered, noise, p)
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        self.totals[self._leaf, index] += min(loss / propensity, self._kernels.MOST)
+        total = self.totals[self._leaf, index] + min(loss / propensity, self._kernels.MOST)
+        self._commit(self.totals.__setitem__, (self._leaf, index), total)
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         n = len(us)
         t = np.arange(self.rounds + 1, self.rounds + 1 + n)
         noises, mosts = np.full(n, self._size(t)), np.full(n, self._limit(t), dtype=np.int64)
         leaves = self.locator.keys(points)
-        self._kernels.play_perturbed(self.totals, leaves, masks, losses, us, noises, mosts, self._work, arms, chances)
+        given = (self.totals, leaves, masks, losses, us, noises, mosts, self._work, arms, chances)
+        self._commit(self._kernels.play_perturbed, *given, rounds=n)
 
     def _size(self, t: Any) -> Any:
         """The noise of round t, or of an array of rounds. With one arm there is nothing to choose, and any noise will do."""

@@ -100,15 +100,13 @@ class EpochGreedy(Leader):
             p /= p.sum()
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        self._kernels.learn_epoch(
-            self._mapping, self.totals, self.counts, self._leaf, index, loss, propensity, self._price, self._work
-        )
+        given = (self._mapping, self.totals, self.counts, self._leaf, index, loss, propensity, self._price, self._work)
+        self._commit(self._kernels.learn_epoch, *given)
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         leaves = self.locator.keys(points)
-        self._kernels.play_epochs(
-            self._mapping, self.totals, self.counts, leaves, masks, losses, us, self._price, self._work, arms, chances
-        )
+        given = (self._mapping, self.totals, self.counts, leaves, masks, losses, us, self._price, self._work, arms, chances)
+        self._commit(self._kernels.play_epochs, *given, rounds=len(us))
 
     def _log_count(self) -> float:
         return log_mappings(leaves=self.structure.leaves, arms=len(self.arms), regions=self.regions)

@@ -103,6 +103,7 @@ class Exp4(Weighted):
         if isinstance(self.experts, Mappings):
             super()._locate(context, count=count)
         elif context is not self._located:
+            self._located = _NOTHING
             self._advice, self._row = self._advised([context]), 0
             self._located = context if is_number(context) else _NOTHING  # a number cannot have changed since
 
@@ -127,7 +128,7 @@ class Exp4(Weighted):
         if isinstance(self.experts, Mappings):
             super()._locate_row(row)
         else:
-            self._advice, self._row, self._located = row[None], 0, _NOTHING
+            self._located, self._advice, self._row = _NOTHING, row[None], 0
 
     def _widen(self) -> None:
         if isinstance(self.experts, Mappings):

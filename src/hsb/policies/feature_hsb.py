@@ -12,9 +12,7 @@ from ..decision import Decision
 from ..errors import InputError
 from ..features import Encoder, Features
 from ..features.arms import ArmFeatures
-from ..offer import EVERYTHING
 from ..ranges import UNIT
-from ..rows import Rows
 from ..state import (
     Member,
     State,
@@ -30,19 +28,18 @@ from ..state import (
     warm_start,
     width_for,
 )
-from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed
-from .encoded import FEWEST, Encoded
+from ..types import Arms, Arrays, Ints, Masks, Outside, Range, Seed
+from .encoded import Encoded
+from .feature_tables import FeatureTables
 from .hsb import own_signature
 from .mixture import Mixture
-from .one_feature import FIXED, MIXTURE, PANEL, OneFeature
+from .one_feature import FIXED, MIXTURE, PANEL
 
 if TYPE_CHECKING:
     from ..explain import Explanation
 
-CHUNK = 1024  # rows encoded at once
 
-
-class FeatureHSB(OneFeature):
+class FeatureHSB(FeatureTables):
     """What `hsb.HSB(arms=...)` makes where no structure is given: contexts are dicts, rows or numbers, as people have them.
 
     A panel of models (`kernels/panel.py`) advises; beside it stand, for the guarantee, the best single arm and a tree over each feature: of
@@ -183,19 +180,48 @@ class FeatureHSB(OneFeature):
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         locator, noted = self.locator, self._noted
         self._noted = -1.0
-        if locator.news:  # it is taken in first, so that the models learn it; trees and advice are as they were decided by
-            decided = noted >= 0.0
-            cells = locator.cells if decided else None
-            self._take_in(locator.context)
-            locator.again()
-            locator.put(cells)
-            self._visited = False
-            if decided and self._advised < 0.0:
-                self._advised = noted
+        if locator.news:
+            twin = self._apart()
+            twin._learn_news(locator, noted, offered, index, loss, propensity)
+            self._commit(vars(self).update, vars(twin))
+        else:
+            self._raws = self.rounds, locator.raw[None]
+            super()._update(offered, index, loss, propensity)
+
+    def _learn_news(self, seen: Encoded, noted: float, offered: Masks, index: int, loss: float, propensity: float) -> None:
+        """In a twin: what is new is taken in first, so that the models learn it; trees and advice are as they were decided by."""
+        self._take_in(seen.context)
+        self.locator.context = seen.context
+        self.locator.again()
+        self.locator.put(seen.cells if noted >= 0.0 else None)
+        self._visited = False
+        if noted >= 0.0 and self._advised < 0.0:
+            self._advised = noted
         super()._update(offered, index, loss, propensity)
-        locator.encoder.observe(locator.raw)
-        if locator.encoder.due:
-            self._refit(self.rounds + 1)
+        self.encoder.observe(self.locator.raw)
+
+    def _apart(self) -> Self:
+        """A twin whose encoder and state are its own: what is changed there is taken over in one step, or not at all."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        twin._idle()
+        twin.locator, twin.state = self.locator.copy(), self.state.copy()
+        return twin
+
+    def _catch_up(self) -> None:
+        super()._catch_up()
+        behind = self.rounds - self.encoder.rows
+        if behind > 0:
+            begun, raw = self._raws
+            last = self.rounds - begun
+            self.encoder.observe_rows(np.ascontiguousarray(raw[last - behind : last]))
+        if self.encoder.due:
+            self._refit(self.rounds)
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._noted = -1.0
+        self.locator.forget()
 
     def _take_in(self, context: Any) -> None:
         """Make room for what is new in a context: features, categories, missing values."""
@@ -220,11 +246,13 @@ class FeatureHSB(OneFeature):
 
     def _refit(self, rounds: int) -> None:
         """After `rounds` rounds: new scales and edges; models go on in the new units."""
-        a, c = self.encoder.refit()
-        rescale(self.state.members[1], a, c, self.encoder.missing_places)
-        self._lean(rounds)
-        self._visited = False
-        self.version += 1
+        twin = self._apart()
+        a, c = twin.encoder.refit()
+        rescale(twin.state.members[1], a, c, twin.encoder.missing_places)
+        twin._lean(rounds)
+        twin._visited = False
+        twin.version += 1
+        vars(self).update(vars(twin))
 
     def add_arm(self, arm: Hashable, *, features: Any = None) -> None:
         """Add an arm while running, or bring a removed one back; `features`, a dict, say what it is like.
@@ -246,83 +274,16 @@ class FeatureHSB(OneFeature):
         known = self._arm_features
         if new or (features is not None and is_hashable(arm)):
             known = known.known(len(self.arms) if new else self.offer.number(arm), arm, features)
-        super().add_arm(arm)
+        if new:
+            self._take_arm(arm, known=known, warm=features is not None)
+        else:
+            super().add_arm(arm)
+            self._arm_features = known
+
+    def _added(self, *, known: ArmFeatures, warm: bool) -> None:  # type: ignore[override]
         self._arm_features = known
-        if new and features is not None:
+        if warm:
             warm_start(self.state.members[1], len(self.arms) - 1, known.similarity(len(self.arms) - 1))
-
-    # -- tables --------------------------------------------------------------------------------------------------------
-
-    def _parts(self, points: Any, n: int) -> Any:
-        """Cut rows where the encoder changes: (start, stop, raw rows), or (row, row + 1, None) for one that has something new."""
-        at, size = 0, FEWEST
-        while at < n:
-            encoder = self.encoder
-            left = (1 << max(1, encoder.rows.bit_length())) - encoder.rows if encoder.rows >= 1 else 1
-            stop = min(n, at + size, at + left)
-            raw, news = points.raw(encoder, at, stop)
-            size = min(2 * size, CHUNK)
-            if news.any():
-                stop, size = at + int(np.argmax(news)), FEWEST
-            known, stop = stop > at, max(stop, at + 1)
-            yield at, stop, raw[: stop - at] if known else None
-            at = stop
-
-    def _play(self, points: Any, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
-        begun = self.rounds
-        self.locator.forget()
-        for start, stop, raw in self._parts(points, len(us)):
-            self.rounds, some = begun + start, slice(start, stop)
-            if raw is None:
-                offered = masks[start] if not masks[start].all() else EVERYTHING
-                self._locate_row(points[start])
-                arms[start], chances[start] = index, chance = self._floored(offered, float(us[start]))
-                self._note(index)
-                self._update(offered, index, float(losses[start, index]), chance)
-                continue
-            self._visited = False
-            keys = self.locator.keys_of(raw)
-            table = self.state.tables.Rounds(keys, masks[some] if masks.shape[1] else None, None, losses[some], us[some])
-            out = self.state.tables.Out(arms[some], chances[some], np.empty(stop - start))
-            for part in self._stretches(stop - start):
-                self.state.play(table, out, part)
-            self._observed(raw)
-
-    def _observed(self, raw: Floats) -> None:
-        self.encoder.observe_rows(np.ascontiguousarray(raw))
-        if self.encoder.due:
-            self._refit(self.rounds)
-
-    def learn_rows(self, rows: Rows, chances: Floats) -> None:
-        begun, n = self.rounds, len(rows.arm)
-        self.locator.forget()
-        for start, stop, raw in self._parts(rows.points, n):
-            self.rounds, some = begun + start, slice(start, stop)
-            if raw is None:
-                self._locate_row(rows.points[start])
-                self._plain = True
-                self._update(rows.offered(start), int(rows.arm[start]), float(rows.losses[start]), float(chances[start]))
-                continue
-            self._visited = False
-            table = self.state.tables.Rounds(
-                self.locator.keys_of(raw),
-                rows.masks,
-                rows.pool[some],
-                rows.losses[some],
-                None,
-                rows.arm[some],
-                np.ascontiguousarray(chances[some]),
-            )
-            for part in self._stretches(stop - start):
-                self.state.set_shift(0.0)
-                self.state.learn(table, part)
-            self.state.set_shift(self._shift)
-            self._observed(raw)
-        self.rounds = begun + n
-        self.version += 1
-
-    def replay_rows(self, rows: Rows) -> Ints:
-        return super(Mixture, self).replay_rows(rows)
 
     # -- in words ------------------------------------------------------------------------------------------------------
 

@@ -55,16 +55,19 @@ class Leaning(HSB, listed=False):
         step = len(self.arms) * self.rate
         even = min(MOST, step * shift)
         shift = min(shift, even / step)
-        if shift != self._shift:
-            self._since = rounds
-        self._shift, self._shifted = shift, self._shifted or shift > 0.0
-        self.even = max(self.floor, even)
+        since = self._since if shift == self._shift else rounds
+        shifted, even = self._shifted or shift > 0.0, max(self.floor, even)
+        vars(self).update(_shift=shift, _shifted=shifted, _since=since, even=even)  # one step
         self.state.set_shift(shift)
         self.state.set_floor(self.even)
 
     def _locate_decision(self, decision: Decision, own: bool) -> None:
         super()._locate_decision(decision, own)
         self._plain = not own or decision.rounds < self._since
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._plain = False
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         plain, self._plain = self._plain, False

@@ -92,16 +92,15 @@ class LinUCB(Policy):
         p[:] = np.where(p == low, 1.0 / ties, 0.0)
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        self._kernels.update(self.state, self.updates, index, loss, self.ridge, self._work)
+        self._commit(self._kernels.update, self.state, self.updates, index, loss, self.ridge, self._work)
 
     def check(self, contexts: ArrayLike) -> tuple[Table, int]:
         return self.space.check(contexts)
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         points = self._coordinates(points)
-        self._kernels.play(
-            self.state, self.updates, points, masks, losses, us, self.alpha, self.ridge, self._work, self._p, arms, chances
-        )
+        fixed = (self.alpha, self.ridge, self._work, self._p, arms, chances)
+        self._commit(self._kernels.play, self.state, self.updates, points, masks, losses, us, *fixed, rounds=len(us))
 
     def _coordinates(self, points: Floats) -> Floats:
         return np.ascontiguousarray(self.space.to_unit(points) if self._scaled else points)

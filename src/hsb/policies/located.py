@@ -22,6 +22,10 @@ class Located(Policy, listed=False):
             if count:
                 self.clipped += clipped
 
+    def _forget(self) -> None:
+        super()._forget()
+        self._visited = False
+
     def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
         return self.locator.check(contexts)
 

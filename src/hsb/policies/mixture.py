@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import elementary
 from ..arguments import flag, is_number
+from ..bulk import rounds_in
 from ..decision import Decision
 from ..errors import InputError
 from ..locators import Keys, Nowhere
@@ -33,6 +34,7 @@ class Mixture(Rated, Located, listed=False):
     _advised: float
     floors_tables = True
     _own = ("locator", "state")
+    _later = -1.0  # what `_late` will be once the round at hand is learned; -1: what it is
     _shifted = False  # were losses learned less a number set beforehand?
     _against: str = "the mapping that explain() shows"
 
@@ -71,20 +73,22 @@ class Mixture(Rated, Located, listed=False):
         raise NotImplementedError
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
-        self._visited = offered is EVERYTHING
-        return self.state.decide(self.locator.key, None if self._visited else offered, u)
+        self._visited, every = False, offered is EVERYTHING
+        found = self.state.decide(self.locator.key, None if every else offered, u)
+        self._visited = every
+        return found
 
     def _fill(self, offered: Masks, p: Floats) -> None:
-        self._visited = offered is EVERYTHING
-        self.state.fill(self.locator.key, None if self._visited else offered, p)
+        self._visited, every = False, offered is EVERYTHING
+        self.state.fill(self.locator.key, None if every else offered, p)
+        self._visited = every
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         all_offered = offered is EVERYTHING or bool(offered.all())
         advised, self._advised = self._advised, -1.0
         visited, self._visited = self._visited and all_offered and advised < 0.0, False
-        self.state.update(self.locator.key, None if all_offered else offered, index, loss, propensity, visited, advised)
-        if self.rounds + 1 + self._late >= self._stretch.until:
-            self._turn(self.rounds + 1)
+        offers = None if all_offered else offered
+        self.state.update(self.locator.key, offers, index, loss, propensity, visited, advised, self._done)
 
     def _advice_on(self, index: int) -> float:
         return self.state.advised(index)
@@ -92,26 +96,45 @@ class Mixture(Rated, Located, listed=False):
     def _recall(self, decision: Decision) -> None:
         """What was advised then; and where feedback is late, its rounds count as more, so that the rate falls faster (`docs/proofs.md`)."""
         if self.rounds > decision.rounds >= 0:
-            self._late += 2.0 * (self.rounds - decision.rounds) / len(self.arms)
+            self._later = self._late + 2.0 * (self.rounds - decision.rounds) / len(self.arms)
+            self._due = 0
             self._advised = decision.advised
+
+    def _catch_up(self) -> None:
+        if self._later >= 0.0:
+            self._late = self._later
+            self._later = -1.0
+            self._due = math.ceil(self._stretch.until - self._late)
+        super()._catch_up()
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._advised = -1.0
+        if not rounds_in(self._done):
+            self._later = -1.0
 
     def _turn(self, rounds: int) -> None:
         super()._turn(rounds)
+        self._set_pace()
+
+    def _set_pace(self) -> None:
+        """Tell the state what the stretch is."""
         _, _, drift, head_drift = self._stretch
         price = self._stretch.sharing(len(self.arms)) / self.rate
         gamma = self.rate / 2.0 if self.implicit else 0.0
         self.state.set_pace(self.rate, gamma=gamma, drift=drift, head_drift=head_drift, price=price, floor=self.even)
 
-    def _flatten(self, r: float) -> None:
-        self.state.flatten(r)
-        self._phases += 1
+    def _flatten(self, r: float) -> dict[str, Any]:
+        state = self.state.copy()
+        state.flatten(r)
+        return {"state": state, "_phases": self._phases + 1}
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         self._visited = False
         table = self.state.tables.Rounds(self.locator.keys(points), masks if masks.shape[1] else None, None, losses, us)
         out = self.state.tables.Out(arms, chances, np.empty(len(us)))
         for part in self._stretches(len(us)):
-            self.state.play(table, out, part, to_come=to_come - part.start)
+            self.state.play(table, out, part, to_come=to_come - part.start, done=self._done)
 
     def decide_rows(self, points: Table, masks: Masks, us: Floats) -> tuple[Ints, Floats, Floats]:
         if self.even > 0.0 or len(us) < MANY:
@@ -124,15 +147,19 @@ class Mixture(Rated, Located, listed=False):
         return out.arms, out.chances, out.advised
 
     def learn_rows(self, rows: Rows, chances: Floats) -> None:
-        self._visited, n, before = False, len(rows.arm), self.rounds
+        self._visited, n, self._which = False, len(rows.arm), np.arange
         keys = self.locator.keys(rows.points)
         table = self.state.tables.Rounds(
             keys, rows.masks, rows.pool, rows.losses, None, rows.arm, np.ascontiguousarray(chances)
         )
-        for part in self._stretches(n):
-            self.state.learn(table, part)
-        self.rounds = before + n
-        self.version += 1
+        try:
+            self._begin()
+            for part in self._stretches(n):
+                self.state.learn(table, part, done=self._done)
+            self._end()
+        except BaseException:
+            self._settle()
+            raise
 
     def distributions(self, rows: Rows) -> Floats:
         """What it would play on every row of a log, a column an arm. O(rows * nodes * arms), compiled."""
@@ -156,13 +183,18 @@ class Mixture(Rated, Located, listed=False):
         memory = kernels.Memory(np.empty(shape), np.empty(shape), np.full(PLACES, -1, dtype=np.int64))
         learned = kernels.Learned(np.empty(len(us), dtype=np.int64), np.empty(len(us)))
         events = kernels.Events(self.locator.keys(rows.points), pool, rows.arm, rows.losses, us)
-        at, begun = (0, 0), self.rounds
-        while at[0] < len(us):
-            most = math.ceil(self._stretch.until - self._late) - begun
-            at = self.state.replay(offers, events, memory, most, learned, at)
-            self.rounds = begun + at[1]
-            if self.rounds + self._late >= self._stretch.until:
-                self._turn(self.rounds)
+        at, begun, self._which = (0, 0), self.rounds, lambda k: learned.rows[:k]
+        try:
+            self._begin()
+            while at[0] < len(us):
+                most = math.ceil(self._stretch.until - self._late) - begun
+                at = self.state.replay(offers, events, memory, most, learned, at, self._done)
+                self.rounds = begun + at[1]
+                self._catch_up()
+            self._end()
+        except BaseException:
+            self._settle()
+            raise
         return np.asarray(learned.rows[: at[1]])
 
     def certificate(self, delta: float | None = None) -> Certificate:

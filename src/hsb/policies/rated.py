@@ -45,19 +45,33 @@ class Rated(Policy, listed=False):
             return Falling(self._prior_bound(), arms=len(self.arms))
         return Constant(self.learning_rate)
 
-    def _flatten(self, r: float) -> None:
-        """The rate falls by the factor r."""
+    def _flatten(self, r: float) -> dict[str, Any]:
+        """The rate falls by the factor r: the attributes that change, what was learned copied and flattened."""
         raise NotImplementedError
 
     def _turn(self, rounds: int) -> None:
-        """After `rounds` rounds: the stretch that they have come to."""
-        self._stretch = self.schedule.stretch(int(rounds + self._late))
-        rate = self._stretch.rate
+        """After `rounds` rounds: the stretch that they have come to, all of it in one step."""
+        self._go_on()
+        stretch = self.schedule.stretch(int(rounds + self._late))
+        rate, found = stretch.rate, {}
         if rounds > 0 and rate != self.rate:
             rate = min(rate, self.rate)
             if rate < self.rate:
-                self._flatten(rate / self.rate)
-        self.rate = rate
+                found = self._flatten(rate / self.rate)
+        self._ahead = found | {"rate": rate, "_stretch": stretch, "_due": math.ceil(stretch.until - self._late)}
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Be what the new stretch makes of it. Where that is interrupted, it is done again."""
+        if self._ahead is not None:
+            for name, value in self._ahead.items():
+                setattr(self, name, value)
+            self._ahead = None
+
+    def _catch_up(self) -> None:
+        self._go_on()
+        if self.rounds + self._late >= self._stretch.until:
+            self._turn(self.rounds)
 
     def _stretches(self, n: int) -> Iterator[slice]:
         """The next n rounds cut where rate or drift change; in between, the turn."""
@@ -72,6 +86,7 @@ class Rated(Policy, listed=False):
 
     def _refresh(self) -> None:
         super()._refresh()
+        self._go_on()
         if self.horizon is not None:
             self._set_rate(self.horizon, None)
             if self.rounds > 0 and self.learning_rate is not None:

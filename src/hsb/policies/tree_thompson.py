@@ -1,6 +1,8 @@
 """A context tree with Thompson sampling: the same two passes as HSB's, with Beta counts in the nodes."""
 
+import operator
 from collections.abc import Iterable
+from itertools import starmap
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +14,7 @@ from ..kernels import header as h
 from ..locators import Keys
 from ..quantise import WORD, digit_bits, key_words
 from ..ranges import UNIT
-from ..state import Member, aligned_zeros, chain_prior, checked, cleared, resized
+from ..state import Member, aligned_zeros, chain_prior, checked, resized
 from ..structures import KaryTree, Structure, from_dict
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 from .located import Located
@@ -99,7 +101,12 @@ class TreeThompson(Located):
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         key, keep = self.locator.key, 1.0 if self.forgetting is None else self.forgetting
-        while not self._kernels.update(*self._tree, key, index, loss, *self.prior, keep, len(self.arms)):
+        done: list[Any] = self._done
+        while True:
+            given = (*self._tree, key, index, loss, *self.prior, keep, len(self.arms))
+            done.extend(map(operator.not_, starmap(self._kernels.update, (given,))))  # 0 where it was learned, in the same step
+            if not done[-1]:
+                return
             self._grow()
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
@@ -107,7 +114,9 @@ class TreeThompson(Located):
         chances[:] = np.nan
         done = 0
         while True:
-            done = self._kernels.play(*self._tree, keys, masks, losses, us, *self.prior, keep, arms, done)
+            given = (*self._tree, keys, masks, losses, us, *self.prior, keep, arms, done)
+            self._done.extend(zip(starmap(self._kernels.play, (given,)), (0,), strict=False))  # (rounds so far, 0)
+            done = self._done[-1][0]
             if done == len(us):
                 return
             self._grow(to_come - done)
@@ -169,7 +178,7 @@ class TreeThompson(Located):
         self._work = np.empty((len(self.arms), beta.COLUMNS))
 
     def to_arrays(self) -> Arrays:
-        floats, ints = cleared(self._tree)
+        floats, ints = self._tree.settled()
         return {"floats": floats, "ints": ints}
 
     def take_arrays(self, arrays: Arrays) -> None:

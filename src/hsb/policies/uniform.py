@@ -41,11 +41,13 @@ class Uniform(Policy):
         if masks.shape[1] == 0:
             arms[:] = np.minimum((us * len(self.arms)).astype(np.int64), len(self.arms) - 1)
             chances[:] = 1.0 / len(self.arms)
+            self._commit(bool, rounds=len(us))
             return
         counts = masks.sum(axis=1, dtype=np.int64)
         nth = np.minimum((us * counts).astype(np.int64), counts - 1)
         arms[:] = np.argmax(np.cumsum(masks, axis=1, dtype=np.int64) > nth[:, None], axis=1)
         chances[:] = 1.0 / counts
+        self._commit(bool, rounds=len(us))
 
     def settings(self) -> dict[str, Any]:
         return {}

@@ -47,19 +47,20 @@ class Weighted(Rated, Located, listed=False):
 
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         x = self.rate * loss / propensity
-        self._kernels.learn(self._logs, self._weights, self._advice, self._row, offered, index, x)
-        if self.rounds + 1 == self._stretch.until:
-            self._turn(self.rounds + 1)
+        self._commit(self._kernels.learn, self._logs, self._weights, self._advice, self._row, offered, index, x)
 
-    def _flatten(self, r: float) -> None:
-        self._logs = (1.0 - r) * self._log_prior + r * (self._logs - self._logs.max())
-        self._kernels.rescale(self._logs, self._weights)
+    def _flatten(self, r: float) -> dict[str, Any]:
+        logs = (1.0 - r) * self._log_prior + r * (self._logs - self._logs.max())
+        weights = self._weights.copy()
+        self._kernels.rescale(logs, weights)
+        return {"_logs": logs, "_weights": weights}
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         advice, which = self._rows(points)
         table = self._kernels.Table(advice, which, masks, losses, us)
         for part in self._stretches(len(us)):
-            self._kernels.play(self._logs, self._weights, table, self.rate, self._p, arms, chances, part.start, part.stop)
+            given = (self._logs, self._weights, table, self.rate, self._p, arms, chances, part.start, part.stop)
+            self._commit(self._kernels.play, *given, rounds=part.stop)
 
     @property
     def weights(self) -> Floats:

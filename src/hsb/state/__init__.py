@@ -4,14 +4,14 @@ from .advisor import depth_for, make_advisor
 from .graphs import make_graph
 from .heads import add_options, hang, make_head, make_one_of
 from .intervals import make_intervals
-from .member import Kind, Member, Walk, aligned_zeros, checked, cleared, resized
+from .member import Kind, Member, Walk, aligned_zeros, checked, resized
 from .panel import make_panel, rescale, resized_panel, room_for, set_places, width_for
 from .panel_files import Panel as _Panel  # noqa: F401  (known by its number from here on)
 from .state import State
 from .trees import chain_prior, make_cells, make_tree
 from .warm import warm_start
 
-__all__ = ["Kind", "Member", "State", "Walk", "aligned_zeros", "chain_prior", "checked", "cleared", "depth_for", "hang"]
+__all__ = ["Kind", "Member", "State", "Walk", "aligned_zeros", "chain_prior", "checked", "depth_for", "hang"]
 __all__ += ["make_advisor"]
 __all__ += ["add_options", "make_panel", "rescale", "resized_panel", "room_for", "set_places", "width_for"]
 __all__ += ["make_cells", "make_graph", "make_head", "make_intervals", "make_one_of", "make_tree", "resized", "warm_start"]

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import math
+
 import numpy as np
 
 from .. import elementary

@@ -33,6 +33,16 @@ class Member(NamedTuple):
         """An independent one."""
         return resized(self, len(self.F), len(self.I))
 
+    def settled(self) -> Member:
+        """A copy of what was learned: without room that is not in use, scratch set to 0."""
+        F, I = self.kind.trimmed(self)
+        F, I = F.copy(), I.copy()
+        for place, length in self.kind.scratch(self):
+            F[place : place + length] = 0.0
+        for place, length in self.kind.scratch_ints(self):
+            I[place : place + length] = 0
+        return Member(F, I)
+
 
 class Kind:
     """What differs between kinds of members. The defaults are right for members of one size whose arm blocks are all in use.
@@ -239,17 +249,6 @@ def checked(F: Floats, I: Ints, fresh: Member, take: Callable[[Member, Floats], 
         if not (kind.take if take is None else take)(own, F):
             raise FileError("its state holds numbers that no rounds lead to.")
     return own
-
-
-def cleared(member: Member) -> Member:
-    """What a file holds of a member: a copy without rows not in use, scratch set to 0."""
-    kind = member.kind
-    F, I = kind.trimmed(member)
-    F, I = F.copy(), I.copy()
-    for array, scratch in ((F, kind.scratch(member)), (I, kind.scratch_ints(member))):
-        for place, length in scratch:
-            array[place : place + length] = 0
-    return Member(F, I)
 
 
 def resized(member: Member, floats: int, ints: int) -> Member:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Callable, Sequence
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from ..errors import BrokenState
 from ..kernels import header as h
 from ..types import Arrays, Floats, Ints, Masks
-from .member import Member, Walk, aligned_zeros, checked, cleared
+from .member import Member, Walk, aligned_zeros, checked
 
 if TYPE_CHECKING:
     from ..kernels.replay import Events, Offers
@@ -117,38 +118,51 @@ class State:
         chance: float,
         visited: bool = False,
         advised: float = -1.0,
+        done: list[Any] | None = None,
     ) -> None:
-        """Learn the loss of an arm that was played with probability `chance`.
+        """Learn the loss of an arm that was played with probability `chance`; `done` ends with `DONE` from that very moment on.
 
         `visited`: the last thing done was `decide`, for the same key and the same arms. `advised`: how much of the advice was on the arm
         when that was decided (`State.advised`); below 0, what the advisors would say now.
         """
-        status = self._rounds.update(self.F, self.I, key, offered, arm, loss, chance, visited, advised, self.kinds)
-        if status != h.DONE:
-            self._mend(status)
-            self.update(key, offered, arm, loss, chance, advised=advised)
+        done = [] if done is None else done
+        given = (self.F, self.I, key, offered, arm, loss, chance, visited, advised, self.kinds)
+        done += starmap(self._rounds.update, (given,))  # one step, which no interrupt can part
+        if done[-1]:  # not `DONE`, which is 0
+            self._mend(done[-1])
+            self.update(key, offered, arm, loss, chance, advised=advised, done=done)
 
-    def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY) -> None:
-        """Decide and learn in the rounds of a part of a table. `to_come` rounds may follow, which room is made for."""
+    def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY, done: list[Any] | None = None) -> None:
+        """Decide and learn in the rounds of a part of a table. `to_come` rounds may follow, which room is made for.
+
+        `done`, here and below, ends with where a kernel has come to, from the moment that it has.
+        """
         kernel = self.tables.play
-        self._go_on(lambda at: kernel(self.F, self.I, table, out, at, part.stop, self.kinds), part.start, to_come)
+        self._go_on(kernel, lambda at: (self.F, self.I, table, out, at, part.stop, self.kinds), part.start, to_come, done)
 
     def choose(self, table: Rounds, out: Chosen) -> None:
         """Decide every round of a table, without a floor. Changes nothing."""
         kernel, end = self.tables.decide, len(out.arms)
-        self._go_on(lambda at: kernel(self.F, self.I, table, out, self._advice, at, end, self.kinds), 0)
+        self._go_on(kernel, lambda at: (self.F, self.I, table, out, self._advice, at, end, self.kinds), 0)
 
-    def learn(self, table: Rounds, part: slice) -> None:
+    def learn(self, table: Rounds, part: slice, *, done: list[Any] | None = None) -> None:
         """Learn the rounds of a part of a table, whose arms and propensities come from a log."""
         kernel = self.tables.learn
-        self._go_on(lambda at: kernel(self.F, self.I, table, at, part.stop, self.kinds), part.start)
+        self._go_on(kernel, lambda at: (self.F, self.I, table, at, part.stop, self.kinds), part.start, done=done)
 
     def distributions(self, table: Rounds, p: Floats) -> None:
         """`fill` for every row of a table, into the rows of p."""
-        self._go_on(lambda at: self.tables.fill(self.F, self.I, table, p, at, len(p), self.kinds), 0)
+        self._go_on(self.tables.fill, lambda at: (self.F, self.I, table, p, at, len(p), self.kinds), 0)
 
     def replay(
-        self, offers: Offers, events: Events, memory: Any, most: int, learned: Any, at: tuple[int, int]
+        self,
+        offers: Offers,
+        events: Events,
+        memory: Any,
+        most: int,
+        learned: Any,
+        at: tuple[int, int],
+        done: list[Any] | None = None,
     ) -> tuple[int, int]:
         """Go through a log from `at` = (first row, rows learned from before), learning where the choice is the arm shown.
 
@@ -156,10 +170,10 @@ class State:
         """
         from ..kernels import replay
 
-        def run(at: tuple[int, int]) -> tuple[Any, int]:
-            return replay.run(self.F, self.I, offers, events, memory, most, learned, at, self.kinds)  # type: ignore[no-any-return]
+        def given(at: tuple[int, int]) -> tuple[Any, ...]:
+            return self.F, self.I, offers, events, memory, most, learned, at, self.kinds
 
-        return self._go_on(run, at)  # type: ignore[no-any-return]
+        return self._go_on(replay.run, given, at, done=done)  # type: ignore[no-any-return]
 
     @property
     def members(self) -> list[Member]:
@@ -189,17 +203,19 @@ class State:
     def grow(self, rounds: int = MANY) -> None:
         """Room for at least one more round in every tree; for as many as `rounds` if that is not much."""
         members = self.members
-        self._lay(members, [member.kind.room(member, rounds) for member in members])
+        self._become(self._with(members, [member.kind.room(member, rounds) for member in members]))
 
     def widen(self) -> None:
         """Make room for one more arm, with the share 1/(M+1) in every node."""
         members = [member.kind.add_arm(member) for member in self.members]
-        self._lay(members, [(len(F), len(I)) for F, I in members])
+        self._become(self._with(members, [(len(F), len(I)) for F, I in members]))
 
     def relay(self, members: Sequence[Member], words: Sequence[int]) -> None:
         """Go on with these members, most of them its own."""
-        self.words, self.walks = list(words), [None] * len(members)
-        self._lay(members, [(len(F), len(I)) for F, I in members])
+        twin = copy.copy(self)
+        twin.words, twin.walks = list(words), [None] * len(members)
+        twin._lay(members, [(len(F), len(I)) for F, I in members])
+        self._become(twin)
 
     def copy(self) -> Self:
         """An independent state that is equal; what was never visited stays untouched memory."""
@@ -209,7 +225,7 @@ class State:
         """What was learned, as plain arrays: two a member, scratch set to 0."""
         arrays: Arrays = {}
         for k, member in enumerate(self.members):
-            arrays[f"{k}.floats"], arrays[f"{k}.ints"] = cleared(member)
+            arrays[f"{k}.floats"], arrays[f"{k}.ints"] = member.settled()
         return arrays
 
     def from_arrays(self, arrays: Arrays) -> Self:
@@ -240,11 +256,19 @@ class State:
         """Memory that it takes, rows not yet used apart."""
         return sum(member.kind.bytes_in_use(member) for member in self.members)
 
-    def _go_on(self, attempt: Callable[[Any], tuple[Any, int]], at: Any, to_come: int = MANY) -> Any:
-        """Attempt until it is done; `at` is where it is, and returned."""
-        begin = at
+    def _go_on(
+        self,
+        kernel: Callable[..., Any],
+        given: Callable[[Any], tuple[Any, ...]],
+        at: Any,
+        to_come: int = MANY,
+        done: list[Any] | None = None,
+    ) -> Any:
+        """Call the kernel until it is done; `at` is where it is, and returned."""
+        begin, done = at, [] if done is None else done
         while True:
-            at, status = attempt(at)
+            done += starmap(kernel, (given(at),))  # one step, which no interrupt can part
+            at, status = done[-1]
             if status == h.DONE:
                 return at
             self._mend(status, to_come if to_come == MANY else to_come - (at - begin))
@@ -281,6 +305,10 @@ class State:
         for member, own in zip(members, self.members, strict=True):
             member.kind.pour(member, *own)
         self._set_kinds()
+
+    def _become(self, twin: Self) -> None:
+        """Go on as another, in one step."""
+        vars(self).update(vars(twin))
 
     def _with(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]]) -> Self:
         twin = copy.copy(self)
