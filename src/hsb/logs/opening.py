@@ -2,7 +2,6 @@
 
 import os
 import re
-import zlib
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -11,12 +10,13 @@ from ..arguments import arm_list, loss_bounds, whole
 from ..errors import FileError, InputError
 from .columns import Available, Columns
 from .dsjson import DsjsonFiles
+from .limits import Limits
 from .log import Log, OnError
 from .native import StoredLog, is_native
 from .obd import COLUMNS, obd_files
 from .rows import Meaning
 from .table import CsvFiles, Frame, ParquetFiles, RowLog, kind_of
-from .text import opened
+from .text import BOM, DAMAGE, opened
 from .vw import VWFiles
 from .yahoo import YahooLog
 
@@ -45,6 +45,7 @@ def open(
     arms: Sequence[Hashable] | None = None,
     on_error: OnError = "skip",
     rows: int = 1 << 13,
+    limits: Limits = Limits(),
 ) -> Log:
     """A log: an iterable of batches of at most `rows` rows, read as they are asked for.
 
@@ -53,6 +54,7 @@ def open(
     - `format`: None looks at the name and the first line.
     - `on_error`: what happens at a malformed line or a row that cannot be used (a propensity of 0 or NaN, a feature that is missing, an arm
       that was not available, ...). "skip": it is counted and listed in the log's `problems`. "raise": FileError.
+    - `limits`: how far a reader goes, so that no file takes time or memory without end; see `Limits`.
 
     Of a table ("csv", "parquet", frames) say which column is what:
 
@@ -89,7 +91,7 @@ def open(
     kinds = frozenset((categories,) if isinstance(categories, str) else categories)
     all_arms = None if arms is None else tuple(arm_list(arms))
     bounds = None if loss_range is None else loss_bounds(loss_range)
-    meaning = Meaning(features, kinds, all_arms, loss_range=bounds, on_error=on_error)
+    meaning = Meaning(features, kinds, all_arms, loss_range=bounds, on_error=on_error, limits=limits)
     named: dict[str, Any] = {"arm": arm, "propensity": propensity, "reward": reward, "loss": loss, "available": available}
     named |= {"timestamp": timestamp, "id": id}
     if kind_of(path) is not None:
@@ -116,7 +118,7 @@ def open(
     _refuse(format, {"context": context, "arms": arms})
     if format == "parquet":
         return StoredLog(paths, rows=rows)
-    return YahooLog(paths, format=format, on_error=on_error, rows=rows)
+    return YahooLog(paths, format=format, on_error=on_error, rows=rows, limits=limits)
 
 
 def _refuse(format: str, named: Mapping[str, Any]) -> None:
@@ -163,8 +165,8 @@ def _looked(path: Path, is_mapped: bool) -> Format:
     """The format that the name and the first lines have."""
     try:
         with opened(path) as stream:
-            start = stream.read(1 << 16)
-    except (EOFError, OSError, zlib.error) as error:
+            start = stream.read(1 << 16).removeprefix(BOM)
+    except (OSError, *DAMAGE) as error:
         raise FileError(f"{path} cannot be read: it is damaged or cut off ({error}).") from None
     if start.startswith(b"PAR1"):
         return "parquet"

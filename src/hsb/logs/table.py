@@ -1,6 +1,5 @@
 """Logs in tables: CSV files, Parquet files, Arrow tables, pandas and polars frames."""
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +12,9 @@ from .batch import Batch
 from .columns import Columns, require
 from .log import Log, Problem, Problems
 from .rows import Checked, Files, Report, Rows, Source
-from .text import Line, lines, pieces
+from .csv_rows import csv_rows
+from .limits import Limits
+from .text import pieces
 from .values import Column
 
 
@@ -82,47 +83,14 @@ class CsvFiles(Files):
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
         """A row that does not have as many fields as the header is reported."""
-        fields = _fields(path, report)
+        fields = csv_rows(path, report, self.meaning.limits)
         there, wanted = next(fields)[1], self.columns.names
         require(wanted, there, str(path))
         places = [there.index(name) for name in wanted]
-
-        def complete() -> Iterator[tuple[int, list[str]]]:
-            for number, row in fields:
-                if len(row) == len(there):
-                    yield number, [row[j] for j in places]
-                else:
-                    report(Problem(str(path), number, f"the row does not have {len(there)} fields"))
-
-        for piece in pieces(complete(), size):
+        chosen = ((number, [row[j] for j in places]) for number, row in fields)
+        for piece in pieces(chosen, size):
             line, rows = zip(*piece, strict=True)
             yield self.columns.rows(str(path), line, dict(zip(wanted, map(list, zip(*rows, strict=True)), strict=True)))
-
-
-def _fields(path: Path, report: Report) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file that can be told apart, with the number of the line each begins on."""
-    line, is_utf8 = Line(0, "", True), True
-
-    def texts() -> Iterator[str]:
-        nonlocal line, is_utf8
-        for line in lines(path, report):
-            is_utf8 = is_utf8 and line.is_utf8
-            yield line.text
-
-    reader = csv.reader(texts(), strict=True)
-    while True:
-        begin, is_utf8 = line.number + 1, True
-        try:
-            row = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            report(Problem(str(path), begin, f"not comma-separated values ({error})"))
-            continue
-        if not is_utf8:
-            report(Problem(str(path), begin, "the row is not UTF-8"))
-        elif row:
-            yield begin, row
 
 
 def header(path: Path) -> list[str]:
@@ -131,7 +99,7 @@ def header(path: Path) -> list[str]:
     def refuse(problem: Problem) -> None:
         raise FileError(f"{problem}. The first line must name the columns.")
 
-    for _, row in _fields(path, refuse):
+    for _, row in csv_rows(path, refuse, Limits()):
         return row
     raise FileError(f"{path} is empty. The first line must name the columns.")
 
