@@ -14,7 +14,7 @@ class Limits(NamedTuple):
 
     ratio: int = 250
     """Bytes that a compressed file may give for each byte of its own, on average; gzip itself cannot give more than 1032."""
-    free: int = 1 << 24
+    free: int = 1 << 20
     """Bytes that it may give whatever the ratio."""
     line: int = 1 << 24
     """Bytes of a line; a longer one is a problem like any other line that cannot be used. Of Yahoo's logs it is 4 MB at most."""

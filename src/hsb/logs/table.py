@@ -1,6 +1,7 @@
 """Logs in tables: CSV files, Parquet files, Arrow tables, pandas and polars frames."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -111,19 +112,24 @@ class ParquetFiles(Files):
         super().__init__(paths, columns.meaning)
         self.columns = columns
         for path in self.paths:
-            with parquet(path) as file:
-                require(columns.names, file.schema_arrow.names, str(path))
+            with damaged(path, "its columns cannot be read"), parquet(path) as file:
+                there = file.schema_arrow.names
+            require(columns.names, there, str(path))
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
         """A file that cannot be read to its end raises FileError."""
         with parquet(path) as file:
             done = 0
-            try:
-                for piece in file.iter_batches(batch_size=size, columns=self.columns.names):
-                    yield self.columns.rows(str(path), range(done + 1, done + 1 + len(piece)), _arrow(piece))
-                    done += len(piece)
-            except OSError as error:
-                raise FileError(f"{path} is damaged: it cannot be read beyond row {done} ({error}).") from None
+            with damaged(path, "it cannot be read"):
+                parts = file.iter_batches(batch_size=size, columns=self.columns.names)
+            while True:
+                with damaged(path, f"it cannot be read beyond row {done}"):
+                    piece = next(parts, None)
+                    if piece is None:
+                        return
+                    table = _arrow(piece)
+                yield self.columns.rows(str(path), range(done + 1, done + 1 + len(piece)), table)
+                done += len(piece)
 
 
 def need(name: str) -> Any:
@@ -140,11 +146,26 @@ def need(name: str) -> Any:
 
 def parquet(path: Path) -> Any:
     """A Parquet file, open for reading; FileError where it is none."""
-    arrow, files = need("pyarrow"), need("pyarrow.parquet")
+    files = need("pyarrow.parquet")
+    with damaged(path, "it cannot be read as Parquet"):
+        return files.ParquetFile(path, page_checksum_verification=True)
+
+
+@contextmanager
+def damaged(path: Path, what: str) -> Iterator[None]:
+    """FileError for whatever pyarrow, JSON and NumPy raise at a file that is no file of ours, or not whole."""
+    arrow = need("pyarrow")
     try:
-        return files.ParquetFile(path)
-    except (arrow.ArrowInvalid, OSError) as error:
-        raise FileError(f"{path} cannot be read as Parquet ({error}).") from None
+        yield
+    except FileError as error:
+        if str(path) in str(error):
+            raise
+        raise FileError(f"{path}: {error}") from None
+    except InputError:
+        raise
+    except (OSError, ValueError, LookupError, TypeError, ArithmeticError, MemoryError, RecursionError, arrow.ArrowException) as error:
+        said = str(error).partition("\n")[0][:200]
+        raise FileError(f"{path} is damaged: {what} ({said}).") from None
 
 
 class Frame(Source):
