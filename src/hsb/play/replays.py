@@ -39,7 +39,7 @@ def replay(
       probability floor / p. No propensity may be below it; None finds the smallest by reading the log once more. `seed` draws the thinning.
     - `progress(done, total)` is called after each batch; total is None where the log does not know its length.
     - `checkpoint`: a file, written about `every` so many events and removed at the end. Where it is there already, the replay goes on from it,
-      with the result that it would have had; the policy and the log must be those that it was made with.
+      with the result that it would have had; the policy, the encoding and the log must be those that it was made with.
 
     >>> import hsb, hsb.logs, hsb.encode
     >>> log = hsb.logs.SyntheticToday(20_000, seed=1)
@@ -78,18 +78,18 @@ def replay_all(
     if not isinstance(log, Iterable) or isinstance(log, str | bytes):
         raise InputError(f"replay needs a log, e.g. hsb.logs.open(path), or batches; given {log!r}.")
     seed = whole("seed", seed, 0)
-    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), every, policies, {"seed": seed, "floor": floor})
+    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), every, policies, {"seed": seed, "floor": floor}, context)
     uniform, least = _drawn(log, floor)
     thinning = np.random.default_rng([seed, 0x7265])
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
     plays = {name: Play(policy) for name, policy in policies.items()}
     so_far = Progressed() if kept is None else kept.resume(plays, thinning)
-    rest = log if kept is None else kept.rest(log)
+    rest = ((batch, "") for batch in log) if kept is None else kept.rest(log)
 
     def encoded(batch: Batch) -> Any:
         return batch.contexts if context is None or not len(batch) else context(batch.contexts)
 
-    for batch, contexts in ahead((batch, encoded(batch) if uniform else None) for batch in rest):
+    for batch, contexts, read in ahead((batch, encoded(batch) if uniform else None, read) for batch, read in rest):
         so_far.rounds += len(batch)
         so_far.logged += float(batch.reward.sum())
         if not uniform:
@@ -100,7 +100,7 @@ def replay_all(
         for play in plays.values():
             play.batch(batch, contexts)
         if kept is not None:
-            kept.write(plays, thinning, so_far)
+            kept.write(plays, thinning, so_far, read)
         if progress is not None:
             progress(so_far.rounds, total)
     if kept is not None:
