@@ -96,7 +96,9 @@ def test_bombs_are_bounded(tmp_path):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with pytest.raises(log_storms.ALLOWED) as caught:
             list(hsb.logs.open(path, limits=limits, **options))
-        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, name  # KB; kernels are compiled on the way
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, (
+            name
+        )  # KB; kernels are compiled on the way
         assert "line" in str(caught.value) or "format" in str(caught.value), name
 
 

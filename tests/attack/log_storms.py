@@ -189,8 +189,41 @@ def _forged_column(pa, rng, table):
 # -- lines ---------------------------------------------------------------------------------------------------------------
 
 TABLE = {"context": ["x", "y"], "arm": "shown", "propensity": "p", "reward": "r"}
-WORDS = [b"\n", b"\r", b"\0", b'"', b"'", b",", b"|", b":", b" ", b"-1", b"0", b"1e999", b"nan", b"NaN", b"inf", b"1_0", b"\xff", b"\xef\xbb\xbf"]
-WORDS += [b"{", b"}", b"[", b"]", b"null", b"true", b"1e-320", b"99999999999999999999999", b"\xe2\x80\xa8", b"id-4", b"|user", b"\\ud800", b"[" * 200]
+WORDS = [
+    b"\n",
+    b"\r",
+    b"\0",
+    b'"',
+    b"'",
+    b",",
+    b"|",
+    b":",
+    b" ",
+    b"-1",
+    b"0",
+    b"1e999",
+    b"nan",
+    b"NaN",
+    b"inf",
+    b"1_0",
+    b"\xff",
+    b"\xef\xbb\xbf",
+]
+WORDS += [
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"null",
+    b"true",
+    b"1e-320",
+    b"99999999999999999999999",
+    b"\xe2\x80\xa8",
+    b"id-4",
+    b"|user",
+    b"\\ud800",
+    b"[" * 200,
+]
 
 
 def text_files(rng, folder):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..play import simulate
 from ..policies import Policy
 from ..problems import Problem
@@ -70,7 +70,7 @@ def enter(entrant: Entrant, seed: int) -> Policy:
     policy = entrant(seed)
     if not isinstance(policy, Policy):
         example = "lambda seed: hsb.HSB(tree, arms=3, seed=seed)"
-        raise InputError(f"A function among policies must return a policy, as {example}; got {policy!r}.")
+        raise InputError(f"A function among policies must return a policy, as {example}; got {quoted(policy)}.")
     return policy
 
 

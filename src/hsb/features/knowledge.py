@@ -5,7 +5,7 @@ Everything but the statistics follows from the declaration and the journal, so a
 
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..kernels import slots as at
 from .columns import Column, taken
 from .contexts import ALONE, FORMS, NAMED, ROW, opened
@@ -162,7 +162,7 @@ class Knowledge:
                 )
             if len(name) > limits["text"]:
                 raise InputError(
-                    f"The name {name[:40]!r}... has {len(name)} characters, more than {limits['text']}. Shorten it."
+                    f"The name {quoted(name[:40])}... has {len(name)} characters, more than {limits['text']}. Shorten it."
                 )
         if len(known) + len(strange) > limits["columns"]:
             raise InputError(

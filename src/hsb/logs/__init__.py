@@ -11,5 +11,17 @@ from .table import RowLog
 from .writing import Converted, convert, write
 from .yahoo import YahooLog
 
-__all__ = ["Batch", "Converted", "Limits", "Log", "Pools", "Problem", "Problems", "RowLog", "StoredLog", "SyntheticToday", "YahooLog"]
+__all__ = [
+    "Batch",
+    "Converted",
+    "Limits",
+    "Log",
+    "Pools",
+    "Problem",
+    "Problems",
+    "RowLog",
+    "StoredLog",
+    "SyntheticToday",
+    "YahooLog",
+]
 __all__ += ["convert", "from_decisions", "from_obp", "open", "to_obp", "write"]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import listed, path_of, whole
 from ..errors import InputError
 from ..types import Ints
 from .batch import Batch, Pools
@@ -38,7 +39,10 @@ class StoredLog(Log):
 
     def __init__(self, paths: Sequence[Path], *, rows: int = 1 << 13) -> None:
         super().__init__()
-        self.paths, self.size = list(paths), rows
+        self.paths = [path_of("a log", path) for path in listed("paths", paths, 1 << 20)]
+        self.size = whole("rows", rows, 1)
+        if not self.paths:
+            raise InputError("No file given: a log needs at least one.")
         facts = self._facts = [_facts(path) for path in self.paths]
         if len({one.features for one in facts}) > 1:
             raise InputError(f"The files have different numbers of features: {[one.features for one in facts]}.")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import FileError
+from ..errors import FileError, quoted
 from ..types import Floats, Ints
 from .table import need
 
@@ -58,7 +58,7 @@ def read_facts(raw: bytes) -> Facts:
     if not isinstance(said, dict):
         raise ValueError("it is no description of a log")
     if (version := said["version"]) not in (1, VERSION):
-        raise FileError(f"It has version {version!r}; this hsb reads {VERSION}. Write it again, or update hsb.")
+        raise FileError(f"It has version {quoted(version)}; this hsb reads {VERSION}. Write it again, or update hsb.")
     if version == VERSION and said.pop("digest") != _sum(said):
         raise ValueError("its digest is another")
     facts = Facts(said["features"], said["uniform"], said["arms"], said.get("rows"), said.get("groups"))

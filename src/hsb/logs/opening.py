@@ -6,8 +6,8 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..arguments import arm_list, loss_bounds, whole
-from ..errors import FileError, InputError
+from ..arguments import arm_list, listed, loss_bounds, one_of, path_of, whole
+from ..errors import FileError, InputError, quoted
 from .columns import Available, Columns
 from .dsjson import DsjsonFiles
 from .limits import Limits
@@ -23,6 +23,7 @@ from .yahoo import YahooLog
 Format = Literal["yahoo-r6b", "yahoo-r6a", "obd", "dsjson", "vw", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 VW = re.compile(rb"(?:[1-9][0-9]* )*[1-9][0-9]*:[-+.0-9eE]+:[.0-9eE-]+ [^|]*\|")
+MOST_ROWS, MOST_NAMES = 1 << 24, 1 << 20
 NAMES: dict[str, str] = {"yahoo-r6b": "ydata-fp-td-clicks-v2_0.*", "yahoo-r6a": "ydata-fp-td-clicks-v1_0.*"}
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -80,15 +81,28 @@ def open(
     >>> batches, str(log.problems.first[0])[-55:]
     ([Batch(rows=2, features=1, arms=2, pools=1)], "line 4: feature 'age' is missing or not a finite number")
     """
-    if format is not None and format not in FORMATS:
-        raise InputError(f"format must be one of {', '.join(map(repr, FORMATS))}, or None to look; given {format!r}.")
-    if on_error not in ("skip", "raise"):
-        raise InputError(f"on_error must be 'skip' or 'raise'; given {on_error!r}.")
-    rows = whole("rows", rows, 1)
-    features = (context,) if isinstance(context, str) else tuple(context or ())
+    if format is not None and not (isinstance(format, str) and format in FORMATS):
+        raise InputError(f"format must be one of {', '.join(map(repr, FORMATS))}, or None to look; given {quoted(format)}.")
+    one_of("on_error", on_error, ("skip", "raise"))
+    if not isinstance(limits, Limits) or not all(isinstance(each, int) and each > 0 for each in limits):
+        raise InputError(f"limits must be hsb.logs.Limits of whole numbers above 0; given {quoted(limits)}.")
+    rows = whole("rows", rows, 1, MOST_ROWS)
+    for name, value in {
+        "arm": arm,
+        "propensity": propensity,
+        "reward": reward,
+        "loss": loss,
+        "timestamp": timestamp,
+        "id": id,
+    }.items():
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"{name} must be the name of a column, text; given {quoted(value)}.")
+    features = () if context is None else _names("context", context)
     if context is not None and not features:
-        raise InputError(f"context needs the names of features, at least one; given {context!r}.")
-    kinds = frozenset((categories,) if isinstance(categories, str) else categories)
+        raise InputError(f"context needs the names of features, at least one; given {quoted(context)}.")
+    kinds = frozenset(_names("categories", categories))
+    if available is not None and not isinstance(available, str | Mapping):
+        available = _names("available", available)
     all_arms = None if arms is None else tuple(arm_list(arms))
     bounds = None if loss_range is None else loss_bounds(loss_range)
     meaning = Meaning(features, kinds, all_arms, loss_range=bounds, on_error=on_error, limits=limits)
@@ -96,7 +110,7 @@ def open(
     named |= {"timestamp": timestamp, "id": id}
     if kind_of(path) is not None:
         if format is not None:
-            raise InputError(f"A table in memory has no format; given {format!r}. Leave it out.")
+            raise InputError(f"A table in memory has no format; given {quoted(format)}. Leave it out.")
         return RowLog(Frame(path, Columns.of(meaning, **named)), rows=rows)
     is_mapped = any(one is not None for one in named.values())
     paths = _paths(path, format)
@@ -121,6 +135,17 @@ def open(
     return YahooLog(paths, format=format, on_error=on_error, rows=rows, limits=limits)
 
 
+def _names(what: str, given: Any) -> tuple[str, ...]:
+    names = (
+        (given,)
+        if isinstance(given, str)
+        else tuple(listed(what, sorted(given) if isinstance(given, set | frozenset) else given, MOST_NAMES))
+    )
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(f"{what} needs names of columns, text; given {quoted(given)}.")
+    return names
+
+
 def _refuse(format: str, named: Mapping[str, Any]) -> None:
     """Options that a format with columns of its own does not take."""
     if given := [f"{name}=" for name, value in named.items() if value is not None]:
@@ -129,14 +154,14 @@ def _refuse(format: str, named: Mapping[str, Any]) -> None:
 
 def _paths(given: Any, format: Format | None) -> list[Path]:
     if isinstance(given, str | os.PathLike):
-        path = Path(given)
+        path = path_of("A log", given)
         if path.is_dir():
             return _inside(path, format)
         paths = [path]
     elif isinstance(given, Iterable):
-        paths = [Path(one) for one in given]
+        paths = [path_of("A log", one) for one in listed("files", given, MOST_NAMES)]
     else:
-        raise InputError(f"A log is opened from a path, several, or a table; given {given!r}.")
+        raise InputError(f"A log is opened from a path, several, or a table; given {quoted(given)}.")
     if not paths:
         raise InputError("No file given: a log needs at least one.")
     for path in paths:
@@ -156,7 +181,7 @@ def _inside(folder: Path, format: Format | None) -> list[Path]:
         if there := sorted(path for path in folder.glob(NAMES[kind]) if path.is_file()):
             return there
     if format not in (None, *NAMES):
-        raise InputError(f"{folder} is a directory; of the format {format!r} give the files themselves.")
+        raise InputError(f"{folder} is a directory; of the format {quoted(format)} give the files themselves.")
     wanted = " or ".join(NAMES[kind] for kind in kinds)
     raise InputError(f"There is no log in {folder}: no file is named {wanted}. Give the files themselves.")
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import is_hashable
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..types import Floats, Ints
 from .batch import Batch, Pools, pooled
-from .log import OnError, Problem
 from .limits import Limits
+from .log import OnError, Problem
 from .values import Column, codes, identity, labels, numbers, times, truths
 
 KEPT = 1 << 14  # sets of arms remembered
@@ -137,8 +137,8 @@ class Checked:
             if not is_category and not self.rows and bad.all() and any(isinstance(v, str) and v for v in column):
                 example = next(v for v in column if isinstance(v, str) and v)
                 fix = "If it holds categories, add it to categories=[...]; else leave it out of context."
-                raise InputError(f"Column {name!r} of {rows.file} has no numbers, e.g. {example[:40]!r}. {fix}")
-            _note(why, bad, f"feature {name!r} is missing" + " or not a finite number" * (not is_category))
+                raise InputError(f"Column {quoted(name)} of {rows.file} has no numbers, e.g. {quoted(example[:40])}. {fix}")
+            _note(why, bad, f"feature {quoted(name)} is missing" + " or not a finite number" * (not is_category))
         return points
 
     def _rewards(self, rows: Rows, why: list[str | None]) -> Floats:

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FileError, InputError
+from ..arguments import whole
+from ..errors import FileError, InputError, quoted
 from .batch import Batch
 from .columns import Columns, require
-from .log import Log, Problem, Problems
-from .rows import Checked, Files, Report, Rows, Source
 from .csv_rows import csv_rows
 from .limits import Limits
+from .log import Log, Problem, Problems
+from .rows import Checked, Files, Report, Rows, Source
 from .text import pieces
 from .values import Column
 
@@ -35,7 +36,11 @@ class RowLog(Log):
 
     def __init__(self, source: Source, *, rows: int = 1 << 13) -> None:
         super().__init__()
-        self.source, self.size = source, rows
+        if not isinstance(source, Source):
+            raise InputError(
+                f"A RowLog reads from a source; given {quoted(source)}. hsb.logs.open makes one of a path or a table."
+            )
+        self.source, self.size = source, whole("rows", rows, 1)
         self.arms = list(source.meaning.arms or ())
         self._settled = source.meaning.arms is not None or source.meaning.offers != "all"
 
@@ -163,7 +168,16 @@ def damaged(path: Path, what: str) -> Iterator[None]:
         raise FileError(f"{path}: {error}") from None
     except InputError:
         raise
-    except (OSError, ValueError, LookupError, TypeError, ArithmeticError, MemoryError, RecursionError, arrow.ArrowException) as error:
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        ArithmeticError,
+        MemoryError,
+        RecursionError,
+        arrow.ArrowException,
+    ) as error:
         said = str(error).partition("\n")[0][:200]
         raise FileError(f"{path} is damaged: {what} ({said}).") from None
 
@@ -180,7 +194,7 @@ class Frame(Source):
         there = list(frame) if self.kind == "mapping" else frame.column_names if self.kind == "pyarrow" else list(frame.columns)
         require(columns.names, there, self.name)
         if self.kind == "mapping" and len({len(frame[name]) for name in columns.names}) > 1:
-            sizes = ", ".join(f"{name!r} {len(frame[name])}" for name in columns.names)
+            sizes = ", ".join(f"{quoted(name)} {len(frame[name])}" for name in columns.names)
             raise InputError(f"The columns of a table need the same length; given {sizes}.")
 
     def __repr__(self) -> str:

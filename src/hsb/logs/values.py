@@ -116,7 +116,7 @@ def times(column: Column) -> tuple[Floats, NDArray[np.bool_]]:
         return seconds, np.isinf(seconds)
     seconds, bad = np.full(len(column), np.nan), np.zeros(len(column), dtype=np.bool_)
     for i, value in enumerate(column):
-        if value is None or isinstance(value, str | float) and (value == "" or value != value):
+        if value is None or (isinstance(value, str | float) and (value == "" or value != value)):
             continue
         seconds[i] = _time(value)
         bad[i] = not math.isfinite(seconds[i])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..errors import FileError, InputError
+from ..errors import FileError, InputError, quoted
 from .batch import Batch
 from .rows import Meaning
 from .text import LineFiles, feature_names, lines
@@ -140,12 +140,12 @@ def write_vw(to: TextIO, batches: Iterable[Batch], names: Sequence[str] | None) 
         if any(re.search(r"[\s:|]", name) or not name for name in features):
             raise InputError(f"names needs different names of features, without space, : and |; given {features}.")
         for i in range(len(batch)):
-            label = f"{batch.arm[i] + 1}:{0.0 - float(batch.reward[i])!r}:{float(batch.propensity[i])!r}"
+            label = f"{batch.arm[i] + 1}:{quoted(0.0 - float(batch.reward[i]))}:{quoted(float(batch.propensity[i]))}"
             pool = batch.pools[batch.pool[i]]
             if len(pool) == 1 < len(batch.arms):
                 raise InputError("VW's text cannot say that only one arm was available. Write dsjson or parquet.")
             words = [label if arm == batch.arm[i] else str(arm + 1) for arm in pool]
             points = zip(features, batch.contexts[i].tolist(), strict=True)
-            used = [f"{name}:{value!r}" for name, value in points if value or is_first]
+            used = [f"{name}:{quoted(value)}" for name, value in points if value or is_first]
             is_first = False
             to.write(" ".join(words) + " | " + " ".join(used) + "\n")

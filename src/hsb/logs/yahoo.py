@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import listed, one_of, path_of, whole
 from .batch import Batch, Pools
 from .limits import Limits
 from .log import Log, OnError, Problem, Problems
@@ -54,7 +55,10 @@ class YahooLog(Log):
     ) -> None:
         super().__init__()
         self.limits = limits
-        self.paths, self.format, self.on_error, self.rows = list(paths), format, on_error, rows
+        self.paths = [path_of("a log", path) for path in listed("paths", paths, 1 << 20)]
+        self.format = one_of("format", format, FEATURES)
+        self.on_error: OnError = one_of("on_error", on_error, ("skip", "raise"))
+        self.rows = whole("rows", rows, 1, 1 << 24)
         self.features = FEATURES[format]
         self._prefix = "" if format == "yahoo-r6a" else "id-"
 

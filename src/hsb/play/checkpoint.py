@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import storage
-from ..errors import FileError, InputError
+from ..errors import FileError, InputError, quoted
 from ..logs import Batch
 from ..policy import Policy
 from ..types import Floats
@@ -49,7 +49,7 @@ class Checkpoint:
         context: Callable[[Floats], Any] | None = None,
     ) -> None:
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise InputError(f"every must be a whole number of events, at least 1; given {every!r}.")
+            raise InputError(f"every must be a whole number of events, at least 1; given {quoted(every)}.")
         if not path.parent.is_dir():
             raise InputError(f"There is no folder {path.parent} for the checkpoint. Make it first.")
         if path.exists() and not path.is_file():
@@ -76,7 +76,9 @@ class Checkpoint:
             at, drawn = _at(header["at"]), _drawn(header["thinning"])
             if len(packed) != len(plays):
                 raise ValueError("it does not hold a policy for each")
-            found = [_policy(data, play, at, header["sums"][name]) for data, (name, play) in zip(packed, plays.items(), strict=True)]
+            found = [
+                _policy(data, play, at, header["sums"][name]) for data, (name, play) in zip(packed, plays.items(), strict=True)
+            ]
             self.read = str(header["read"])
         except storage.DAMAGE as error:
             if isinstance(error, FileError) and str(self.path) in str(error):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arguments import whole
-from ..errors import BudgetError, InputError
+from ..errors import BudgetError, InputError, quoted
 from ..spaces import Space
 from ..state import Member, make_intervals
 from ..types import Floats, Ints
@@ -80,7 +80,7 @@ class GroupedLexicographic(Structure):
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
         N, K = self.leaves, self.k
         if N < K:
-            raise InputError(f"Example 5 needs at least as many leaves as groups; given {self!r}.")
+            raise InputError(f"Example 5 needs at least as many leaves as groups; given {quoted(self)}.")
         first = K * (self.splits(regions, arms) + 1) * math.log((1 + math.comb(N - 1, K - 1)) * arms)
         return first, K * (regions + 2 * K) * math.log(N * arms), True
 
