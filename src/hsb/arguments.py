@@ -122,9 +122,11 @@ def path_of(name: str, value: Any) -> Path:
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"{name} must be the path of a file; given {quoted(value)}.")
     try:
-        os.fsencode(text)
+        longest = max(map(len, os.fsencode(text).split(b"/")))
     except UnicodeEncodeError:
         raise InputError(f"{name} has letters that no file's name can have; given {quoted(value)}.") from None
+    if longest > 255 or len(text) > 4000:
+        raise InputError(f"{name} is too long for the path of a file; given {quoted(value)}.")
     return Path(text)
 
 

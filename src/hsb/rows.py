@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InputError, quoted
+from .errors import BudgetError, InputError, quoted
 from .offer import EVERYTHING
 from .types import Floats, Ints, Masks
+
+MOST = 10**10  # rows of a table
 
 
 class Rows(NamedTuple):
@@ -41,6 +43,8 @@ def rows_of(contexts: Any) -> int:
         or getattr(contexts, "shape", None) == ()
     ):
         raise InputError(f"A table of contexts is needed, one row a round; given {quoted(contexts)}.")
+    if len(contexts) > MOST:
+        raise BudgetError(f"A table of contexts may have {MOST:,} rows at most; given {quoted(contexts)}.")
     return len(contexts)
 
 

@@ -91,9 +91,9 @@ def _mismatch(column: Column, kind: str, value: Any) -> str:
     """A value of another kind than the feature's."""
     assert column.kind is not None
     verb = "is declared" if column.declared else "has had"
-    start = f"Feature {column.name!r} {verb} {WORDS[column.kind]}; given {WORDS[kind]}, {value!r:.100}."
+    start = f"Feature {column.name!r} {verb} {WORDS[column.kind]}; given {WORDS[kind]}, {quoted(value):.100}."
     if column.kind == TAGS and kind == CATEGORY:
-        return f"{start} Give a list: [{value!r:.100}]."
+        return f"{start} Give a list: [{quoted(value):.100}]."
     if (column.kind in (NUMBER, CYCLE) and kind == FLAG) or (column.kind == FLAG and kind == NUMBER):
         convert = "float(value)" if kind == FLAG else "bool(value)"
         return f"{start} Give {convert}."

@@ -91,7 +91,7 @@ class Features:
                 raise InputError("Features has a name twice.")
             return cls(kinds).limit(**limits)
         except (LookupError, TypeError, AttributeError) as error:
-            raise InputError(f"These are no features as to_dict writes them: {data!r:.200}.") from error
+            raise InputError(f"These are no features as to_dict writes them: {quoted(data):.200}.") from error
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.kinds)

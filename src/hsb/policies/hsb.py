@@ -306,7 +306,7 @@ HSB.__signature__ = own_signature(HSB.__init__)  # type: ignore[attr-defined]
 def _checked_drift(drift: Drift, default: Drift) -> Drift:
     if drift is _UNSAID:
         return default
-    if drift is None or drift == "auto":
+    if drift is None or (isinstance(drift, str) and drift == "auto"):
         return drift
     if not is_number(drift) or not 1e-12 <= drift <= 0.5:
         raise InputError(

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..arguments import is_number, stop_prior
+from ..arguments import is_number, is_scalar, stop_prior
 from ..errors import BudgetError, InputError, quoted
 from ..kernels import header as h
 from ..locators import Keys
@@ -206,7 +207,8 @@ def _rows(tree: Member, rows: int) -> Floats:
 
 
 def _counts(prior: tuple[float, float]) -> tuple[float, float]:
-    pair = tuple(prior) if isinstance(prior, Iterable) and not isinstance(prior, str | bytes) else ()
+    several = isinstance(prior, Iterable) and not isinstance(prior, str | bytes) and not is_scalar(prior)
+    pair = tuple(islice(prior, 3)) if several else ()
     if len(pair) != 2 or not all(is_number(v) and PRIOR[0] <= v <= PRIOR[1] for v in pair):
         raise InputError(
             f"prior must be (good, bad): what every node counts of every arm to begin with, two numbers in [{PRIOR[0]:g}, {PRIOR[1]:g}], "
