@@ -147,7 +147,7 @@ def test_bad_input_is_one_line_and_writes_nothing(log, tmp_path, capsys, monkeyp
     fails(capsys, ["replay", log, "--policy", "noise.hsb"], "not a whole hsb policy file")
     fails(capsys, ["replay", log, "--depth", "99"], "--depth")
     fails(capsys, ["replay", log, "--checkpoint", "none/c"], "no folder")
-    fails(capsys, ["replay", log, "--policy", "bad.hsb"], "not an encoding")
+    fails(capsys, ["replay", log, "--policy", "bad.hsb"], "does not say to which policy")
     fails(capsys, ["replay", log, "--policy", "two.hsb"], "136")
     fails(capsys, ["train", log], "--out")
     fails(capsys, ["train", log, "--out", "none/p.hsb"], "no folder none")
@@ -170,10 +170,10 @@ def test_a_policy_that_cannot_be_written_leaves_the_old_one(log, tmp_path, capsy
     run_json(capsys, "train", log, *options)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
-    def full(self, path):
+    def full(path, data):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(hsb.Policy, "save", full)
+    monkeypatch.setattr(hsb.storage, "write_atomically", full)
     assert cli.main([str(each) for each in ["train", log, *options, "--skip", "300", "--json"]]) == 2
     assert said(capsys) == ("", "hsb: No space left on device.\n")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

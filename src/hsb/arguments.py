@@ -96,7 +96,8 @@ def loss_bounds(given: Any, name: str = "loss_range", *, more: str = "") -> tupl
 def whole(name: str, value: Any, least: int, most: int = LARGEST) -> int:
     """The value as an int of at least `least` and at most `most`, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        end = "" if most == LARGEST else f" and at most {most}"
+        is_large = isinstance(value, int | np.integer) and value > most
+        end = f" and at most {most:,}" if is_large else ""
         raise InputError(f"{name} must be a whole number of at least {least}{end}; given {quoted(value)}.")
     return int(value)
 

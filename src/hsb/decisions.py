@@ -23,7 +23,9 @@ class Decisions(Sequence[Decision]):
     """
 
     def __init__(self, decisions: Iterable[Decision]) -> None:
-        self._each = decisions._each[:] if isinstance(decisions, Decisions) else listed("decisions", decisions, 10**9)
+        self._each: list[Decision] = (
+            decisions._each[:] if isinstance(decisions, Decisions) else listed("decisions", decisions, 10**9)
+        )
         for decision in self._each:
             if not isinstance(decision, Decision):
                 raise InputError(f"Decisions are made of hsb.Decision objects; given {quoted(decision)}.")

@@ -181,7 +181,8 @@ class Policy(Bulk):
         """
         if features is not None:
             raise InputError(
-                f"{type(self).__name__} makes no use of features of arms; given {quoted(features)} for arm {quoted(arm)}. Leave them out, or use "
+                f"{type(self).__name__} makes no use of features of arms; given {quoted(features)} for arm {quoted(arm)}. Leave "
+                f"them out, or use "
                 "hsb.HSB(arms=...) without a structure."
             )
         if not self.offer.is_back(arm):

@@ -34,7 +34,8 @@ class LossScale:
     def __init__(self, loss_range: Range = UNIT, reward_range: Range | None = None, outside: Outside = "error") -> None:
         if reward_range is not None and loss_range is not UNIT:
             raise InputError(
-                f"Give loss_range= or reward_range=, not both: they are the same numbers; given {quoted(loss_range)} and {quoted(reward_range)}."
+                f"Give loss_range= or reward_range=, not both: they are the same numbers; given {quoted(loss_range)} and "
+                f"{quoted(reward_range)}."
             )
         if not isinstance(outside, str) or outside not in ("error", "clip"):
             raise InputError(

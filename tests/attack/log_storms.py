@@ -34,11 +34,22 @@ def batch(rng, n, d=3, m=4, binary=False, uniform=False, times=True, arms=None):
 def told(batches):
     """All that batches say, row by row, however they are cut."""
     return [
-        (one.contexts[i].tobytes(), one.arms[one.arm[i]], one.reward[i], one.propensity[i], str(one.timestamp[i]))
-        + (tuple(one.arms[k] for k in one.pools[one.pool[i]]),)
+        (
+            one.contexts[i].tobytes(),
+            one.arms[one.arm[i]],
+            one.reward[i],
+            one.propensity[i],
+            str(one.timestamp[i]),
+            offered(one, i),
+        )
         for one in batches
         for i in range(len(one))
     ]
+
+
+def offered(one, i):
+    """The arms that row i of a batch offered."""
+    return tuple(one.arms[k] for k in one.pools[one.pool[i]])
 
 
 def sound(batches):

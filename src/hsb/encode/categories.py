@@ -133,7 +133,7 @@ class Hashed(_Categories):
 
     def __init__(self, buckets: int = 256, columns: Sequence[int] | None = None, *, seed: int = 0) -> None:
         super().__init__(columns)
-        if not is_number(buckets) or buckets != int(buckets) or not 2 <= buckets <= 1 << 31:
+        if not is_number(buckets) or not 2 <= buckets <= 1 << 31 or buckets != int(buckets):
             raise InputError(f"buckets must be a whole number from 2 to 2^31; given {quoted(buckets)}.")
         self.buckets, self.seed = int(buckets), whole("seed", seed, 0)
 

@@ -81,7 +81,7 @@ def data_seed(seed: int, run: int) -> int:
 
 def policy_seed(seed: int, run: int, presentation: int, name: str) -> int:
     """What a policy draws from in one presentation of a data set: independent of every other policy, presentation and run."""
-    return _seed(seed, run, presentation, zlib.crc32(name.encode()))
+    return _seed(seed, run, presentation, zlib.crc32(name.encode(errors="surrogatepass")))
 
 
 def _seed(seed: int, *key: int) -> int:

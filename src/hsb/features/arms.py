@@ -95,7 +95,8 @@ def _read(encoder: Encoder, arm: Hashable, features: Any) -> Floats:
         return np.empty(0)
     if not isinstance(features, Mapping):
         raise InputError(
-            f"Features of an arm are a dict, e.g. {{'category': 'shoes', 'price': 30}}; given {quoted(features):.200} for arm {quoted(arm):.100}."
+            f"Features of an arm are a dict, e.g. {{'category': 'shoes', 'price': 30}}; given {quoted(features):.200} for "
+            f"arm {quoted(arm):.100}."
         )
     if not features:
         return np.empty(0)

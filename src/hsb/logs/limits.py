@@ -20,3 +20,6 @@ class Limits(NamedTuple):
     """Bytes of a line; a longer one is a problem like any other line that cannot be used. Of Yahoo's logs it is 4 MB at most."""
     empty: int = 100_000
     """Empty lines one after the other."""
+
+
+LIMITS = Limits()

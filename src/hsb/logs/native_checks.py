@@ -115,7 +115,7 @@ def _digest(held: Stored) -> str:
     for column in held:
         array = np.ascontiguousarray(column)
         total.update(f"{array.dtype.str}{array.shape}".encode())
-        total.update(array)
+        total.update(array.data)
     return total.hexdigest()
 
 

@@ -10,7 +10,7 @@ from ..arguments import arm_list, listed, loss_bounds, one_of, path_of, whole
 from ..errors import FileError, InputError, quoted
 from .columns import Available, Columns
 from .dsjson import DsjsonFiles
-from .limits import Limits
+from .limits import LIMITS, Limits
 from .log import Log, OnError
 from .native import StoredLog, is_native
 from .obd import COLUMNS, obd_files
@@ -46,7 +46,7 @@ def open(
     arms: Sequence[Hashable] | None = None,
     on_error: OnError = "skip",
     rows: int = 1 << 13,
-    limits: Limits = Limits(),
+    limits: Limits = LIMITS,
 ) -> Log:
     """A log: an iterable of batches of at most `rows` rows, read as they are asked for.
 

@@ -14,7 +14,7 @@ from ..arguments import is_hashable
 from ..errors import InputError, quoted
 from ..types import Floats, Ints
 from .batch import Batch, Pools, pooled
-from .limits import Limits
+from .limits import LIMITS, Limits
 from .log import OnError, Problem
 from .values import Column, codes, identity, labels, numbers, times, truths
 
@@ -50,7 +50,7 @@ class Meaning(NamedTuple):
     arm_type: Callable[[Any], Hashable] | None = None  # makes an arm of what a column holds; ValueError is a problem of the row
     needs_id: bool = True  # where there is a column of event ids, a row without one is a problem
     on_error: OnError = "skip"
-    limits: Limits = Limits()
+    limits: Limits = LIMITS
 
     def check(self) -> None:
         """Refuse categories that are no features."""

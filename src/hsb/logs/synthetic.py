@@ -1,6 +1,7 @@
 """A made-up log of the Today Module, for want of the real one, which may not be passed on."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +43,8 @@ class SyntheticToday(Log):
     uniform = True
 
     def __init__(self, visits: int, *, seed: int = 0, articles: int = 50) -> None:
-        visits = int(visits) if isinstance(visits, float) and visits.is_integer() else visits
-        whole("visits", visits, 1)
+        given: Any = visits
+        visits = whole("visits", int(given) if isinstance(given, float) and given.is_integer() else given, 1)
         super().__init__()
         self.visits, self.seed, self.articles = (
             int(visits),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from ..errors import FileError, InputError
-from .limits import Limits
+from .limits import LIMITS, Limits
 from .log import Problem
 from .rows import Files, Report, Rows
 
@@ -26,7 +26,7 @@ DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, TooMuch)
 T = TypeVar("T")
 
 
-def opened(path: Path, limits: Limits = Limits()) -> BinaryIO:
+def opened(path: Path, limits: Limits = LIMITS) -> BinaryIO:
     """The file's bytes, decompressed where they are gzip's; one of `DAMAGE` is raised where there are too many of them."""
     stream: Any = io.FileIO(path)
     if stream.read(2) == b"\x1f\x8b":
@@ -40,7 +40,7 @@ class _Unpacked(io.RawIOBase):
     """A gzip file, of which every byte that comes out is counted."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
-        self.file, self.limits, self.given = gzip.open(path), limits, 0
+        self.file, self.limits, self.given = gzip.open(path), limits, 0  # noqa: SIM115
 
     def readable(self) -> bool:
         return True
@@ -48,7 +48,8 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         size = self.file.readinto(buffer)
         self.given += size
-        if self.given > self.limits.free and self.given > self.limits.ratio * self.file.fileobj.tell():  # type: ignore[attr-defined]
+        packed: Any = self.file.fileobj
+        if self.given > self.limits.free and self.given > self.limits.ratio * packed.tell():
             much = f"its first {self.given:,} bytes take less than a {self.limits.ratio}th of that in the file"
             raise TooMuch(f"{much}. If you trust it, decompress it first, or give limits=hsb.logs.Limits(ratio=...)")
         return size
@@ -90,7 +91,7 @@ class Blank:
             raise FileError(f"{self.path} is not read beyond line {line}: {why} If so, give limits=hsb.logs.Limits(empty=...).")
 
 
-def lines(path: Path, report: Report, limits: Limits = Limits()) -> Iterator[Line]:
+def lines(path: Path, report: Report, limits: Limits = LIMITS) -> Iterator[Line]:
     """The lines of a file from the first on. One that is too long is reported; a file that cannot be read to its end raises FileError."""
     number, blank, longest = 0, Blank(path, limits), limits.line
     with opened(path, limits) as stream, io.BufferedReader(stream, BLOCK) as buffered:  # type: ignore[type-var]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..arguments import listed, one_of, path_of, whole
 from .batch import Batch, Pools
-from .limits import Limits
+from .limits import LIMITS, Limits
 from .log import Log, OnError, Problem, Problems
 from .text import BOM, DAMAGE, Blank, cut_off, opened
 
@@ -45,13 +45,7 @@ class YahooLog(Log):
     uniform = True
 
     def __init__(
-        self,
-        paths: Sequence[Path],
-        *,
-        format: Format,
-        on_error: OnError = "skip",
-        rows: int = 1 << 13,
-        limits: Limits = Limits(),
+        self, paths: Sequence[Path], *, format: Format, on_error: OnError = "skip", rows: int = 1 << 13, limits: Limits = LIMITS
     ) -> None:
         super().__init__()
         self.limits = limits

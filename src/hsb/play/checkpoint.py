@@ -61,6 +61,7 @@ class Checkpoint:
         self.at = Progressed()  # where the file is
         self.read = ""  # the digest of what was read of the log until there
         self.last = 0
+        self._before: list[tuple[Policy, bytes, dict[str, Any]]] = []
 
     def resume(self, plays: Mapping[str, Play], thinning: np.random.Generator) -> Progressed:
         """Take over what the file holds, if there is one."""
@@ -84,6 +85,7 @@ class Checkpoint:
             if isinstance(error, FileError) and str(self.path) in str(error):
                 raise
             raise FileError(f"{self.path} is not a whole checkpoint ({error}). Remove it to begin anew.") from error
+        self._before = [(play.policy, storage.pack(play.policy), _asked(play.policy)) for play in plays.values()]
         for play, policy in zip(plays.values(), found, strict=True):
             play.policy.become(policy)
         for name, play in plays.items():
@@ -94,19 +96,22 @@ class Checkpoint:
 
     def rest(self, log: Iterable[Batch]) -> Iterator[tuple[Batch, str]]:
         """The batches that are still to come, each with the digest of all until its end. Those before must be what was read then."""
-        left, is_same = self.at.rounds, not self.at.rounds
+        left, is_same, logged = self.at.rounds, not self.at.rounds, 0.0
         for batch in log:
             if left > 0:
+                logged += float(batch.reward[:left].sum())
                 self.seen.add(batch.take(slice(left)))
                 left, batch = left - len(batch), batch.take(slice(left, None))
                 if left > 0:
                     continue
-                is_same = self.seen.digest() == self.read
+                is_same = self.seen.digest() == self.read and math.isclose(logged, self.at.logged, rel_tol=1e-9, abs_tol=1e-9)
                 if not is_same:
                     break
             self.seen.add(batch)
             yield batch, self.seen.digest()
         if not is_same:
+            for policy, packed, given in self._before:  # as if nothing had been taken over
+                policy.become(storage.unpack(packed, given))
             raise FileError(f"{self.path} is the checkpoint of a replay of another log. Give that one, or remove the file.")
 
     def write(self, plays: Mapping[str, Play], thinning: np.random.Generator, at: Progressed, read: str) -> None:
@@ -159,6 +164,8 @@ def _opened(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
 
 
 def _at(given: Any) -> Progressed:
+    if set(given) != set(Progressed.__dataclass_fields__):
+        raise ValueError("its counts are none")
     at = Progressed(**given)
     counts = type(at.rounds) is int and type(at.rejected) is int and 0 <= at.rejected <= at.rounds
     if not counts or not isinstance(at.logged, float) or not math.isfinite(at.logged):
@@ -176,7 +183,7 @@ def _policy(data: bytes, play: Play, at: Progressed, sums: Any) -> Policy:
         raise ValueError("its sums are not finite")
     if squares < 0.0 or total * total > matched * squares * ROUNDING or (not matched and (total or squares)):
         raise ValueError("its sums cannot be")
-    policy = storage.unpack(data, {asked: getattr(before, asked) for asked in before.asked_again})
+    policy = storage.unpack(data, _asked(before))
     if type(policy) is not type(before) or policy.arms[: len(before.arms)] != before.arms:
         raise ValueError("it holds another policy")
     if json.dumps(policy.settings(), sort_keys=True) != json.dumps(before.settings(), sort_keys=True):
@@ -184,6 +191,11 @@ def _policy(data: bytes, play: Play, at: Progressed, sums: Any) -> Policy:
     if policy.rounds != before.rounds + matched:
         raise ValueError("its policy has learned another number of rounds")
     return policy
+
+
+def _asked(policy: Policy) -> dict[str, Any]:
+    """What a policy's file cannot hold."""
+    return {asked: getattr(policy, asked) for asked in policy.asked_again}
 
 
 def _drawn(given: Any) -> dict[str, Any]:

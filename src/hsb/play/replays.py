@@ -86,7 +86,7 @@ def replay_all(
     kept = (
         None
         if checkpoint is None
-        else Checkpoint(path_of("checkpoint", checkpoint), every, policies, {"seed": seed, "floor": floor}, context)
+        else Checkpoint(path_of("checkpoint", checkpoint), every, policies, {"seed": seed, "floor": repr(floor)}, context)
     )
     uniform, least = _drawn(log, floor)
     thinning = np.random.default_rng([seed, 0x7265])

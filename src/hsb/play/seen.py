@@ -36,7 +36,7 @@ class Seen:
         pools = np.array([_number(self._labels[batch.pools[k]]) for k in range(len(batch.pools.sizes))], dtype=np.uint64)
         columns = (batch.contexts, self._labels[batch.arm], batch.reward, batch.propensity, pools[batch.pool])
         for name, column in zip(COLUMNS, columns, strict=True):
-            self._columns[name].update(np.ascontiguousarray(column))
+            self._columns[name].update(np.ascontiguousarray(column).data)
 
     def digest(self) -> str:
         """Equal for equal rows."""
@@ -57,7 +57,7 @@ def policy_digest(policy: Policy) -> str:
     total = blake2b(_sum(storage.described(policy)).encode(), digest_size=16)
     for name, array in sorted(policy.to_arrays().items()):
         total.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        total.update(np.ascontiguousarray(array))
+        total.update(np.ascontiguousarray(array).data)
     return total.hexdigest()
 
 

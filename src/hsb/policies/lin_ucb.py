@@ -178,5 +178,7 @@ def _space_of(features: int | Space | Structure) -> tuple[Space, bool]:
             f"given {quoted(features)}."
         )
     if int(features) > math.isqrt(MOST_WORDS):
-        raise BudgetError(f"{quoted(features)} features: a regression on so many needs more than 2 GB an arm. Use fewer features.")
+        raise BudgetError(
+            f"{quoted(features)} features: a regression on so many needs more than 2 GB an arm. Use fewer features."
+        )
     return Box([-LARGEST] * int(features), [LARGEST] * int(features)), False

@@ -108,7 +108,8 @@ class MixtureOfMappings(Weighted):
         total = float(np.exp(found).sum())
         if abs(total - 1.0) > 1e-9:
             raise InputError(
-                f"The mappings of the {self.structure.leaves} leaves of {quoted(self.structure)} have prior weight {total:.6f} together, not 1: the "
+                f"The mappings of the {self.structure.leaves} leaves of {quoted(self.structure)} have prior weight {total:.6f} "
+                f"together, not 1: the "
                 "rest belongs to mappings that cannot be written on these leaves. Use structures whose cells are unions of the finest one's."
             )
         return found

@@ -39,7 +39,8 @@ class Hierarchy(Structure):
     ) -> None:
         if not isinstance(nodes, Mapping) or not nodes:
             raise InputError(
-                f"Hierarchy needs at least one node; nodes are given by name, {{name: {{'leaves': [...], 'groups': [...]}}}}; given {quoted(nodes)}."
+                f"Hierarchy needs at least one node; nodes are given by name, {{name: {{'leaves': [...], 'groups': [...]}}}}; "
+                f"given {quoted(nodes)}."
             )
         self.nodes = {str(name): _node(str(name), node) for name, node in nodes.items()}
         self.root = next(iter(self.nodes)) if root is None else str(root)

@@ -17,8 +17,10 @@ def check_structure(structure: Structure) -> None:
 
 def check_horizon(horizon: float) -> None:
     """A number of rounds."""
+    if isinstance(horizon, int) and horizon > MOST:
+        raise InputError(f"horizon must be a number of rounds, 1e100 at most; given {quoted(horizon)}.")
     if not is_number(horizon) or not 1 <= horizon <= MOST:
-        raise InputError(f"horizon must be a number of rounds, at least 1 and at most 1e100; given {quoted(horizon)}.")
+        raise InputError(f"horizon must be a number of rounds, at least 1; given {quoted(horizon)}.")
 
 
 def check_rate(learning_rate: float, most: float = sys.float_info.max, name: str = "learning_rate") -> None:
