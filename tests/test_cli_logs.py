@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 import hsb
 from hsb import cli
 from hsb.cli.log_options import Part
-from hsb.cli.policy_files import beside, load
+from hsb.cli.policy_files import load
 from hsb.evaluate import off_policy
 from hsb.play import learn_from
 
@@ -63,10 +63,7 @@ def test_train_evaluate_explain(log, tmp_path, capsys):
     """Train on one part, evaluate on the rest: the numbers are the library's; a file trained again is the same."""
     file = tmp_path / "policy.hsb"
     found = run_json(capsys, "train", log, "--out", file, "--rows", "4000", "--depth", "4", "--head", "1000")
-    assert found["learned"] == 4000 and sorted(path.name for path in tmp_path.iterdir()) == [
-        "policy.hsb",
-        "policy.hsb.encoder.json",
-    ]
+    assert found["learned"] == 4000 and [path.name for path in tmp_path.iterdir()] == ["policy.hsb"]
     policy, encoder = load(file)
     opened = hsb.logs.open(log)
     assert policy.rounds == 4000
@@ -130,14 +127,14 @@ def test_a_table_with_named_columns(tmp_path, capsys):
     rules, _ = run(capsys, "explain", file)
     assert rules.index("play 'a'") < rules.index("play 'b'")
     fails(capsys, ["train", path, *columns, "--out", tmp_path / "q.hsb", "--strict"], "line 802")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["log.csv", "p.hsb", "p.hsb.encoder.json"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["log.csv", "p.hsb"]
 
 
 def test_bad_input_is_one_line_and_writes_nothing(log, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     hsb.Exp3(arms=2).save("exp3.hsb")
     hsb.HSB(hsb.BinaryTree(depth=2), arms=2).save("two.hsb")
-    beside(tmp_path / "bad.hsb").write_text("{}")
+    (tmp_path / "bad.hsb.encoder.json").write_text("{}")
     hsb.Exp3(arms=2).save("bad.hsb")
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "noise.hsb").write_text("noise")
@@ -150,7 +147,7 @@ def test_bad_input_is_one_line_and_writes_nothing(log, tmp_path, capsys, monkeyp
     fails(capsys, ["replay", log, "--policy", "noise.hsb"], "not a whole hsb policy file")
     fails(capsys, ["replay", log, "--depth", "99"], "--depth")
     fails(capsys, ["replay", log, "--checkpoint", "none/c"], "no folder")
-    fails(capsys, ["replay", log, "--policy", "bad.hsb"], "not an encoding")
+    fails(capsys, ["replay", log, "--policy", "bad.hsb"], "does not say to which policy")
     fails(capsys, ["replay", log, "--policy", "two.hsb"], "136")
     fails(capsys, ["train", log], "--out")
     fails(capsys, ["train", log, "--out", "none/p.hsb"], "no folder none")
@@ -173,10 +170,10 @@ def test_a_policy_that_cannot_be_written_leaves_the_old_one(log, tmp_path, capsy
     run_json(capsys, "train", log, *options)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
-    def full(self, path):
+    def full(path, data):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(hsb.Policy, "save", full)
+    monkeypatch.setattr(hsb.storage, "write_atomically", full)
     assert cli.main([str(each) for each in ["train", log, *options, "--skip", "300", "--json"]]) == 2
     assert said(capsys) == ("", "hsb: No space left on device.\n")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

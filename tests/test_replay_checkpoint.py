@@ -70,9 +70,9 @@ def test_another_policy_log_or_file_is_refused(tmp_path):
     before = path.read_bytes()
     other, _ = made_log(np.random.default_rng(8), 4000)
     for bad, what in (
-        (lambda: replay(POLICIES["Exp3"](), BATCHES, checkpoint=path), "another policy, seed"),
-        (lambda: replay(hsb.HSB(TREE, arms=ARMS[:2], seed=2), BATCHES, checkpoint=path), "another policy, seed"),
-        (lambda: replay(POLICIES["HSB"](), BATCHES, checkpoint=path, seed=1), "another policy, seed"),
+        (lambda: replay(POLICIES["Exp3"](), BATCHES, checkpoint=path), "another policy, encoding, seed"),
+        (lambda: replay(hsb.HSB(TREE, arms=ARMS[:2], seed=2), BATCHES, checkpoint=path), "another policy, encoding, seed"),
+        (lambda: replay(POLICIES["HSB"](), BATCHES, checkpoint=path, seed=1), "another policy, encoding, seed"),
         (lambda: replay(POLICIES["HSB"](), other, checkpoint=path), "another log"),
         (lambda: replay(POLICIES["HSB"](), BATCHES[:1], checkpoint=path), "another log"),
     ):

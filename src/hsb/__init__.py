@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import data, ecoc, encode, logs, structures, theory
 from .decision import Decision
 from .decisions import Decisions
-from .errors import BrokenState, BudgetError, FileError, InputError, StaleDecision
+from .errors import BrokenState, BudgetError, FileError, InputError, StaleDecision, quoted
 from .features import Category, Cycle, Features, Flag, Number, Tags, Time
 from .mappings import Mappings, mappings
 from .play import Replay, Run, learn_from, replay, replay_all, simulate
@@ -83,7 +83,7 @@ def __getattr__(name: str) -> Any:
                 raise
             raise ImportError("HSBClassifier needs scikit-learn, which is not installed: pip install 'hsb[sklearn]'") from error
         return HSBClassifier
-    raise AttributeError(f"module 'hsb' has no attribute {name!r}")
+    raise AttributeError(f"module 'hsb' has no attribute {quoted(name)}")
 
 
 def __dir__() -> list[str]:

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import is_number
+from .arguments import is_number, listed
 from .decision import Decision
 from .decisions import Decisions
-from .errors import InputError
+from .errors import InputError, quoted
 from .floors import Floored
 from .guard import Guarded
 from .ledger import Ledger
@@ -200,8 +200,10 @@ class Bulk(Floored, Scaled, Guarded):
         3
         """
         name, table = losses_or_rewards("learn_many", losses, rewards)  # type: ignore[arg-type]
-        if missing not in ("error", "skip"):
-            raise InputError(f"missing must be 'error' or 'skip', what to do with a row without feedback; given {missing!r}.")
+        if not isinstance(missing, str) or missing not in ("error", "skip"):
+            raise InputError(
+                f"missing must be 'error' or 'skip', what to do with a row without feedback; given {quoted(missing)}."
+            )
         rows, values = _listed("decisions", decisions), _listed(name, table)
         if len(rows) != len(values):
             raise InputError(f"learn_many needs one of {name} for each decision; given {len(values)} for {len(rows)}.")
@@ -215,7 +217,7 @@ class Bulk(Floored, Scaled, Guarded):
                 offered, index, own = self._checked(decision)
                 first = seen.setdefault(int(decision.id) if own else self.ledger.name_of(decision), t)
                 if first != t:
-                    raise InputError(f"{decision!r} is in row {first} already. Each decision counts once.")
+                    raise InputError(f"{quoted(decision)} is in row {first} already. Each decision counts once.")
                 if value is None:
                     raise InputError(f"There is none of the {name}. missing='skip' leaves such decisions open.")
                 number, rewarded = self.loss_scale.given(*((value, None) if name == "losses" else (None, value)))
@@ -344,8 +346,8 @@ class Bulk(Floored, Scaled, Guarded):
 def _listed(name: str, given: Any) -> list[Any]:
     """What has an entry a row, as a list."""
     if isinstance(given, str | bytes | dict) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) != 1:
-        raise InputError(f"{name} must have an entry for each row, in a list; given {given!r}.")
-    return given.tolist() if isinstance(given, np.ndarray) else list(given)
+        raise InputError(f"{name} must have an entry for each row, in a list; given {quoted(given)}.")
+    return listed(name, given, 10**9)
 
 
 def _as_given(contexts: Any) -> list[Any]:
@@ -360,7 +362,7 @@ def _as_given(contexts: Any) -> list[Any]:
 def _drawn(u: ArrayLike, n: int) -> Floats:
     us = numbers("u", u)
     if us.shape != (n,) or not ((us >= 0.0) & (us < 1.0)).all():
-        raise InputError(f"u must be {n} numbers in [0, 1), one for each context; given {u!r}.")
+        raise InputError(f"u must be {n} numbers in [0, 1), one for each context; given {quoted(u)}.")
     return us
 
 

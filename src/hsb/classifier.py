@@ -17,7 +17,7 @@ from .arguments import whole
 from .decision import Decision
 from .ecoc import Perceptrons, contexts, exhaustive, one_versus_all, random_code
 from .ecoc.coding import checked_signs
-from .errors import InputError
+from .errors import InputError, quoted
 from .play import simulate
 from .policies import HSB
 from .spaces import Box
@@ -135,7 +135,7 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _begin(self, classes: NDArray[Any], rng: np.random.RandomState) -> None:
         """Perceptrons and a policy that know nothing."""
         if self.feedback not in ("full", "bandit"):
-            raise InputError(f"feedback must be 'full' or 'bandit'; given {self.feedback!r}.")
+            raise InputError(f"feedback must be 'full' or 'bandit'; given {quoted(self.feedback)}.")
         rate = FULL_RATE if self.learning_rate is None and self.feedback == "full" else self.learning_rate
         code_seed, policy_seed = (int(seed) for seed in rng.randint(np.iinfo(np.int32).max, size=2))
         matrix = self._matrix(len(classes), code_seed)
@@ -157,18 +157,20 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.code == "random":
             bits = math.ceil(2 * math.log2(classes)) + 4 if self.code_bits is None else self.code_bits
             return random_code(classes, bits=bits, seed=seed)
-        raise InputError(f"code must be 'one-versus-all', 'exhaustive', 'random' or a table of +1 and -1; given {self.code!r}.")
+        raise InputError(
+            f"code must be 'one-versus-all', 'exhaustive', 'random' or a table of +1 and -1; given {quoted(self.code)}."
+        )
 
     def _structure(self, bits: int) -> Structure:
         if isinstance(self.structure, Structure):
             if self.structure.space.features != bits:
-                raise InputError(f"structure needs {bits} features, a bit each; given {self.structure!r}.")
+                raise InputError(f"structure needs {bits} features, a bit each; given {quoted(self.structure)}.")
             return self.structure
         if self.structure == "position" or (self.structure == "auto" and bits <= MOST_POSITION):
             return PositionSplits(bits=[1] * bits)
         if self.structure in ("binary", "auto"):
             return BinaryTree(depth=bits, space=Box.unit(bits))
-        raise InputError(f"structure must be 'auto', 'position', 'binary' or a structure; given {self.structure!r}.")
+        raise InputError(f"structure must be 'auto', 'position', 'binary' or a structure; given {quoted(self.structure)}.")
 
     def _learn(self, X: NDArray[np.float64], index: NDArray[np.int64]) -> None:
         """Go through the rows once: each gets its codeword, then the policy and the perceptrons learn its class."""

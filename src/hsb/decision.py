@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import is_number
-from .errors import FileError, InputError, StaleDecision
+from .arguments import MOST_ARMS, is_number, listed
+from .errors import FileError, InputError, StaleDecision, quoted
 from .plain import decode_arm, decode_context, encode_arm, encode_context
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class Decision:
         self.available: tuple[Hashable, ...] | None = None
         if available is not None:
             if isinstance(available, str | bytes) or not isinstance(available, Iterable):
-                raise InputError(f"available must be a list of arms; given {available!r}.")
-            self.available = tuple(available)
+                raise InputError(f"available must be a list of arms; given {quoted(available)}.")
+            self.available = tuple(listed("available", available, MOST_ARMS))
         self.id = id
         self._stream: str | None = None  # which policy issued it
         self._taught: tuple[tuple[str, int], ...] = ()  # which policies have learned from it, and their round
@@ -122,7 +122,7 @@ class Decision:
         {'context': 0.2, 'arm': {'tuple': ['a', 1]}, 'propensity': 0.4}
         """
         if not is_number(self.propensity):
-            raise InputError(f"propensity must be a number; given {self.propensity!r}.")
+            raise InputError(f"propensity must be a number; given {quoted(self.propensity)}.")
         found: dict[str, Any] = {
             "context": encode_context(self.context),
             "arm": encode_arm(self.arm),
@@ -145,16 +145,16 @@ class Decision:
         Decision(context=0.2, arm=('a', 1), propensity=0.4)
         """
         if not isinstance(data, Mapping):
-            raise InputError(f"from_dict needs a dict, as Decision.to_dict gives it; given {data!r}.")
+            raise InputError(f"from_dict needs a dict, as Decision.to_dict gives it; given {quoted(data)}.")
         for name in ("context", "arm", "propensity"):
             if name not in data:
-                raise InputError(f"A decision needs {name!r}; given {', '.join(map(repr, data)) or 'nothing'}.")
+                raise InputError(f"A decision needs {quoted(name)}; given {', '.join(map(repr, data)) or 'nothing'}.")
         for name, value in data.items():
             needed, fits = _FIELDS.get(name, ("", None))
             if fits is None:
-                raise InputError(f"A decision has no field {name!r}. The fields are {', '.join(_FIELDS)}.")
+                raise InputError(f"A decision has no field {quoted(name)}. The fields are {', '.join(_FIELDS)}.")
             if not fits(value):
-                raise InputError(f"{name!r} of a decision must be {needed}; given {value!r}.")
+                raise InputError(f"{quoted(name)} of a decision must be {needed}; given {quoted(value)}.")
         arms = data.get("available")
         decision = cls(
             context=decode_context(data["context"]),

@@ -8,8 +8,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import listed
 from .decision import Decision
-from .errors import InputError
+from .errors import InputError, quoted
 
 
 class Decisions(Sequence[Decision]):
@@ -22,10 +23,12 @@ class Decisions(Sequence[Decision]):
     """
 
     def __init__(self, decisions: Iterable[Decision]) -> None:
-        self._each = list(decisions)
+        self._each: list[Decision] = (
+            decisions._each[:] if isinstance(decisions, Decisions) else listed("decisions", decisions, 10**9)
+        )
         for decision in self._each:
             if not isinstance(decision, Decision):
-                raise InputError(f"Decisions are made of hsb.Decision objects; given {decision!r}.")
+                raise InputError(f"Decisions are made of hsb.Decision objects; given {quoted(decision)}.")
 
     @property
     def arms(self) -> NDArray[Any]:

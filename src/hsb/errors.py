@@ -1,5 +1,9 @@
 """Errors. Each message says what was given, what is needed and how to fix it; the object it was raised from is unchanged."""
 
+from typing import Any
+
+MOST = 400  # letters of what was given in a message
+
 
 class InputError(ValueError):
     """An argument cannot be used as given."""
@@ -19,3 +23,20 @@ class BrokenState(RuntimeError):
 
 class StaleDecision(RuntimeError):
     """A decision was asked for something that the policy, having learned since, can no longer tell."""
+
+
+def quoted(value: Any) -> str:
+    """What was given, as a message shows it: not longer than a few lines, whatever it is, and even where it cannot be shown.
+
+    >>> quoted([1, "a"]), quoted(10**5000)
+    ("[1, 'a']", 'a whole number of 16610 bits')
+    """
+    if isinstance(value, int) and not -(1 << 1000) < value < 1 << 1000:
+        return f"a whole number of {value.bit_length()} bits"
+    if isinstance(value, str | bytes) and len(value) > MOST:
+        return f"{value[: MOST // 2]!r}... ({len(value)} long)"
+    try:
+        shown = repr(value)
+    except Exception:  # of whatever class: its own code runs here
+        return f"something of type {type(value).__name__} that cannot be shown"
+    return shown if len(shown) <= MOST else f"{shown[: MOST // 2]} ... {shown[-MOST // 4 :]}"

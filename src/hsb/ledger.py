@@ -97,7 +97,9 @@ class Ledger:
         for name in list(past)[:-KEPT]:
             del past[name]
         family, generation = _lineage(self.stream)
-        return Ledger(self.issued, bytes(self.bits), f"{family}-{generation + 1}-{uuid.uuid4().hex[:16]}", past, self.elsewhere.copy())
+        return Ledger(
+            self.issued, bytes(self.bits), f"{family}-{generation + 1}-{uuid.uuid4().hex[:16]}", past, self.elsewhere.copy()
+        )
 
     def packed(self) -> bytes:
         """The bits of the decisions issued."""

@@ -39,7 +39,7 @@ class Mappings:
         self._regions: tuple[int, int] | None = None  # arms and regions, where the table can be listed again
         try:
             plays = np.asarray(table)
-        except ValueError:
+        except (ValueError, TypeError, OverflowError, MemoryError):
             plays = np.empty(0)
         leaves = self.structure.leaves
         if plays.ndim != 2 or plays.shape[1] != leaves or not len(plays):

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import arm_list, is_hashable, shown
-from .errors import InputError
+from .arguments import arm_list, is_hashable, is_label, is_scalar, shown
+from .errors import InputError, quoted
 from .types import Ints, Masks
 
 EVERYTHING: Masks = np.zeros(0, dtype=np.uint8)  # the mask of a round that offers every arm
@@ -45,12 +45,12 @@ class Offer:
 
     def is_back(self, arm: Hashable) -> bool:
         """Bring a removed arm back; False where it is new."""
-        if not is_hashable(arm):
-            raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {arm!r}.")
+        if not is_label(arm):
+            raise InputError(f"An arm must be hashable and equal to itself: a name, a number, a tuple; given {quoted(arm)}.")
         if arm not in self.index:
             return False
         if arm not in self.removed:
-            raise InputError(f"There is an arm {arm!r} already. Arms must differ.")
+            raise InputError(f"There is an arm {quoted(arm)} already. Arms must differ.")
         self.removed.remove(arm)
         self._number()
         return True
@@ -63,9 +63,9 @@ class Offer:
     def remove(self, arm: Hashable) -> None:
         """Offer it no more."""
         if not is_hashable(arm) or arm not in self.index or arm in self.removed:
-            raise InputError(f"There is no arm {arm!r} to remove. The arms are {shown(self.active)}.")
+            raise InputError(f"There is no arm {quoted(arm)} to remove. The arms are {shown(self.active)}.")
         if len(self.active) == 1:
-            raise InputError(f"{arm!r} is the last arm; a policy needs at least one. Add another first.")
+            raise InputError(f"{quoted(arm)} is the last arm; a policy needs at least one. Add another first.")
         self.removed.add(arm)
         self._number()
 
@@ -74,19 +74,21 @@ class Offer:
         try:
             return self.index[arm]
         except (KeyError, TypeError):
-            raise InputError(f"Unknown arm {arm!r}. The arms are {shown(self.arms)}; policy.add_arm() adds one.") from None
+            raise InputError(
+                f"Unknown arm {quoted(arm)}. The arms are {shown(self.arms)}; policy.add_arm() adds one."
+            ) from None
 
     def mask(self, available: Iterable[Hashable], *, past: bool = False) -> Masks:
         """The mask of the arms listed. A removed arm may have been available in the past."""
         mask = np.zeros(len(self.arms), dtype=np.uint8)
-        if isinstance(available, str | bytes) or not isinstance(available, Iterable):
-            raise InputError(f"available must be a list of arms out of {shown(self.arms)}; given {available!r}.")
+        if isinstance(available, str | bytes) or not isinstance(available, Iterable) or is_scalar(available):
+            raise InputError(f"available must be a list of arms out of {shown(self.arms)}; given {quoted(available)}.")
         for arm in available:
             index = self.index.get(arm) if is_hashable(arm) else None
             if index is None or (isinstance(arm, bool | np.bool_) and not isinstance(self.arms[index], bool)):
-                raise InputError(f"Unknown arm {arm!r} in available, which lists arms. The arms are {shown(self.arms)}.")
+                raise InputError(f"Unknown arm {quoted(arm)} in available, which lists arms. The arms are {shown(self.arms)}.")
             if arm in self.removed and not past:
-                raise InputError(f"Arm {arm!r} in available was removed. policy.add_arm({arm!r}) brings it back.")
+                raise InputError(f"Arm {quoted(arm)} in available was removed. policy.add_arm({quoted(arm)}) brings it back.")
             mask[index] = 1
         if not mask.any():
             raise InputError("available is empty: a round needs at least one arm. Leave it out to offer every arm.")

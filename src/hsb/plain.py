@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import FileError, InputError
+from .errors import FileError, InputError, quoted
 
 
 def encode_arm(arm: Hashable) -> Any:
@@ -18,7 +18,7 @@ def encode_arm(arm: Hashable) -> Any:
         return {"tuple": [encode_arm(part) for part in arm]}
     needed = "arms must be None, booleans, numbers, strings or tuples of these"
     fix = "Use a name for the arm and keep the object in a table of your own."
-    raise InputError(f"Arm {arm!r} cannot be written to a file: {needed}. {fix}")
+    raise InputError(f"Arm {quoted(arm)} cannot be written to a file: {needed}. {fix}")
 
 
 def decode_arm(arm: Any) -> Hashable:
@@ -27,7 +27,7 @@ def decode_arm(arm: Any) -> Hashable:
         return tuple(decode_arm(part) for part in arm["tuple"])
     if arm is None or isinstance(arm, bool | int | float | str):
         return arm
-    raise FileError(f"it holds an arm of an unknown kind: {arm!r}.")
+    raise FileError(f"it holds an arm of an unknown kind: {quoted(arm)}.")
 
 
 def encode_context(context: Any) -> Any:
@@ -50,7 +50,7 @@ def encode_context(context: Any) -> Any:
     needed = (
         "it must be None, booleans, numbers, strings, NumPy arrays, or lists, tuples and dicts of these, keys being strings"
     )
-    raise InputError(f"The context {context!r} cannot be written as plain data: {needed}. Keep a key to it instead.")
+    raise InputError(f"The context {quoted(context)} cannot be written as plain data: {needed}. Keep a key to it instead.")
 
 
 def decode_context(context: Any) -> Any:

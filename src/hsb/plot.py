@@ -51,7 +51,7 @@ def plot_importance(explanation: "Explanation", ax: Any = None) -> Any:
 
         _, ax = pyplot.subplots(figsize=(WIDE, _bars_height(explanation)), layout="constrained")
     order = sorted(explanation.importance.items(), key=lambda each: each[1])[-MOST_BARS:]
-    names, values = [textwrap.shorten(name, 32, placeholder="...") for name, _ in order], [value for _, value in order]
+    names, values = [literal(name, 32) for name, _ in order], [value for _, value in order]
     ax.barh(range(len(values)), values, color=GREY, height=0.65)
     for i, value in enumerate(values):
         ax.annotate(percent(value), (value, i), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")
@@ -77,6 +77,17 @@ def explanation_png(explanation: "Explanation") -> bytes:
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=150)
     return picture.getvalue()
+
+
+def literal(name: object, most: int = 60) -> str:
+    """A name as a picture shows it: on one line, not too long, and nothing in it means anything to matplotlib.
+
+    >>> literal("$x^$"), literal("_a")
+    ('\\\\$x^\\\\$', ' _a')
+    """
+    text = "".join(letter if letter.isprintable() else " " for letter in str(name)[: 4 * most])
+    text = text if len(text) <= most else text[: most - 3] + "..."
+    return (" " * text.startswith("_") + text).replace("$", r"\$")  # a label that begins with _ is left out of legends
 
 
 def require_matplotlib() -> None:
@@ -121,11 +132,11 @@ def _map(explanation: "Explanation", ax: Any) -> Any:
             (left, right), (low, high) = sides if len(sides) == 2 else (sides[0], (0.0, 1.0))
             ax.add_patch(Rectangle((left, low), right - left, high - low, linewidth=width, **style))
     ax.set_xlim(*ranges[0])
-    name = "cell" if columns[0].whole and columns[0].name == "x" else columns[0].name
+    name = literal("cell" if columns[0].whole and columns[0].name == "x" else columns[0].name)
     if len(columns) == 1:
         ax.set(xlabel=name, ylim=(0.0, 1.0), yticks=[])
     else:
-        ax.set(xlabel=name, ylabel=columns[1].name, ylim=ranges[1])
+        ax.set(xlabel=name, ylabel=literal(columns[1].name), ylim=ranges[1])
     ax.set_title(_title(explanation), loc="left", fontsize="medium")
     _legend(explanation, ax, LEGEND_ROWS[len(columns)])
     return ax
@@ -140,7 +151,7 @@ def _legend(explanation: "Explanation", ax: Any, rows: int) -> None:
     from matplotlib.patches import Patch
 
     arms, played = list(explanation.arms), {region.arm for region in explanation if region.seen}
-    handles = [Patch(label=str(arm), **_style(i, len(arms), 1.0)) for i, arm in enumerate(arms) if arm in played]
+    handles = [Patch(label=literal(arm), **_style(i, len(arms), 1.0)) for i, arm in enumerate(arms) if arm in played]
     if not all(region.seen for region in explanation):
         handles.append(Patch(label="never seen", **EMPTY))
     beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False}
@@ -164,7 +175,8 @@ def _texts(explanation: "Explanation") -> "tuple[list[str], list[Region], list[R
     shown, rest = divided(explanation)
     rest = sorted([*shown[MOST_RULES:], *rest], key=lambda region: -region.share)
     shown = shown[:MOST_RULES]
-    return ["\n".join(textwrap.wrap(region.where, LETTERS)) for region in shown], shown, rest
+    lines = [textwrap.wrap(region.where[: 10 * LETTERS], LETTERS) for region in shown]
+    return ["\n".join(literal(line, LETTERS) for line in words) for words in lines], shown, rest
 
 
 def _overview(explanation: "Explanation", figure: Any) -> Any:
@@ -186,7 +198,7 @@ def _rules(explanation: "Explanation", ax: Any) -> Any:
         ax.text(0.0, y + 0.5 * lines, text, va="center", fontsize="small")
         ax.barh(y + lines + 0.35, region.share, height=0.6, linewidth=0.6, **style)
         beside: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": "small"}
-        arm = textwrap.shorten(str(region.arm), 28, placeholder="...") if region.seen else "never seen"
+        arm = literal(region.arm, 28) if region.seen else "never seen"
         at = ax.annotate(arm, (region.share, y + lines + 0.35), xytext=(6, 0), fontweight="bold", **beside)
         said = (f"sure {region.probability:.2f}, " if region.seen else "") + percent(region.share)
         ax.annotate(said, (1.0, 0.5), xycoords=at, xytext=(8, 0), color=GREY, **beside)

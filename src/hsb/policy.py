@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .arguments import floor_share, generator, is_number, shown
 from .decision import Decision
-from .errors import InputError
+from .errors import InputError, quoted
 from .kept import Kept
 from .ledger import Ledger
 from .offer import EVERYTHING, Offer
@@ -146,7 +146,7 @@ class Policy(Kept):
         if not isinstance(decision, Decision):
             raise InputError(
                 "learn needs a Decision, from policy.decide or made with hsb.Decision(context=, arm=, propensity=); "
-                f"given {decision!r}."
+                f"given {quoted(decision)}."
             )
         try:
             index = self.offer.index[decision.arm]
@@ -155,7 +155,7 @@ class Policy(Kept):
         propensity = decision.propensity
         if not (type(propensity) is float or is_number(propensity)) or not 0.0 < propensity <= 1.0:
             raise InputError(
-                f"propensity must be in (0, 1], the probability with which the arm was played; given {propensity!r}."
+                f"propensity must be in (0, 1], the probability with which the arm was played; given {quoted(propensity)}."
             )
         own = self.ledger.check(decision)
         offered = EVERYTHING
@@ -164,7 +164,7 @@ class Policy(Kept):
         elif own and 0 < decision.offered < len(self.arms):  # an arm added since was not among them
             offered = self.offer.first(decision.offered)
         if offered is not EVERYTHING and not offered[index]:
-            raise InputError(f"Arm {decision.arm!r} was not among the available {shown(decision.available or ())}.")
+            raise InputError(f"Arm {quoted(decision.arm)} was not among the available {shown(decision.available or ())}.")
         return offered, index, own
 
     def _learn(self, decision: Decision, offered: Masks, index: int, own: bool, value: float, rewarded: bool) -> None:
@@ -223,7 +223,8 @@ class Policy(Kept):
         """
         if features is not None:
             raise InputError(
-                f"{type(self).__name__} makes no use of features of arms; given {features!r:.200} for arm {arm!r:.100}. Leave them out, or use "
+                f"{type(self).__name__} makes no use of features of arms; given {quoted(features)} for arm {quoted(arm)}. Leave "
+                f"them out, or use "
                 "hsb.HSB(arms=...) without a structure."
             )
         self._take_arm(arm)
@@ -394,4 +395,4 @@ class Policy(Kept):
 
 def _check_u(u: Any) -> None:
     if not (is_number(u) and 0.0 <= u < 1.0):
-        raise InputError(f"u must be in [0, 1), a number; given {u!r}.")
+        raise InputError(f"u must be in [0, 1), a number; given {quoted(u)}.")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .arguments import is_number, loss_bounds
-from .errors import InputError
+from .errors import InputError, quoted
 from .types import Bounds, Floats, Outside, Range
 
 UNIT: Bounds = (0.0, 1.0)  # the default, told from a range that was given by being this very object
@@ -34,10 +34,13 @@ class LossScale:
     def __init__(self, loss_range: Range = UNIT, reward_range: Range | None = None, outside: Outside = "error") -> None:
         if reward_range is not None and loss_range is not UNIT:
             raise InputError(
-                f"Give loss_range= or reward_range=, not both: they are the same numbers; given {loss_range!r} and {reward_range!r}."
+                f"Give loss_range= or reward_range=, not both: they are the same numbers; given {quoted(loss_range)} and "
+                f"{quoted(reward_range)}."
             )
         if not isinstance(outside, str) or outside not in ("error", "clip"):
-            raise InputError(f"outside must be 'error' or 'clip', what to do with a loss outside its range; given {outside!r}.")
+            raise InputError(
+                f"outside must be 'error' or 'clip', what to do with a loss outside its range; given {quoted(outside)}."
+            )
         name, given = ("loss_range", loss_range) if reward_range is None else ("reward_range", reward_range)
         self.auto = isinstance(given, str) and given == "auto"
         if self.auto and outside == "clip":
@@ -79,7 +82,7 @@ class LossScale:
             value = float(value)
         if not is_number(value) or not self._takes(value):
             name = "reward" if rewarded else "loss"
-            raise InputError(f"{name} must be a number{self._needed()}; given {value!r}.{self._fix()}")
+            raise InputError(f"{name} must be a number{self._needed()}; given {quoted(value)}.{self._fix()}")
         return (value if self.outside == "clip" else float(value)), rewarded  # what is clipped may be too large for a float
 
     def _takes(self, value: Any) -> Any:

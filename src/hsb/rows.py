@@ -1,14 +1,16 @@
 """Rows of a log or of a table, as policies are given them in bulk."""
 
-from collections.abc import Sized
+from collections.abc import Mapping, Sized
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InputError
+from .errors import BudgetError, InputError, quoted
 from .offer import EVERYTHING
 from .types import Floats, Ints, Masks
+
+MOST = 10**10  # rows of a table
 
 
 class Rows(NamedTuple):
@@ -35,8 +37,14 @@ def rows_of(contexts: Any) -> int:
     >>> rows_of([None, "anything"])
     2
     """
-    if not isinstance(contexts, Sized) or isinstance(contexts, str | bytes) or getattr(contexts, "shape", None) == ():
-        raise InputError(f"A table of contexts is needed, one row a round; given {contexts!r}.")
+    if (
+        not isinstance(contexts, Sized)
+        or isinstance(contexts, str | bytes | Mapping | set | frozenset)
+        or getattr(contexts, "shape", None) == ()
+    ):
+        raise InputError(f"A table of contexts is needed, one row a round; given {quoted(contexts)}.")
+    if len(contexts) > MOST:
+        raise BudgetError(f"A table of contexts may have {MOST:,} rows at most; given {quoted(contexts)}.")
     return len(contexts)
 
 
@@ -64,5 +72,5 @@ def distribution_of(given: ArrayLike, arms: int, who: str) -> Floats:
     except (TypeError, ValueError):
         p = np.empty(0)
     if p.shape != (arms,) or not (p >= 0.0).all() or not 0.0 < p.sum() < np.inf:
-        raise InputError(f"{who} must give {arms} numbers of at least 0, one for each arm, not all 0; it gave {given!r}.")
+        raise InputError(f"{who} must give {arms} numbers of at least 0, one for each arm, not all 0; it gave {quoted(given)}.")
     return np.asarray(p / p.sum())

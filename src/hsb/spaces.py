@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import whole
-from .errors import InputError
+from .arguments import LARGEST, one_of, whole
+from .errors import InputError, quoted
 from .types import Floats
 
 
@@ -48,9 +48,7 @@ class Box:
                 raise InputError(
                     f"Box needs low < high in every feature; feature {j} has low {self.low[j]} and high {self.high[j]}."
                 )
-        if outside not in ("error", "clip"):
-            raise InputError(f"outside must be 'error' or 'clip'; given {outside!r}.")
-        self.outside = outside
+        self.outside = one_of("outside", outside, ("error", "clip"))
         self.features = int(self.low.size)
         self._low0, self._high0 = float(self.low[0]), float(self.high[0])
         self._width0 = self._high0 - self._low0
@@ -122,8 +120,8 @@ class Cells:
     outside = "error"
 
     def __init__(self, n: int) -> None:
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise InputError(f"Cells needs a whole number of cells, at least 1; given {n!r}.")
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= LARGEST:
+            raise InputError(f"Cells needs a whole number of cells, at least 1; given {quoted(n)}.")
         self.n = int(n)
         self.features = 1
 
@@ -175,16 +173,18 @@ def space_from_dict(data: dict[str, Any]) -> Space:
         return Cells(data["n"])
     if data.get("space") == "Box":
         return Box(data["low"], data["high"], outside=data["outside"])
-    raise InputError(f"A space is 'Box' or 'Cells'; given {data.get('space')!r}.")
+    raise InputError(f"A space is 'Box' or 'Cells'; given {quoted(data.get('space'))}.")
 
 
 def numbers(name: str, values: ArrayLike) -> Floats:
     """The values as float64, if they are real numbers; text, dates, complex numbers and ragged lists are not."""
+    if isinstance(values, np.ma.MaskedArray) and values.mask.any():
+        raise InputError(f"{name} must not have masked entries, which are no numbers. Drop the rows or fill the values.")
     try:
         array = np.asarray(values)
         if array.dtype.kind in "iufb":
             return array.astype(np.float64, copy=False)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, MemoryError):
         pass  # refused below
     raise InputError(
         f"{name} must be numbers, real and finite, all rows of one length; given {shortened(values)}. "
@@ -194,7 +194,7 @@ def numbers(name: str, values: ArrayLike) -> Floats:
 
 def shortened(value: object) -> str:
     """A value for a message."""
-    text = repr(value)
+    text = quoted(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 

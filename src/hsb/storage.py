@@ -126,7 +126,9 @@ def unpack(source: bytes | BinaryIO, given: dict[str, Any]) -> Policy:
         }
         common |= {name: header[name] for name in ("outside", "floor") if name in header}
         common["seed"] = generator(header["generator"])
-        ledger = Ledger.unpacked(counts["issued"], archive.read("ledger"), header["stream"], header["past"], header.get("elsewhere"))
+        ledger = Ledger.unpacked(
+            counts["issued"], archive.read("ledger"), header["stream"], header["past"], header.get("elsewhere")
+        )
         with limited(archive.bytes / 8):
             policy = kind.from_settings({**header["settings"], **given}, common)
             policy.loss_scale.resume(header)

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..arguments import is_number
 from ..decision import Decision
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..policy import Policy
 from . import features as named
 from .player import Maker, Player
@@ -75,7 +75,7 @@ class CobaLearner:
         offered = list(_offered(context, actions))
         arm = arm_of(action)
         if arm not in offered:
-            raise InputError(f"The action must be among those offered, {offered!r}; given {action!r}.")
+            raise InputError(f"The action must be among those offered, {quoted(offered)}; given {quoted(action)}.")
         context = self._context(context)
         policy = self._player.meet(offered, context)
         return float(policy.probabilities(context, available=offered)[policy.arms.index(arm)])
@@ -85,10 +85,12 @@ class CobaLearner:
         _one_round(context, action, reward, probability)
         arm = arm_of(action)
         if decision is not None and not isinstance(decision, Decision):
-            raise InputError(f"decision must be the one that predict gave; given {decision!r}.")
+            raise InputError(f"decision must be the one that predict gave; given {quoted(decision)}.")
         if decision is None or decision.arm != arm or decision.propensity != probability:
             if probability is None:
-                given = f"given None for {action!r}. Log it: coba.LoggedInteraction(context, action, reward, probability)."
+                given = (
+                    f"given None for {quoted(action)}. Log it: coba.LoggedInteraction(context, action, reward, probability)."
+                )
                 raise InputError(f"Learning from a logged action needs the probability with which it was played; {given}")
             if is_number(probability) and 1.0 < probability <= 1.0 + ROUNDING:
                 probability = 1.0
@@ -101,7 +103,7 @@ class CobaLearner:
             return context
         if self._features is None:
             fix = "Give the adapter features=[...], the names in the order that the policy expects."
-            raise InputError(f"The context is a dict, whose features have no order: {dict(context)!r}. {fix}")
+            raise InputError(f"The context is a dict, whose features have no order: {quoted(dict(context))}. {fix}")
         return named.row(context, self._features, absent=0.0)
 
 
@@ -123,7 +125,7 @@ def _offered(context: Any, actions: Any) -> dict[Hashable, Any]:
     """Each arm, and the action it stands for."""
     _one_round(context, actions)
     if not isinstance(actions, list | tuple) or not actions:
-        raise InputError(f"A policy chooses among arms: coba must list the actions of the round; given {actions!r}.")
+        raise InputError(f"A policy chooses among arms: coba must list the actions of the round; given {quoted(actions)}.")
     return {arm_of(action): action for action in actions}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 
 
 def names(features: Iterable[Any] | None) -> list[Any] | None:
@@ -16,7 +16,7 @@ def names(features: Iterable[Any] | None) -> list[Any] | None:
         return None
     order = [] if isinstance(features, str | bytes) or not isinstance(features, Iterable) else list(features)
     if not order or len(set(order)) != len(order):
-        raise InputError(f"features must be different names, at least one, in the policy's order; given {features!r}.")
+        raise InputError(f"features must be different names, at least one, in the policy's order; given {quoted(features)}.")
     return order
 
 
@@ -27,6 +27,8 @@ def row(context: Mapping[Any, Any], order: list[Any], *, absent: float | None) -
     [1.0, 2.0]
     """
     if absent is None and (missing := [name for name in order if name not in context]):
-        raise InputError(f"The context needs the features {order!r}; given {dict(context)!r}, without {missing[0]!r}.")
+        raise InputError(
+            f"The context needs the features {quoted(order)}; given {quoted(dict(context))}, without {quoted(missing[0])}."
+        )
     values = [context.get(name, absent) for name in order]
     return values[0] if len(values) == 1 else values

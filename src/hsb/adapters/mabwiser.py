@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arguments import is_number
 from ..decision import Decision
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..policies import Exp3, Uniform
 from ..policy import Policy
 from ..spaces import numbers
@@ -60,7 +60,7 @@ class MABWiserBandit:
         known = logged_propensity is None or callable(logged_propensity)
         if not known and not (is_number(logged_propensity) and 0.0 < logged_propensity <= 1.0):
             needed = "in (0, 1], the probability with which the log played its arms, or a function of context and arm"
-            raise InputError(f"logged_propensity must be {needed}; given {logged_propensity!r}.")
+            raise InputError(f"logged_propensity must be {needed}; given {quoted(logged_propensity)}.")
         self._waiting = Waiting(waiting)
         self.logged_propensity = logged_propensity
 
@@ -182,7 +182,7 @@ def _listed(name: str, values: Any) -> list[Any]:
     if isinstance(values, list | tuple):
         return list(values)
     if not hasattr(values, "tolist") or getattr(values, "ndim", 0) != 1:
-        raise InputError(f"{name} must be a list, or an array or series of one dimension; given {values!r}.")
+        raise InputError(f"{name} must be a list, or an array or series of one dimension; given {quoted(values)}.")
     return list(values.tolist())
 
 

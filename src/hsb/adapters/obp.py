@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..policy import Policy
 from ..spaces import numbers
 from .player import copied
@@ -90,7 +90,7 @@ class OBPPolicy:
     def update_params(self, action: Any, reward: Any, context: ArrayLike, *, propensity: float | None = None) -> None:
         """Learn the reward of an action."""
         if isinstance(action, bool) or not isinstance(action, int | np.integer) or not 0 <= action < self.n_actions:
-            raise InputError(f"action must be the number of an arm, 0 to {self.n_actions - 1}; given {action!r}.")
+            raise InputError(f"action must be the number of an arm, 0 to {self.n_actions - 1}; given {quoted(action)}.")
         if isinstance(reward, np.ndarray) and reward.size == 1:
             reward = reward.reshape(-1)[0]  # OBP's simulator hands over arrays of one
         self._waiting.learn(self.policy, _point(context), self.policy.arms[int(action)], reward, propensity)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 
 from ..arguments import is_hashable
 from ..decision import Decision
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..policy import Policy
 
 Maker = Callable[[list[Hashable]], Policy]
@@ -32,7 +32,7 @@ class Player:
             self.given = policy
         else:
             needed = "a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3), or a function that makes one of the arms"
-            raise InputError(f"An adapter needs {needed}; given {policy!r}.")
+            raise InputError(f"An adapter needs {needed}; given {quoted(policy)}.")
 
     @property
     def policy(self) -> Policy:
@@ -45,7 +45,7 @@ class Player:
     def meet(self, arms: Sequence[Hashable], context: object) -> Policy:
         """The policy, which knows these arms from now on. Where they or the context cannot be used, nothing changes."""
         if strange := [arm for arm in arms if not is_hashable(arm)]:
-            raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {strange[0]!r}.")
+            raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {quoted(strange[0])}.")
         policy = self._current or self._made(list(dict.fromkeys(arms)))
         new = [arm for arm in dict.fromkeys(arms) if arm not in policy.offer.index]
         if new or self._current is None:
@@ -66,7 +66,9 @@ class Player:
         policy: object = self.given(arms) if callable(self.given) else self.given
         if not isinstance(policy, Policy):
             example = "lambda arms: hsb.Exp3(arms=arms)"
-            raise InputError(f"The function given to the adapter must return a policy, e.g. {example}; it returned {policy!r}.")
+            raise InputError(
+                f"The function given to the adapter must return a policy, e.g. {example}; it returned {quoted(policy)}."
+            )
         return policy
 
 
@@ -78,5 +80,5 @@ def copied(policy: Policy, *, adapter: str) -> Policy:
     Uniform(arms=[0, 1], rounds=0)
     """
     if not isinstance(policy, Policy):
-        raise InputError(f"{adapter} needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {policy!r}.")
+        raise InputError(f"{adapter} needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {quoted(policy)}.")
     return policy.copy()

@@ -7,7 +7,7 @@ from river import proba, stats
 from river.bandit.base import ContextualPolicy
 
 from ..arguments import whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..policy import Policy
 from . import features as named
 from .player import Maker, Player
@@ -53,7 +53,9 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
     ) -> None:
         if reward_obj is not None and not isinstance(reward_obj, stats.base.Univariate | proba.base.Distribution):
             needed = "a statistic of one number or a distribution, e.g. river.stats.Mean()"
-            raise InputError(f"reward_obj must be {needed}: a policy learns from one number a round; given {reward_obj!r}.")
+            raise InputError(
+                f"reward_obj must be {needed}: a policy learns from one number a round; given {quoted(reward_obj)}."
+            )
         super().__init__(reward_obj=reward_obj, burn_in=whole("burn_in", burn_in, 0))
         self._player = Player(policy)
         self._waiting = Waiting(waiting)
@@ -84,7 +86,9 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
     def update(self, arm_id: Any, *given: Any, propensity: float | None = None) -> None:
         """Learn a reward: `update(arm_id, context, reward)`, or `update(arm_id, reward)` where there is no context."""
         if len(given) not in (1, 2):
-            raise InputError(f"update needs a context and a reward, or a reward alone; given {given!r} for arm {arm_id!r}.")
+            raise InputError(
+                f"update needs a context and a reward, or a reward alone; given {quoted(given)} for arm {quoted(arm_id)}."
+            )
         context, reward = given if len(given) == 2 else (None, given[0])
         order, values = self._row(context)
         self._waiting.learn(self.current, values, arm_id, reward, propensity)
@@ -96,9 +100,9 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         if context is None:
             return self._order, None
         if not isinstance(context, Mapping):
-            raise InputError(f"A context is a dict of features, or None; given {context!r}.")
+            raise InputError(f"A context is a dict of features, or None; given {quoted(context)}.")
         order = list(context) if self._order is None else self._order
         if self.features is None and len(context) != len(order):
-            given = f"{dict(context)!r}. Give the adapter features=[...] to look at some only"
-            raise InputError(f"Every context must have the features of the first, {order!r}; given {given}.")
+            given = f"{quoted(dict(context))}. Give the adapter features=[...] to look at some only"
+            raise InputError(f"Every context must have the features of the first, {quoted(order)}; given {given}.")
         return order, named.row(context, order, absent=None)

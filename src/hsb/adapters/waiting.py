@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arguments import is_hashable, whole
 from ..decision import Decision
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..policy import Policy
 
 Key = tuple[Hashable, Hashable]  # context and arm
@@ -66,7 +66,7 @@ class Waiting:
                 which = f"Row {row}: no" if len(rounds) > 1 else "No"
                 where = repr(key[0]) if len(repr(key[0])) <= 60 else repr(key[0])[:57] + "..."
                 raise InputError(
-                    f"{which} decision waits for feedback on arm {key[1]!r} at context {where}: it was not made here, was answered "
+                    f"{which} decision waits for feedback on arm {quoted(key[1])} at context {where}: it was not made here, was answered "
                     f"already, or is older than the last {self.limit} that are kept. For late feedback give the adapter a larger "
                     f"waiting=; for a round from a log give {logged}, the probability with which its arm was played."
                 )
@@ -94,5 +94,5 @@ def key_of(context: Any, arm: Hashable) -> Key:
         context = context.tolist()
     key = (tuple(context) if isinstance(context, list) else context, arm)
     if not is_hashable(key):
-        raise InputError(f"A context must be numbers or names, and an arm hashable; given {context!r} and {arm!r}.")
+        raise InputError(f"A context must be numbers or names, and an arm hashable; given {quoted(context)} and {quoted(arm)}.")
     return key

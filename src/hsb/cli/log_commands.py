@@ -19,7 +19,7 @@ from ..play import replay as replay_log
 from ..plot import explanation_png
 from . import show
 from .log_options import Fresh, Json, SomeRows, Source
-from .policy_files import beside, load, save
+from .policy_files import load, save, try_out
 
 GO_ON = "A policy's file to go on from; by default a fresh HSB on a binary tree."
 CHECKPOINT = "File to keep the state in; a replay that was stopped goes on from it."
@@ -40,6 +40,8 @@ def replay(
 
     Example: hsb replay ydata-fp-td-clicks-v2_0.20111002.gz --format yahoo-r6b --depth 10 --json
     """
+    if checkpoint is not None:
+        try_out(checkpoint)
     log = source.open()
     player, encoder = fresh.make(log) if policy is None else load(policy)
     started = time.monotonic()
@@ -63,28 +65,28 @@ def replay(
 def train(
     source: SomeRows,
     fresh: Fresh,
-    out: Annotated[Path, Option(help="File for the policy; the encoding of contexts goes beside it.")],
+    out: Annotated[Path, Option(help="File for the policy, with the encoding of contexts in it.")],
     as_json: Json = False,
 ) -> None:
     """Make a policy from a log.
 
     It learns from every decision in the log, with the propensity that it was made with. The encoding of contexts is fitted
-    on the first rows and written beside the policy, as OUT.encoder.json. Keep some rows to evaluate it on: --rows.
+    on the first rows and kept in the policy's file. Keep some rows to evaluate it on: --rows.
 
     Example: hsb train clicks.parquet --rows 1000000 --out policy.hsb
     """
-    if not out.parent.is_dir():
-        raise InputError(f"There is no folder {out.parent} for the policy. Make it first.")
+    try_out(out)
     log = source.open()
     policy, encoder = fresh.make(log)
+    try_out(out, len(storage.pack(policy)))  # it will not become smaller
     started = time.monotonic()
     with show.rows("train", quiet=as_json) as progress:
         learned = learn_from(policy, log, context=encoder, progress=progress)
     save(policy, encoder, out)
     values: dict[str, Any] = {"learned": learned, "arms": len(policy.arms), "skipped": len(log.problems)}
-    values |= {"policy": str(out), "encoder": str(beside(out)), "seconds": time.monotonic() - started}
-    said = f"{learned:,} decisions learned, {len(policy.arms)} arms; the policy and its encoding of contexts:"
-    _tell(as_json, values, said, str(out), str(beside(out)), log=log)
+    values |= {"policy": str(out), "seconds": time.monotonic() - started}
+    said = f"{learned:,} decisions learned, {len(policy.arms)} arms; the policy, with its encoding of contexts:"
+    _tell(as_json, values, said, str(out), log=log)
 
 
 def evaluate(
@@ -124,6 +126,8 @@ def explain(
 
     Example: hsb explain policy.hsb --names age,spend --png policy.png
     """
+    if png is not None:
+        try_out(png)
     policy, encoder = load(file)
     if (explain_itself := getattr(policy, "explain", None)) is None:
         raise InputError(f"{file} holds a policy of kind {type(policy).__name__}, which has no rules to print; HSB has.")
@@ -131,7 +135,7 @@ def explain(
     explanation = explain_itself(names=called, rules=rules, top=None if everything else TOP)
     if png is not None:
         storage.write_atomically(png, explanation_png(explanation))
-    kind = "" if encoder is None else ", contexts encoded as in " + str(beside(file))
+    kind = "" if encoder is None else ", contexts encoded as in the file"
     values = explanation.to_dict() | {"rounds": policy.rounds, "png": None if png is None else str(png)}
     said = f"{policy.rounds:,} rounds learned, {len(policy.arms)} arms{kind}"
     _tell(as_json, values, said, told(explanation, how="hsb explain --all"))

@@ -1,47 +1,45 @@
-"""A policy's file, and beside it how contexts are encoded for it: the two belong together."""
+"""A policy and how contexts are encoded for it: the two belong together, in one file."""
 
-import json
+import tempfile
 from pathlib import Path
 
-from .. import storage
-from ..encode import Encoder, from_dict
-from ..errors import FileError
+from .. import encode, storage
+from ..encode import Encoder
+from ..encode.files import with_encoder
+from ..errors import FileError, InputError
 from ..policies import Policy
 
-ENCODER = ".encoder.json"
-
-
-def beside(path: Path) -> Path:
-    """Where the encoding of a policy's contexts is kept.
-
-    >>> str(beside(Path("policy.hsb")))
-    'policy.hsb.encoder.json'
-    """
-    return path.with_name(path.name + ENCODER)
+BESIDE = ".encoder.json"  # where hsb kept the encoding before it was in the policy's file
 
 
 def save(policy: Policy, encoder: Encoder, path: Path) -> None:
-    """Both files, or neither: the encoding first, since a policy without it would read contexts wrongly."""
-    place = beside(path)
-    before = place.read_bytes() if place.exists() else None
-    storage.write_atomically(place, json.dumps(encoder.to_dict()).encode())
-    try:
-        policy.save(path)
-    except BaseException:
-        if before is None:
-            place.unlink(missing_ok=True)
-        else:
-            storage.write_atomically(place, before)
-        raise
+    """Both in one file, whole or not at all."""
+    storage.write_atomically(path, with_encoder(storage.pack(policy), encoder))
 
 
 def load(path: Path) -> tuple[Policy, Encoder | None]:
-    """A policy, and the encoding beside it if there is one."""
+    """A policy, and the encoding in its file if there is one."""
     policy = storage.load(path)
+    encoder = encode.load(path)
+    if encoder is None and (other := path.with_name(path.name + BESIDE)).exists():
+        why = f"{other} lies beside {path} and does not say to which policy it belongs"
+        raise FileError(f"{why}. Train again, which keeps both in one file; or remove it, to use contexts as they are.")
+    return policy, encoder
+
+
+def try_out(path: Path, size: int = 0) -> None:
+    """Refuse a path that cannot be written to, before any work: so many bytes are written beside it, and removed.
+
+    >>> try_out(Path("no/such/folder/policy.hsb"))
+    Traceback (most recent call last):
+    hsb.errors.InputError: There is no folder no/such/folder for policy.hsb. Make it first.
+    """
+    if not path.parent.is_dir():
+        raise InputError(f"There is no folder {path.parent} for {path.name}. Make it first.")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder. Give the name of a file in it.")
     try:
-        return policy, from_dict(json.loads(beside(path).read_text()))
-    except FileNotFoundError:
-        return policy, None
-    except (ValueError, LookupError, TypeError) as error:
-        given = f"{beside(path)} is not an encoding of contexts ({error})"
-        raise FileError(f"{given}. Train again, or use another copy.") from error
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:40]}.") as file:
+            file.write(bytes(size))
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}. Give another path, or make room.") from None

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import generator
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..spaces import numbers
 from ..types import Ints
 from .coding import checked_signs
@@ -30,7 +30,7 @@ class HammingDecoder:
         self, matrix: ArrayLike, *, ties: Literal["random", "lowest"] = "random", seed: int | np.random.Generator | None = None
     ) -> None:
         if ties not in ("random", "lowest"):
-            raise InputError(f"ties must be 'random' or 'lowest'; given {ties!r}.")
+            raise InputError(f"ties must be 'random' or 'lowest'; given {quoted(ties)}.")
         self.matrix = checked_signs("matrix", matrix)
         self.ties = ties
         self._rng = generator(seed)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..spaces import numbers
 from ..types import Floats
 from .coding import Signs, checked_signs
@@ -52,7 +52,7 @@ class Perceptrons:
         if isinstance(scaling, str) and scaling == "none":
             return np.zeros(self.features), np.ones(self.features)
         if not isinstance(scaling, tuple | list) or len(scaling) != 2:
-            raise InputError(f"scaling must be 'online', 'none' or (means, deviations); given {scaling!r}.")
+            raise InputError(f"scaling must be 'online', 'none' or (means, deviations); given {quoted(scaling)}.")
         means, deviations = (numbers("scaling", part) for part in scaling)
         for part in (means, deviations):
             if part.shape != (self.features,) or not (np.abs(part) < LARGEST).all():

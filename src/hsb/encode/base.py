@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..spaces import numbers
 from ..types import Floats
 
@@ -102,7 +102,7 @@ def from_dict(data: dict[str, Any]) -> Encoder:
     """
     kind = data.get("encoder") if isinstance(data, dict) else None
     if kind not in Encoder.kinds:
-        raise InputError(f"An encoder is one of {', '.join(sorted(Encoder.kinds))}; given {kind!r}.")
+        raise InputError(f"An encoder is one of {', '.join(sorted(Encoder.kinds))}; given {quoted(kind)}.")
     return Encoder.kinds[kind]._from_plain({name: value for name, value in data.items() if name != "encoder"})
 
 
@@ -124,7 +124,7 @@ def tables(head: Head) -> Iterator[Floats]:
     if isinstance(head, list | tuple) and len(head):
         is_table = not hasattr(head[0], "contexts") and not (isinstance(head[0], np.ndarray) and head[0].ndim == 2)
     if isinstance(head, str | bytes) or not (is_table or isinstance(head, Iterable)):
-        raise InputError(f"An encoder is fitted on a table, a log's head or several batches; given {head!r}.")
+        raise InputError(f"An encoder is fitted on a table, a log's head or several batches; given {quoted(head)}.")
     parts: Iterable[Any] = [head] if is_table else head  # type: ignore[assignment]
     for part in parts:
         table = as_table(getattr(part, "contexts", part))

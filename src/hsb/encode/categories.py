@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import is_number, whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..types import Floats
 from .base import Streamed
 
@@ -24,7 +24,11 @@ def code(category: object) -> float:
     >>> code("red") == code("red"), code("red") == code("blue"), code(7) == code("7")
     (True, False, True)
     """
-    return float(int.from_bytes(blake2b(str(category).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 11)
+    try:
+        text = str(category)
+    except Exception:  # of whatever class: its own code runs here
+        raise InputError(f"A category needs a text of its own; given {quoted(category)}.") from None
+    return float(int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 11)
 
 
 class _Categories(Streamed, listed=False):
@@ -35,10 +39,11 @@ class _Categories(Streamed, listed=False):
         if columns is not None and not (
             isinstance(columns, Sequence)
             and not isinstance(columns, str)
+            and len(columns) <= 1 << 20
             and all(isinstance(j, int) and not isinstance(j, bool) and j >= 0 for j in columns)
             and len(set(columns)) == len(columns) > 0
         ):
-            raise InputError(f"columns needs different feature numbers, e.g. [0, 2], or None for all; given {columns!r}.")
+            raise InputError(f"columns needs different feature numbers, e.g. [0, 2], or None for all; given {quoted(columns)}.")
         self.columns = None if columns is None else tuple(columns)
 
     def _those(self) -> Sequence[int]:
@@ -63,8 +68,8 @@ class Ordinal(_Categories):
 
     def __init__(self, columns: Sequence[int] | None = None, *, unseen: Unseen = "own") -> None:
         super().__init__(columns)
-        if unseen not in ("own", "error"):
-            raise InputError(f"unseen must be 'own', a place of its own, or 'error'; given {unseen!r}.")
+        if not isinstance(unseen, str) or unseen not in ("own", "error"):
+            raise InputError(f"unseen must be 'own', a place of its own, or 'error'; given {quoted(unseen)}.")
         self.unseen = unseen
         self.categories: dict[int, list[float]] = {}  # of each such feature, in order of appearance
 
@@ -128,8 +133,8 @@ class Hashed(_Categories):
 
     def __init__(self, buckets: int = 256, columns: Sequence[int] | None = None, *, seed: int = 0) -> None:
         super().__init__(columns)
-        if not is_number(buckets) or buckets != int(buckets) or not 2 <= buckets <= 1 << 31:
-            raise InputError(f"buckets must be a whole number from 2 to 2^31; given {buckets!r}.")
+        if not is_number(buckets) or not 2 <= buckets <= 1 << 31 or buckets != int(buckets):
+            raise InputError(f"buckets must be a whole number from 2 to 2^31; given {quoted(buckets)}.")
         self.buckets, self.seed = int(buckets), whole("seed", seed, 0)
 
     def _transform(self, table: Floats) -> Floats:

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..types import Floats
 from .base import Encoder, Head, from_dict, tables
 
@@ -24,7 +24,7 @@ class Chain(Encoder):
         self.steps = steps
         super().__init__()
         if not steps or not all(isinstance(step, Encoder) for step in steps):
-            raise InputError(f"A Chain needs encoders, e.g. Chain(PCA(1), MinMax()); given {steps!r}.")
+            raise InputError(f"A Chain needs encoders, e.g. Chain(PCA(1), MinMax()); given {quoted(steps)}.")
 
     @property
     def clipped(self) -> int:

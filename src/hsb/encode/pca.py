@@ -4,10 +4,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..arguments import is_number
+from ..arguments import whole
 from ..errors import InputError
 from ..types import Floats
 from .base import Streamed
+
+MOST = 1 << 20  # components
 
 
 class PCA(Streamed):
@@ -23,9 +25,7 @@ class PCA(Streamed):
 
     def __init__(self, components: int = 1) -> None:
         super().__init__()
-        if not is_number(components) or components < 1 or components != int(components):
-            raise InputError(f"components must be a whole number of at least 1; given {components!r}.")
-        self.components = int(components)
+        self.components = whole("components", components, 1, MOST)
         self.mean: Floats = np.zeros(0)
         self.axes: Floats = np.zeros((self.components, 0))  # a row per component
         self.explained: Floats = np.zeros(self.components)  # the share of all variance along each

@@ -4,7 +4,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from ..arguments import whole
+from ..arguments import one_of, whole
 from ..errors import InputError
 from ..types import Floats
 from .base import Streamed
@@ -17,9 +17,7 @@ class _Scale(Streamed, listed=False):
 
     def __init__(self, *, outside: Outside = "clip") -> None:
         super().__init__()
-        if outside not in ("clip", "error"):
-            raise InputError(f"outside must be 'clip' or 'error'; given {outside!r}.")
-        self.outside = outside
+        self.outside: Outside = one_of("outside", outside, ("clip", "error"))
         self.low: Floats = np.zeros(0)
         self.high: Floats = np.zeros(0)
 

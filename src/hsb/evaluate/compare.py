@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from ..arguments import whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..problems import Problem
 from ..types import Floats
 from .comparison import Comparison, joined
@@ -42,19 +42,21 @@ def compare(
     True
     """
     rounds, runs, presentations = whole("rounds", rounds, 1), whole("runs", runs, 1), whole("presentations", presentations, 1)
-    if jobs != -1:
+    if not (isinstance(jobs, int) and jobs == -1):
         whole("jobs (-1 for all cores)", jobs, 1)
     seed = whole("seed", seed, 0)
     if not isinstance(problem, Problem):
-        raise InputError(f"compare needs a problem, e.g. hsb.problems.Stationary(); given {problem!r}.")
+        raise InputError(f"compare needs a problem, e.g. hsb.problems.Stationary(); given {quoted(problem)}.")
     if not isinstance(policies, Mapping) or not policies:
         example = "{'HSB': hsb.HSB(tree, arms=3)}"
-        raise InputError(f"policies must map names to policies, at least one: {example}; given {policies!r}.")
+        raise InputError(f"policies must map names to policies, at least one: {example}; given {quoted(policies)}.")
     for name, entrant in policies.items():
         if not isinstance(name, str) or not name:
-            raise InputError(f"A policy's name must be text; given {name!r}.")
+            raise InputError(f"A policy's name must be text; given {quoted(name)}.")
         if not callable(entrant) and not hasattr(entrant, "decide"):
-            raise InputError(f"{name!r} must be a policy or a function that makes one from a seed; given {entrant!r}.")
+            raise InputError(
+                f"{quoted(name)} must be a policy or a function that makes one from a seed; given {quoted(entrant)}."
+            )
         problem.check(enter(entrant, 0))
     points = marked_rounds(rounds, marks)
     settings: dict[str, Any] = {"rounds": rounds, "presentations": presentations, "seed": seed, "marks": points}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..types import Floats, Ints
 from .intervals import Interval, mean_interval, paired_interval
 
@@ -79,7 +79,7 @@ class Comparison:
         """One number a run: the average loss over the rounds after `since` up to `until`, both marked (by default all rounds)."""
         end = self._mark(int(self.marks[-1]) if until is None else until)
         if policy not in self.losses:
-            raise InputError(f"There is no policy {policy!r} here. The policies are {', '.join(map(repr, self.losses))}.")
+            raise InputError(f"There is no policy {quoted(policy)} here. The policies are {', '.join(map(repr, self.losses))}.")
         table = self.losses[policy].mean(axis=1)
         total = table[:, end] * self.marks[end]
         if since == 0:
@@ -123,7 +123,9 @@ class Comparison:
             raise InputError(f"There is no folder {path.parent} to write {path.name} to. Make it first.")
         names = {name: '"' + name.replace('"', '""') + '"' for name in self.losses}
         lines = [",".join(Row._fields)]
-        lines += [f"{names[row.policy]},{row.run},{row.presentation},{row.round},{row.average_loss!r}" for row in self.rows]
+        lines += [
+            f"{names[row.policy]},{row.run},{row.presentation},{row.round},{quoted(row.average_loss)}" for row in self.rows
+        ]
         write_atomically(path, ("\n".join(lines) + "\n").encode())
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plot import require_matplotlib
+from ..plot import literal, require_matplotlib
 
 if TYPE_CHECKING:
     from .comparison import Comparison
@@ -29,7 +29,7 @@ def plot_comparison(comparison: "Comparison", ax: Any, *, styles: Mapping[str, M
         style = {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)], "linewidth": 1.6}
         style |= dict(styles.get(name, {}))
         rounds, mean, low, high = (each[shown] for each in curve)
-        ax.plot(rounds, mean, label=name, **style)
+        ax.plot(rounds, mean, label=literal(name), **style)
         if np.isfinite(curve.low).all():
             ax.fill_between(rounds, low, high, color=style["color"], alpha=0.2, linewidth=0)
     if comparison.best is not None:
@@ -41,7 +41,7 @@ def plot_comparison(comparison: "Comparison", ax: Any, *, styles: Mapping[str, M
         ax.xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
     ax.set(xlim=(first if log else 0, last), ylabel="average loss of rounds 1 to t")
     ax.set_xlabel("round t" + (" (logarithmic)" if log else ""))
-    ax.set_title(comparison.title + (" (synthetic)" if comparison.synthetic else ""))
+    ax.set_title(literal(comparison.title, 100) + (" (synthetic)" if comparison.synthetic else ""))
     beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False, "alignment": "left"}
     ax.legend(title="shaded: 95% interval of the mean", **beside)
     return ax

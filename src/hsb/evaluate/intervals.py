@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import whole
-from ..errors import InputError
+from ..arguments import is_number, whole
+from ..errors import InputError, quoted
 from ..spaces import numbers
 
 SUMMED = 300  # degrees of freedom up to which the distribution is summed exactly; beyond, expanded in their inverse
@@ -34,9 +34,9 @@ def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
     """
     given = numbers("values", values)
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
-        raise InputError(f"An interval needs a list of finite numbers, one a repetition; given {values!r}.")
-    if not 0.0 < confidence < 1.0:
-        raise InputError(f"confidence must lie between 0 and 1, e.g. 0.95; given {confidence!r}.")
+        raise InputError(f"An interval needs a list of finite numbers, one a repetition; given {quoted(values)}.")
+    if not is_number(confidence) or not 0.0 < confidence < 1.0:
+        raise InputError(f"confidence must lie between 0 and 1, e.g. 0.95; given {quoted(confidence)}.")
     mean = float(given.mean())
     if len(given) == 1:
         return Interval(mean, -math.inf, math.inf)
@@ -73,18 +73,21 @@ def zero_p(differences: ArrayLike) -> float:
     return max(0.0, 2.0 * (1.0 - _below(math.atan(abs(mean) / spread / math.sqrt(freedom)), freedom)))
 
 
-@lru_cache(maxsize=256)
 def student_quantile(p: float, freedom: int) -> float:
     """The number below which a Student t variable with `freedom` degrees of freedom lies with probability p.
 
     >>> round(student_quantile(0.975, 9), 6)
     2.262157
     """
-    if not 0.0 < p < 1.0:
-        raise InputError(f"p must lie between 0 and 1; given {p!r}.")
-    whole("freedom", freedom, 1)
+    if not is_number(p) or not 0.0 < p < 1.0:
+        raise InputError(f"p must lie between 0 and 1; given {quoted(p)}.")
+    return _quantile(float(p), whole("freedom", freedom, 1))
+
+
+@lru_cache(maxsize=256)
+def _quantile(p: float, freedom: int) -> float:
     if p < 0.5:
-        return -student_quantile(1.0 - p, freedom)
+        return -_quantile(1.0 - p, freedom)
     if freedom > SUMMED:
         return _expanded(NormalDist().inv_cdf(p), freedom)
     low, high = 0.0, math.pi / 2  # the angle atan(t / sqrt(freedom)): all of t in a bounded range

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import is_number, whole
-from ..errors import InputError
+from ..arguments import function, is_number, listed, whole
+from ..errors import InputError, quoted
 from ..logs import Batch, Log
+from ..logs.log import check_log, each_batch
 from ..policies import Policy
 from ..structures import Structure
 from ..types import Floats
@@ -58,6 +59,7 @@ def off_policy(
     (20000, 0.039, True)
     """
     chosen = _checked(policy, log, estimators, clip, seed)
+    context, progress = function("context", context), function("progress", progress)
     wanted = set(chosen) | ({"dr"} if "direct" in chosen else set())
     fitted = reward_model(model) if wanted & set(WITH_MODEL) else None
     needs_clip = bool(wanted & set(WITH_CLIP))
@@ -76,14 +78,15 @@ def off_policy(
 
 def _checked(policy: Any, log: Any, estimators: Any, clip: Any, seed: Any) -> tuple[str, ...]:
     if not isinstance(policy, Policy):
-        raise InputError(f"off_policy needs a policy, e.g. hsb.load('policy.hsb'); given {policy!r}.")
-    if not isinstance(log, Iterable) or isinstance(log, str | bytes):
-        raise InputError(f"off_policy needs a log, e.g. hsb.logs.open(path), or batches; given {log!r}.")
-    chosen = (estimators,) if isinstance(estimators, str) else tuple(estimators)
-    if not chosen or not set(chosen) <= set(ESTIMATORS):
-        raise InputError(f"estimators must be some of {', '.join(ESTIMATORS)}; given {estimators!r}.")
+        raise InputError(f"off_policy needs a policy, e.g. hsb.load('policy.hsb'); given {quoted(policy)}.")
+    check_log("off_policy", log)
+    chosen = (estimators,) if isinstance(estimators, str) else tuple(listed("estimators", estimators, 100))
+    if not chosen or not all(isinstance(each, str) and each in ESTIMATORS for each in chosen):
+        raise InputError(f"estimators must be some of {', '.join(ESTIMATORS)}; given {quoted(estimators)}.")
     if clip is not None and not (is_number(clip) and clip > 0.0):
-        raise InputError(f"clip must be a weight above 0, or None for the square root of the number of events; given {clip!r}.")
+        raise InputError(
+            f"clip must be a weight above 0, or None for the square root of the number of events; given {quoted(clip)}."
+        )
     whole("seed", seed, 0)
     if hasattr(log, "__next__"):
         raise InputError("An iterator can be read only once. Give a log or a list of batches.")
@@ -91,7 +94,7 @@ def _checked(policy: Any, log: Any, estimators: Any, clip: Any, seed: Any) -> tu
 
 
 def _read(log: Iterable[Batch], context: Callable[[Floats], Any] | None) -> Iterator[tuple[Batch, Any]]:
-    for batch in log:
+    for batch in each_batch("off_policy", log):
         if len(batch):
             yield batch, batch.contexts if context is None else context(batch.contexts)
 

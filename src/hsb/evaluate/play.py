@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..play import simulate
 from ..policies import Policy
 from ..problems import Problem
@@ -70,7 +70,7 @@ def enter(entrant: Entrant, seed: int) -> Policy:
     policy = entrant(seed)
     if not isinstance(policy, Policy):
         example = "lambda seed: hsb.HSB(tree, arms=3, seed=seed)"
-        raise InputError(f"A function among policies must return a policy, as {example}; got {policy!r}.")
+        raise InputError(f"A function among policies must return a policy, as {example}; got {quoted(policy)}.")
     return policy
 
 
@@ -81,7 +81,7 @@ def data_seed(seed: int, run: int) -> int:
 
 def policy_seed(seed: int, run: int, presentation: int, name: str) -> int:
     """What a policy draws from in one presentation of a data set: independent of every other policy, presentation and run."""
-    return _seed(seed, run, presentation, zlib.crc32(name.encode()))
+    return _seed(seed, run, presentation, zlib.crc32(name.encode(errors="surrogatepass")))
 
 
 def _seed(seed: int, *key: int) -> int:

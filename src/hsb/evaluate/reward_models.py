@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..structures import Structure
 from ..types import Floats, Ints
 
@@ -162,7 +162,7 @@ def reward_model(model: Structure | Given | None) -> RewardModel:
     if callable(model):
         return GivenModel(model)
     needed = "None (ridge), a structure (averages of its cells) or a function (features, arms) -> rewards"
-    raise InputError(f"model must be {needed}; given {model!r}.")
+    raise InputError(f"model must be {needed}; given {quoted(model)}.")
 
 
 def _without(by_fold: Floats) -> Floats:

@@ -5,7 +5,7 @@ An experiment is found by its name: the subclass of `Experiment` in the module o
 
 import importlib
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from .base import Experiment
 
 NAMES = ("stationary", "nonstationary", "today", "landsat", "illustrations")
@@ -19,7 +19,7 @@ def named(name: str) -> list[Experiment]:
     hsb.errors.InputError: There is no experiment 'moon'. The experiments are stationary, nonstationary, today, landsat, illustrations, all.
     """
     if name not in (*NAMES, "all"):
-        raise InputError(f"There is no experiment {name!r}. The experiments are {', '.join((*NAMES, 'all'))}.")
+        raise InputError(f"There is no experiment {quoted(name)}. The experiments are {', '.join((*NAMES, 'all'))}.")
     return [_load(each) for each in (NAMES if name == "all" else (name,))]
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..storage import write_atomically
 from .base import Part
 
@@ -61,7 +61,7 @@ def key(part: Part) -> str:
         arguments = json.dumps(part.arguments, sort_keys=True)
     except (TypeError, ValueError) as error:
         needed = "its arguments must be plain data (numbers, text, lists, dicts)"
-        raise InputError(f"Part {part.name!r}: {needed}: {error}.") from None
+        raise InputError(f"Part {quoted(part.name)}: {needed}: {error}.") from None
     said = json.dumps([part.function, arguments, source_of(part.function.partition(":")[0]), _library()])
     return hashlib.sha256(said.encode()).hexdigest()
 
@@ -87,7 +87,7 @@ def source_of(module: str) -> str:
             found = None
         if found is None or found.origin is None:
             if name == module:
-                raise InputError(f"There is no module {name!r} to run a part of.")
+                raise InputError(f"There is no module {quoted(name)} to run a part of.")
             continue  # a name that the package itself defines
         sources[name] = Path(found.origin).read_bytes()
         to_read += set(_siblings(sources[name], module.rpartition(".")[0])) - set(sources)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..evaluate.parallel import Progress
 from .base import Experiment, Options
 from .page import Study
@@ -40,7 +40,9 @@ def conduct(
     """
     begin = time.perf_counter()
     if options.data is not None and not options.data.is_dir():
-        raise InputError(f"The data directory {str(options.data)!r} does not exist. Name the directory with Yahoo's files.")
+        raise InputError(
+            f"The data directory {quoted(str(options.data))} does not exist. Name the directory with Yahoo's files."
+        )
     todo = [(experiment, experiment.parts(options)) for experiment in experiments]
     out = usable(Path(out))
     named = [(f"{experiment.name}: ", part) for experiment, parts in todo for part in parts]
@@ -74,5 +76,7 @@ def usable(out: Path) -> Path:
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as error:
-        raise InputError(f"Cannot write to {str(out)!r}: {os.strerror(error.errno or 0)}. Choose another folder.") from None
+        raise InputError(
+            f"Cannot write to {quoted(str(out))}: {os.strerror(error.errno or 0)}. Choose another folder."
+        ) from None
     return out

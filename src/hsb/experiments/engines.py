@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..evaluate import parallel
 
 # what each engine needs: the package, and the extra that brings it
@@ -26,11 +26,11 @@ def check_engine(engine: str) -> None:
     >>> check_engine("local")
     """
     if engine not in ENGINES:
-        raise InputError(f"engine must be one of {', '.join(ENGINES)}; given {engine!r}.")
+        raise InputError(f"engine must be one of {', '.join(ENGINES)}; given {quoted(engine)}.")
     for name in ("local", engine):
         package, extra = ENGINES[name]
         if importlib.util.find_spec(package) is None:
-            raise InputError(f"The engine {engine!r} needs {package}, which is not installed: pip install 'hsb[{extra}]'")
+            raise InputError(f"The engine {quoted(engine)} needs {package}, which is not installed: pip install 'hsb[{extra}]'")
 
 
 def cores() -> int:

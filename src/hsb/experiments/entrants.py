@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..policies import Policy
 from ..problems import Problem, named
 from ..structures import OneOf, Structure
@@ -85,7 +85,7 @@ def table(value: Any, key: str | None = None) -> Plain:
     if isinstance(value, str) and key is not None:
         return {key: value}
     if not isinstance(value, dict):
-        raise InputError(f"must be a table; given {value!r}.")
+        raise InputError(f"must be a table; given {quoted(value)}.")
     return value
 
 
@@ -106,19 +106,21 @@ def imported(name: str, base: type) -> Any:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise InputError(f"{name!r}: importing {module_name} failed: {error}.") from None
-        reason = f"there is no module {error.name!r} in {here} or on Python's path"
-        raise InputError(f"{name!r}: {reason}. Run hsb where {error.name}.py is.") from None
+            raise InputError(f"{quoted(name)}: importing {module_name} failed: {error}.") from None
+        reason = f"there is no module {quoted(error.name)} in {here} or on Python's path"
+        raise InputError(f"{quoted(name)}: {reason}. Run hsb where {error.name}.py is.") from None
     except (ImportError, SyntaxError, TypeError, ValueError) as error:
-        raise InputError(f"{name!r}: importing {module_name!r} failed: {type(error).__name__}: {error}.") from None
+        raise InputError(f"{quoted(name)}: importing {quoted(module_name)} failed: {type(error).__name__}: {error}.") from None
     kind = getattr(module, class_name, None)
     if not isinstance(kind, type) or not issubclass(kind, base):
         kinds = [each for each, value in vars(module).items() if isinstance(value, type) and issubclass(value, base)]
         where = getattr(module, "__file__", None) or module_name
-        lacking = f"no subclass of hsb's {base.__name__} of the name {class_name!r}"
-        raise InputError(f"{name!r}: {where} has {lacking}; it has {', '.join(sorted(kinds)) or 'none at all'}.")
+        lacking = f"no subclass of hsb's {base.__name__} of the name {quoted(class_name)}"
+        raise InputError(f"{quoted(name)}: {where} has {lacking}; it has {', '.join(sorted(kinds)) or 'none at all'}.")
     if inspect.isabstract(kind):
-        raise InputError(f"{name!r} is not complete: it must define {', '.join(sorted(vars(kind)['__abstractmethods__']))}.")
+        raise InputError(
+            f"{quoted(name)} is not complete: it must define {', '.join(sorted(vars(kind)['__abstractmethods__']))}."
+        )
     return kind
 
 
@@ -129,7 +131,7 @@ def _kind(key: str, name: Any, base: Any, listed: list[str]) -> Any:
         except InputError as error:
             raise InputError(f"{key}: {error}") from None
     if name not in listed:
-        raise InputError(f"{key}: must be one of {', '.join(sorted(listed))}, or 'module:Class'; given {name!r}.")
+        raise InputError(f"{key}: must be one of {', '.join(sorted(listed))}, or 'module:Class'; given {quoted(name)}.")
     return base.kinds[name]
 
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..policies import Policy
 from ..problems import Problem, Sample
 from ..spaces import Box
@@ -57,7 +57,9 @@ def _columns(path: Path, names: list[str]) -> Floats:
         head = [name.strip() for name in next(rows, [])]
         for name in names:
             if head.count(name) != 1:
-                raise InputError(f"{path.name} must have one column {name!r}; its columns are {', '.join(head) or 'none'}.")
+                raise InputError(
+                    f"{path.name} must have one column {quoted(name)}; its columns are {', '.join(head) or 'none'}."
+                )
         places = [head.index(name) for name in names]
         values = []
         for row in rows:

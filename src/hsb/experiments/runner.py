@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..evaluate.parallel import Progress
 from .base import Part
 from .cache import Cache, Finished, plain
@@ -63,7 +63,7 @@ def run(
                 for number, text, seconds, failed in outcomes:
                     part = parts[number]
                     if failed:
-                        raise PartFailed(f"Part {part.name!r} failed: {text}")
+                        raise PartFailed(f"Part {quoted(part.name)} failed: {text}")
                     ready[number] = finished = Finished(json.loads(text), seconds)
                     cache.put(part, finished)
                     board.finished(number, part.rounds)

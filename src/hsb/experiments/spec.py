@@ -22,13 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..problems import Problem
 from .cache import source_of
 from .entrants import entrant, known_keys, structure, table, world
 from .losses import Losses
 
 KEYS = {"title", "rounds", "runs", "seed", "problem", "file", "structure", "policies"}
+MOST = {"rounds": 10**12, "runs": 10**6, "seed": 2**64 - 1}
 FILE_KEYS = {"path", "contexts", "losses", "low", "high"}
 
 
@@ -37,13 +38,18 @@ def read(path: Path) -> dict[str, Any]:
 
     A wrong key, value or column is an InputError of one line that names it; nothing has been run then.
     """
+    if path.exists() and not path.is_file():
+        raise InputError(f"Cannot read {quoted(str(path))}: it is not a file.")
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-        raise InputError(f"Cannot read {str(path)!r}: {reason}.") from None
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise InputError(f"{path.name} is not TOML that can be read: its values are nested too deeply.") from None
+    except ValueError as error:
+        if isinstance(error, UnicodeDecodeError):
+            raise InputError(f"Cannot read {quoted(str(path))}: it is not text in UTF-8.") from None
         raise InputError(f"{path.name} is not TOML: {error}.") from None
+    except OSError as error:
+        raise InputError(f"Cannot read {quoted(str(path))}: {error.strerror}.") from None
     with _within(path.name):
         return _checked(given, path)
 
@@ -67,7 +73,7 @@ def _checked(given: dict[str, Any], path: Path) -> dict[str, Any]:
             problem = world(asked)
             spec["problem"] = asked if ":" in asked["name"] else problem.to_dict()
     for name, default in (("rounds", 100_000), ("runs", 10), ("seed", 0)):
-        spec[name] = whole(name, given.get(name, default), least=0 if name == "seed" else 1)
+        spec[name] = whole(name, given.get(name, default), 0 if name == "seed" else 1, MOST[name])
     if isinstance(problem, Losses) and spec["rounds"] > len(problem.contexts):
         raise InputError(f"rounds: the file has {len(problem.contexts):,} rows; given {spec['rounds']:,}.")
     with _within("structure"):
@@ -93,7 +99,7 @@ def _policies(given: dict[str, Any], spec: dict[str, Any], problem: Problem) -> 
                     structure(settings["structure"], problem)
             problem.check(entrant({"structure": spec["structure"]} | settings, problem, spec["rounds"])(0))
             if label in labels:
-                raise InputError(f"label: {label!r} is taken. Give every policy a label of its own.")
+                raise InputError(f"label: {quoted(label)} is taken. Give every policy a label of its own.")
         labels.add(label)
         yield label, settings
 
@@ -105,12 +111,14 @@ def _file(given: dict[str, Any], folder: Path) -> dict[str, Any]:
             raise InputError(f"{name}: is missing. A file needs path, contexts and losses (both lists of column names).")
     for name in ("contexts", "losses"):
         if not isinstance(given[name], list) or not given[name] or not all(isinstance(each, str) for each in given[name]):
-            raise InputError(f"{name}: must be a list of column names; given {given[name]!r}.")
+            raise InputError(f"{name}: must be a list of column names; given {quoted(given[name])}.")
     path = (folder / str(given["path"])).resolve()
+    if path.exists() and not path.is_file():
+        raise InputError(f"path: {quoted(str(path))} is not a file.")
     try:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
-        raise InputError(f"path: cannot read {str(path)!r}: {error.strerror}.") from None
+        raise InputError(f"path: cannot read {quoted(str(path))}: {error.strerror}.") from None
     return given | {"path": str(path), "name": path.name, "sha256": digest}
 
 

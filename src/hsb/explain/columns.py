@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..spaces import Cells, Space
 from ..types import Floats
 
@@ -150,7 +150,7 @@ def named(names: Sequence[str], count: int) -> list[str]:
     listed = list(given) if isinstance(given, Iterable) else []
     if len(listed) != count or not all(isinstance(name, str) and name for name in listed) or len(set(listed)) != count:
         raise InputError(
-            f"names needs {count} different name{'s' * (count > 1)}, one for each feature in order; given {names!r}."
+            f"names needs {count} different name{'s' * (count > 1)}, one for each feature in order; given {quoted(names)}."
         )
     return listed
 

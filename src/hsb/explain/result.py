@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..spaces import numbers
 from ..structures import Structure
 from ..types import Floats, Ints
@@ -112,7 +112,7 @@ class Explanation:
 
     def __post_init__(self) -> None:
         if self.top is not None and (not isinstance(self.top, int | np.integer) or isinstance(self.top, bool) or self.top < 1):
-            raise InputError(f"top must be how many rules are printed, at least 1, or None for all; given {self.top!r}.")
+            raise InputError(f"top must be how many rules are printed, at least 1, or None for all; given {quoted(self.top)}.")
         if not self.columns and self.structure is not None:
             object.__setattr__(self, "columns", columns_of(self.structure.space))
         said = words.conditions(self.columns, [region.boxes for region in self.regions])
@@ -173,7 +173,7 @@ class Explanation:
             rows, _ = self.structure.space.check(rows)
         places = self._lookup.find(coded(self.columns, rows))
         if (places < 0).any():
-            raise InputError(f"No region contains {given!r}; the regions of this explanation do not cover every context.")
+            raise InputError(f"No region contains {quoted(given)}; the regions of this explanation do not cover every context.")
         return places
 
     @cached_property

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..types import Floats
 from .columns import LEAST, MISSING, Column, Part, Parts, Side, coded, holds, inside
 from .lookup import Lookup
@@ -167,5 +167,5 @@ def world_of(columns: Sequence[Column], sample: Floats | None = None) -> World:
         return Seen(columns, rows)
     endless = [column.name for column in columns if column.kind != "number" or column.low is None or column.high is None]
     if endless:
-        raise InputError(f"Nothing says which values {endless[0]!r} may have: a sample of contexts is needed.")
+        raise InputError(f"Nothing says which values {quoted(endless[0])} may have: a sample of contexts is needed.")
     return Everywhere(columns)

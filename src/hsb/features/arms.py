@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import elementary
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..types import Floats
 from .declared import Features
 from .encoder import Encoder
@@ -34,10 +34,10 @@ class ArmFeatures:
         """Those of a policy's first arms; InputError where they are no features, or none of its arms'."""
         given = {} if given is None else given
         if not isinstance(given, Mapping):
-            raise InputError(f"arm_features must be a dict: {{arm: {{'price': 30, ...}}, ...}}; given {given!r:.200}.")
+            raise InputError(f"arm_features must be a dict: {{arm: {{'price': 30, ...}}, ...}}; given {quoted(given):.200}.")
         if strange := [arm for arm in given if arm not in arms]:
             raise InputError(
-                f"arm_features has {strange[0]!r:.100}, which is no arm. The arms are {list(arms)!r:.200}; leave the others out."
+                f"arm_features has {quoted(strange[0]):.100}, which is no arm. The arms are {quoted(list(arms)):.200}; leave the others out."
             )
         encoder = Encoder(Features())
         rows = [_read(encoder, arm, given.get(arm)) for arm in arms]
@@ -96,7 +96,8 @@ def _read(encoder: Encoder, arm: Hashable, features: Any) -> Floats:
         return np.empty(0)
     if not isinstance(features, Mapping):
         raise InputError(
-            f"Features of an arm are a dict, e.g. {{'category': 'shoes', 'price': 30}}; given {features!r:.200} for arm {arm!r:.100}."
+            f"Features of an arm are a dict, e.g. {{'category': 'shoes', 'price': 30}}; given {quoted(features):.200} for "
+            f"arm {quoted(arm):.100}."
         )
     if not features:
         return np.empty(0)
@@ -104,7 +105,7 @@ def _read(encoder: Encoder, arm: Hashable, features: Any) -> Floats:
         encoder.admit(dict(features))
         return encoder.read(dict(features))
     except InputError as error:
-        raise InputError(f"Features of arm {arm!r:.100}: {error}") from None
+        raise InputError(f"Features of arm {quoted(arm):.100}: {error}") from None
 
 
 def _table(rows: list[Floats], slots: int) -> Floats:

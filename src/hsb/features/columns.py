@@ -4,7 +4,7 @@ import math
 from hashlib import blake2b
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from .declared import declaration
 from .kinds import LIMIT, Category, Kind
 from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, WORDS, Unfit, category_text, found
@@ -65,7 +65,7 @@ def taken(column: Column, value: Any, text: int) -> tuple[str, Any]:
         if kind == MISSING:
             return kind, None
     except Unfit as error:
-        raise InputError(f"Feature {column.name!r} was given {error}.") from None
+        raise InputError(f"Feature {quoted(column.name)} was given {error}.") from None
     if column.kind == CYCLE and kind == NUMBER:
         return CYCLE, turned(plain, column)
     if column.kind is not None and kind != column.kind:
@@ -73,7 +73,7 @@ def taken(column: Column, value: Any, text: int) -> tuple[str, Any]:
     for word in [plain] if kind == CATEGORY else plain if kind == TAGS else ():
         if len(word) > text:
             raise InputError(
-                f"Feature {column.name!r} was given a text of {len(word)} characters, more than {text}: {word[:40]!r}... "
+                f"Feature {quoted(column.name)} was given a text of {len(word)} characters, more than {text}: {quoted(word[:40])}... "
                 f"Shorten it, leave it out, or allow more: features.limit(text={len(word)})."
             )
     return kind, plain
@@ -82,7 +82,7 @@ def taken(column: Column, value: Any, text: int) -> tuple[str, Any]:
 def turned(x: float, column: Column) -> float:
     """A number within the period of its column; NaN stays."""
     if x == math.inf or x == -math.inf:
-        raise InputError(f"Feature {column.name!r} is a Cycle({column.period:g}) and needs finite numbers; given {x}.")
+        raise InputError(f"Feature {quoted(column.name)} is a Cycle({column.period:g}) and needs finite numbers; given {x}.")
     x %= column.period
     return x if x != column.period else 0.0  # -1e-20 % 24.0 is 24.0
 
@@ -91,9 +91,9 @@ def _mismatch(column: Column, kind: str, value: Any) -> str:
     """A value of another kind than the feature's."""
     assert column.kind is not None
     verb = "is declared" if column.declared else "has had"
-    start = f"Feature {column.name!r} {verb} {WORDS[column.kind]}; given {WORDS[kind]}, {value!r:.100}."
+    start = f"Feature {column.name!r} {verb} {WORDS[column.kind]}; given {WORDS[kind]}, {quoted(value):.100}."
     if column.kind == TAGS and kind == CATEGORY:
-        return f"{start} Give a list: [{value!r:.100}]."
+        return f"{start} Give a list: [{quoted(value):.100}]."
     if (column.kind in (NUMBER, CYCLE) and kind == FLAG) or (column.kind == FLAG and kind == NUMBER):
         convert = "float(value)" if kind == FLAG else "bool(value)"
         return f"{start} Give {convert}."

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from .values import MISSING, NUMBER, Unfit, found
 
 NAMED, ROW, ALONE = "named", "row", "number"  # forms
@@ -50,7 +50,7 @@ def _as_dict(context: Any, way: str) -> tuple[str, Any]:
     except TypeError:
         named = None
     if not isinstance(named, Mapping):
-        raise InputError(f"{NEEDED}; given {context!r:.200}, whose {way}() gives no dict.")
+        raise InputError(f"{NEEDED}; given {quoted(context):.200}, whose {way}() gives no dict.")
     return NAMED, dict(named)
 
 
@@ -61,5 +61,5 @@ def _alone(context: Any) -> tuple[str, Any]:
         raise InputError(f"{NEEDED}; given {error}.") from None
     if kind == NUMBER or (kind == MISSING and context is not None):
         return ALONE, context
-    hint = "Where there is nothing to say, give {}" if context is None else f"Name it: {{'x': {context!r:.200}}}"
-    raise InputError(f"{NEEDED}; given {context!r:.200}. {hint}.")
+    hint = "Where there is nothing to say, give {}" if context is None else f"Name it: {{'x': {quoted(context):.200}}}"
+    raise InputError(f"{NEEDED}; given {quoted(context):.200}. {hint}.")

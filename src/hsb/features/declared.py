@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from ..arguments import whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from .kinds import Kind
 
 LIMITS = {"columns": 1000, "text": 256, "width": 256}
@@ -30,18 +30,18 @@ class Features:
 
     def __init__(self, declared: Mapping[str, Kind] | None = None, /, **named: Kind) -> None:
         if declared is not None and not isinstance(declared, Mapping):
-            raise InputError(f"Features needs names and kinds, e.g. Features(age=hsb.Number()); given {declared!r}.")
+            raise InputError(f"Features needs names and kinds, e.g. Features(age=hsb.Number()); given {quoted(declared)}.")
         both = sorted(set(declared or ()) & set(named))
         if both:
-            raise InputError(f"Features was given {both[0]!r} twice.")
+            raise InputError(f"Features was given {quoted(both[0])} twice.")
         self.kinds: dict[str, Kind] = {**(declared or {}), **named}
         self.limits = dict(LIMITS)
         for name, kind in self.kinds.items():
             if not isinstance(name, str):
-                raise InputError(f"Features have names, text; given {name!r}.")
+                raise InputError(f"Features have names, text; given {quoted(name)}.")
             if not isinstance(kind, Kind):
                 hint = f"{kind.__name__}()" if isinstance(kind, type) and issubclass(kind, Kind) else "e.g. hsb.Number()"
-                raise InputError(f"Feature {name!r} needs a kind, {hint}; given {kind!r}.")
+                raise InputError(f"Feature {quoted(name)} needs a kind, {hint}; given {quoted(kind)}.")
         self._check()
 
     def limit(self, *, columns: int | None = None, text: int | None = None, width: int | None = None) -> "Features":
@@ -91,7 +91,7 @@ class Features:
                 raise InputError("Features has a name twice.")
             return cls(kinds).limit(**limits)
         except (LookupError, TypeError, AttributeError) as error:
-            raise InputError(f"These are no features as to_dict writes them: {data!r:.200}.") from error
+            raise InputError(f"These are no features as to_dict writes them: {quoted(data):.200}.") from error
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.kinds)
@@ -126,7 +126,7 @@ class Features:
         for name in self.kinds:
             if len(name) > self.limits["text"]:
                 raise InputError(
-                    f"The name {name[:40]!r}... has {len(name)} characters, more than {self.limits['text']}. Shorten it."
+                    f"The name {quoted(name[:40])}... has {len(name)} characters, more than {self.limits['text']}. Shorten it."
                 )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..kernels import slots as at
 from ..types import Arrays, Floats, Ints
 from . import stored
@@ -58,7 +58,7 @@ class Encoder:
 
     def __init__(self, features: Features, width: int | None = None) -> None:
         if not isinstance(features, Features):
-            raise InputError(f"An encoder needs hsb.Features; given {features!r:.200}.")
+            raise InputError(f"An encoder needs hsb.Features; given {quoted(features):.200}.")
         self.features = features
         self.width = whole("width", features.limits["width"] if width is None else width, 2)
         self.knowledge = Knowledge(features, self.width)

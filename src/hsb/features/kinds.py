@@ -4,7 +4,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
 from ..arguments import is_number, whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 
 LIMIT = 64  # categories or tags that are kept one by one
 MOST = 1 << 16  # the largest limit
@@ -33,10 +33,10 @@ class Kind:
         """
         cls = Kind.kinds.get(str(data.get("kind"))) if isinstance(data, dict) else None
         if cls is None:
-            raise InputError(f"A kind of feature is one of {', '.join(Kind.kinds)}; given {data!r}.")
+            raise InputError(f"A kind of feature is one of {', '.join(Kind.kinds)}; given {quoted(data)}.")
         given = {name: value for name, value in data.items() if name != "kind"}
         if set(given) != set(_names(cls)):
-            raise InputError(f"{cls.__name__} has {_names(cls) or 'no settings'}; given {given!r}.")
+            raise InputError(f"{cls.__name__} has {_names(cls) or 'no settings'}; given {quoted(given)}.")
         return cls(**given)
 
     def __repr__(self) -> str:
@@ -96,7 +96,7 @@ class Cycle(Kind):
     def __post_init__(self) -> None:
         if not is_number(self.period) or not 1e-100 < self.period < 1e100:
             raise InputError(
-                f"Cycle needs a period above 0, after which it begins again, e.g. Cycle(24); given {self.period!r}."
+                f"Cycle needs a period above 0, after which it begins again, e.g. Cycle(24); given {quoted(self.period)}."
             )
         object.__setattr__(self, "period", float(self.period) if self.period % 1 else int(self.period))
 

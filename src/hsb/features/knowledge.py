@@ -5,7 +5,7 @@ Everything but the statistics follows from the declaration and the journal, so a
 
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..kernels import slots as at
 from .columns import Column, taken
 from .contexts import ALONE, FORMS, NAMED, ROW, opened
@@ -43,7 +43,7 @@ class Knowledge:
         else:
             if form != (self.form or form):
                 raise InputError(
-                    f"So far contexts were {FORMS[self.form or form]}; given {FORMS[form]}: {context!r:.200}. "
+                    f"So far contexts were {FORMS[self.form or form]}; given {FORMS[form]}: {quoted(context):.200}. "
                     "Give all in one form, or declare the features: both forms are then taken."
                 )
             if form == ROW and self.form == ROW and len(values) != self.length:
@@ -55,7 +55,7 @@ class Knowledge:
         self.check_names(values)
         plain = {str.__str__(name): value for name, value in values.items()}
         if len(plain) != len(values):
-            raise InputError(f"Two names of the context have the same text; given {list(values)!r:.200}.")
+            raise InputError(f"Two names of the context have the same text; given {quoted(list(values)):.200}.")
         return form, plain
 
     def events(self, context: Any) -> list[Event]:
@@ -155,18 +155,20 @@ class Knowledge:
         strange = [name for name in values if name not in known]
         for name in strange:
             if not isinstance(name, str):
-                raise InputError(f"Names of features are text; given {name!r:.100}. For values without names give a list.")
+                raise InputError(
+                    f"Names of features are text; given {quoted(name):.100}. For values without names give a list."
+                )
             if not self.features.open:
                 raise InputError(
-                    f"Feature {name!r:.100} is not declared; declared are {', '.join(map(repr, list(known)[:20]))}.{nearest(name, known)}"
+                    f"Feature {quoted(name):.100} is not declared; declared are {', '.join(map(repr, list(known)[:20]))}.{nearest(name, known)}"
                 )
             if len(name) > limits["text"]:
                 raise InputError(
-                    f"The name {name[:40]!r}... has {len(name)} characters, more than {limits['text']}. Shorten it."
+                    f"The name {quoted(name[:40])}... has {len(name)} characters, more than {limits['text']}. Shorten it."
                 )
         if len(known) + len(strange) > limits["columns"]:
             raise InputError(
-                f"With {strange[0]!r:.100} there are {len(known) + len(strange)} features, more than {limits['columns']}. "
+                f"With {quoted(strange[0]):.100} there are {len(known) + len(strange)} features, more than {limits['columns']}. "
                 "Names should not hold values: give {'user': 'u17'}, not {'user_u17': 1}. "
                 f"Or allow more: features.limit(columns={len(known) + len(strange)})."
             )

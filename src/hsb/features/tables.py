@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from .cells import Values, values_of
 from .contexts import ALONE, NAMED, ROW
 
@@ -139,5 +139,5 @@ def _named(columns: dict[Any, Values], rows: int) -> Table:
         if not isinstance(name, str):
             raise InputError(f"Names of features are text; given {name!r:.100}. For rows without names give an array.")
         if len(values) != rows:
-            raise InputError(f"Columns need one length; {name!r} has {len(values)} rows, others {rows}.")
+            raise InputError(f"Columns need one length; {quoted(name)} has {len(values)} rows, others {rows}.")
     return Table(NAMED, {str.__str__(name): values for name, values in columns.items()}, rows)

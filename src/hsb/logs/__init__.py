@@ -1,6 +1,7 @@
 """Logs of past decisions: read in one typed form, written, and made up."""
 
 from .batch import Batch, Pools
+from .limits import Limits
 from .log import Log, Problem, Problems
 from .native import StoredLog
 from .obp import from_decisions, from_obp, to_obp
@@ -10,5 +11,17 @@ from .table import RowLog
 from .writing import Converted, convert, write
 from .yahoo import YahooLog
 
-__all__ = ["Batch", "Converted", "Log", "Pools", "Problem", "Problems", "RowLog", "StoredLog", "SyntheticToday", "YahooLog"]
+__all__ = [
+    "Batch",
+    "Converted",
+    "Limits",
+    "Log",
+    "Pools",
+    "Problem",
+    "Problems",
+    "RowLog",
+    "StoredLog",
+    "SyntheticToday",
+    "YahooLog",
+]
 __all__ += ["convert", "from_decisions", "from_obp", "open", "to_obp", "write"]

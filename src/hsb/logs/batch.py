@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError
+from ..arguments import arm_list
+from ..errors import InputError, quoted
 from ..spaces import numbers
 from ..types import Floats, Ints
 
@@ -113,12 +114,13 @@ class Batch:
         """A checked batch: a row each of contexts (n, d), arm indices, rewards, propensities; `available` is (n, arms), all if left out."""
         points = numbers("contexts", contexts)
         points = points.reshape(-1, 1) if points.ndim == 1 else points
-        n, m = len(points), len(arms)
+        labels = arm_list(arms)
+        n, m = len(points), len(labels)
         if points.ndim != 2 or not np.isfinite(points).all():
             raise InputError(f"contexts needs finite numbers of shape (n, features); given shape {points.shape}.")
-        index = np.asarray(arm)
+        index = _index(arm)
         if index.shape != (n,) or (n and index.dtype.kind not in "iu") or (n and not (0 <= index.min() <= index.max() < m)):
-            raise InputError(f"arm needs one index in 0 .. {m - 1} for each of the {n} contexts; given {arm!r}.")
+            raise InputError(f"arm needs one index in 0 .. {m - 1} for each of the {n} contexts; given {quoted(arm)}.")
         rewards, chances = _column("reward", reward, n), _column("propensity", propensity, n)
         fits = (chances > 0.0) & (chances <= 1.0)
         if not fits.all():
@@ -134,7 +136,14 @@ class Batch:
         if not shown.all():
             raise InputError(f"Row {int(np.argmin(shown))} shows an arm that its available does not offer.")
         pool, pools = pooled(table)
-        return cls(points, index.astype(np.int64), rewards, chances, times, pool, pools, tuple(arms))
+        return cls(points, index.astype(np.int64), rewards, chances, times, pool, pools, tuple(labels))
+
+
+def _index(arm: Any) -> Any:
+    try:
+        return np.asarray(arm)
+    except (TypeError, ValueError):
+        return np.zeros(0, dtype=object)
 
 
 def _column(name: str, values: ArrayLike, n: int) -> Floats:

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from .rows import Meaning, Rows
 from .values import Column
 
@@ -58,12 +58,12 @@ class Columns(NamedTuple):
         features, all_arms = meaning.context, meaning.arms
         if not features or arm is None or propensity is None or (reward is None) == (loss is None):
             given = {"context": features or None, "arm": arm, "propensity": propensity, "reward": reward, "loss": loss}
-            named = ", ".join(f"{part}={name!r}" for part, name in given.items() if name is not None) or "nothing"
+            named = ", ".join(f"{part}={quoted(name)}" for part, name in given.items() if name is not None) or "nothing"
             needed = "context=[...], arm=, propensity= and one of reward= and loss="
             raise InputError(f"A table needs the names of its columns: {needed}; given {named}.")
         names = (*features, arm, propensity, reward or loss, timestamp or "", id or "")
         if not all(isinstance(name, str) for name in names):
-            raise InputError(f"Columns are given by name, text; given {names!r}.")
+            raise InputError(f"Columns are given by name, text; given {quoted(names)}.")
         meaning.check()
         if len(set(features)) < len(features):
             raise InputError(f"A column is listed twice in context: {list(features)}.")
@@ -94,4 +94,4 @@ def require(wanted: Sequence[str], there: Sequence[str], file: str) -> None:
         some = ", ".join(map(repr, there[:40])) + (f" and {len(there) - 40} more" if len(there) > 40 else "")
         raise InputError(f"{file} has no column {', '.join(map(repr, absent))}. It has: {some or 'none'}.")
     if twice := [name for name in wanted if list(there).count(name) > 1]:
-        raise InputError(f"{file} has two columns named {twice[0]!r}. Rename one.")
+        raise InputError(f"{file} has two columns named {quoted(twice[0])}. Rename one.")

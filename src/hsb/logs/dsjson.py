@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 from ..errors import FileError, InputError
 from .batch import Batch
+from .limits import Limits
 from .rows import Meaning
 from .text import LineFiles, feature_names, lines
 
@@ -20,17 +21,18 @@ class DsjsonFiles(LineFiles):
 
     - `context`: paths of shared features, e.g. ["GUser.age"]; left out, those of the first event. Text becomes its `hsb.encode.code` where a
       feature is named in `categories`, or, without `context`, where the first event has text.
+    - An EventId that was there before is a problem; an event without one is used.
     - `arm`: the path of the action's feature that names it; "index" its place, from 0; None its features, or the value if there is only one.
     """
 
     def __init__(self, paths: Sequence[Path], given: Meaning, arm: str | None) -> None:
         self.arm = arm
         if not given.context:
-            first = _first(paths)
+            first = _first(paths, given.limits)
             texts = {name for name, value in first.items() if isinstance(value, str)}
             given = given._replace(context=tuple(first), categories=given.categories | texts)
         given.check()
-        super().__init__(paths, given._replace(is_text=True, offers="lists", negative=True))
+        super().__init__(paths, given._replace(is_text=True, offers="lists", negative=True, needs_id=False))
 
     def read(self, text: str) -> str | tuple[Any, ...]:
         event = _event(text)
@@ -85,10 +87,10 @@ class DsjsonFiles(LineFiles):
         return json.dumps(action, sort_keys=True) if features else None
 
 
-def _first(paths: Sequence[Path]) -> dict[str, Any]:
+def _first(paths: Sequence[Path], limits: Limits) -> dict[str, Any]:
     """The shared features of the first event that has a context."""
     for path in paths:
-        for line in lines(path, lambda _: None):
+        for line in lines(path, lambda _: None, limits):
             event = _event(line.text)
             if isinstance(event, dict) and isinstance(event.get("c"), dict):
                 return _shared(event["c"])

@@ -1,12 +1,14 @@
 """What a log is: batches that can be read again and again, the arms seen so far, and what was skipped."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from ..arguments import is_number
-from ..errors import FileError, InputError
+from ..errors import FileError, InputError, quoted
 from .batch import Batch
 
 OnError = Literal["skip", "raise"]
@@ -82,12 +84,31 @@ class Log(ABC):
     def head(self, rows: int) -> "Log":
         """The first `rows` rows, a log of its own: to fit an encoding on, and to see the first arms."""
         if not is_number(rows) or rows < 1 or rows != int(rows):
-            raise InputError(f"A head needs a whole number of rows, at least 1; given {rows!r}.")
+            raise InputError(f"A head needs a whole number of rows, at least 1; given {quoted(rows)}.")
         return Part(self, 0, int(rows))
 
     def count(self) -> int:
         """How many rows it has, by reading it."""
         return sum(len(batch) for batch in self)
+
+
+def check_log(what: str, log: Any) -> None:
+    """Refuse what cannot be a log: neither a `Log` nor batches. A list is looked through."""
+    if not isinstance(log, Iterable) or isinstance(log, str | bytes | Mapping | np.ndarray | np.generic):
+        raise InputError(f"{what} needs a log, e.g. hsb.logs.open(path), or batches; given {quoted(log)}.")
+    if isinstance(log, list | tuple):
+        for _ in each_batch(what, log):
+            pass
+
+
+def each_batch(what: str, log: Iterable[Batch]) -> Iterator[Batch]:
+    """The batches of a log; InputError for what is none."""
+    for batch in log:
+        if not isinstance(batch, Batch):
+            raise InputError(
+                f"{what} needs batches, as hsb.logs.open gives them or hsb.logs.Batch.of makes; given {quoted(batch)}."
+            )
+        yield batch
 
 
 class Part(Log):

@@ -2,10 +2,10 @@
 
 A row has arm and pool (int32), reward, timestamp and propensity (float64; null where it is 1 / size of the pool), and its features:
 `bits`, where those of the whole group are 0 or 1, else `contexts`. Pools are numbered within a group in order of appearance; `offers` lists a
-pool's arms on the row where it first appears and is null elsewhere. The labels of the arms are in the footer, under the key "hsb".
+pool's arms on the row where it first appears and is null elsewhere. The labels of the arms are in the footer, under the key "hsb", and with
+them a digest of every group of rows and one of all this (`native_checks.py`); pages have Parquet's own checksums too.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,17 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FileError, InputError
+from ..arguments import listed, path_of, whole
+from ..errors import InputError
 from ..types import Ints
 from .batch import Batch, Pools
 from .log import Log, Problems
-from .table import need, parquet
+from .native_checks import COLUMNS, Facts, Stored, check_types, digest, is_label, read_facts, read_group, write_facts
+from .table import damaged, need, parquet
 
 GROUP = 1 << 16  # rows written together
-VERSION = 1
 KEY = b"hsb"
-# All that is read at once: not contexts, which takes room even where null.
-COLUMNS = ["arm", "pool", "reward", "timestamp", "propensity", "offers", "bits"]
 
 
 class StoredLog(Log):
@@ -40,16 +39,19 @@ class StoredLog(Log):
 
     def __init__(self, paths: Sequence[Path], *, rows: int = 1 << 13) -> None:
         super().__init__()
-        self.paths, self.size = list(paths), rows
-        facts = [_facts(path) for path in self.paths]
-        if len({one["features"] for one in facts}) > 1:
-            raise InputError(f"The files have different numbers of features: {[one['features'] for one in facts]}.")
-        self.features = int(facts[0]["features"])
-        self.uniform = facts[0]["uniform"] if len({one["uniform"] for one in facts}) == 1 else None
-        self.arms = list(dict.fromkeys(arm for one in facts for arm in one["arms"]))
+        self.paths = [path_of("a log", path) for path in listed("paths", paths, 1 << 20)]
+        self.size = whole("rows", rows, 1)
+        if not self.paths:
+            raise InputError("No file given: a log needs at least one.")
+        facts = self._facts = [_facts(path) for path in self.paths]
+        if len({one.features for one in facts}) > 1:
+            raise InputError(f"The files have different numbers of features: {[one.features for one in facts]}.")
+        self.features = facts[0].features
+        self.uniform = facts[0].uniform if len({one.uniform for one in facts}) == 1 else None
+        self.arms = list(dict.fromkeys(arm for one in facts for arm in one.arms))
         places = {arm: k for k, arm in enumerate(self.arms)}
-        self._places = [np.array([places[arm] for arm in one["arms"]], dtype=np.int64) for one in facts]
-        self._rows = sum(int(one["rows"]) for one in facts)
+        self._places = [np.array([places[arm] for arm in one.arms], dtype=np.int64) for one in facts]
+        self._rows = sum(one.rows or 0 for one in facts)
 
     def __len__(self) -> int:
         return self._rows
@@ -59,14 +61,12 @@ class StoredLog(Log):
 
     def __iter__(self) -> Iterator[Batch]:
         self.problems = Problems()
-        arms, arrow = tuple(self.arms), need("pyarrow")
-        for path, places in zip(self.paths, self._places, strict=True):
+        arms = tuple(self.arms)
+        for path, places, facts in zip(self.paths, self._places, self._facts, strict=True):
             with parquet(path) as file:
                 for k in range(file.num_row_groups):
-                    try:
-                        group = _group(file, k, places, self.features)
-                    except (OSError, ValueError, KeyError, arrow.ArrowException) as error:
-                        raise FileError(f"{path} is damaged: group {k} of its rows cannot be read ({error}).") from None
+                    with damaged(path, f"group {k} of its rows cannot be read"):
+                        group = _group(read_group(file, k, facts), places)
                     for begin in range(0, len(group), self.size):
                         part = group.take(slice(begin, begin + self.size))
                         contexts: Any = part.contexts
@@ -75,75 +75,53 @@ class StoredLog(Log):
                         yield replace(part, contexts=contexts, arms=arms)
 
 
-def _group(file: Any, k: int, places: Ints, features: int) -> Batch:
+def _group(held: Stored, places: Ints) -> Batch:
     """A group of rows: a batch without arms, its features as they are stored: numbers, or bytes with a bit each."""
-    compute = need("pyarrow.compute")
-    table = file.read_row_group(k, columns=COLUMNS)
-    lists = table["offers"].drop_null()
-    sizes = np.asarray(compute.list_value_length(lists), dtype=np.int64)
-    members = np.asarray(compute.list_flatten(lists), dtype=np.int64)
-    arm, pool = np.asarray(table["arm"], dtype=np.int64), np.asarray(table["pool"], dtype=np.int64)
-    for numbers, end in ((arm, len(places)), (members, len(places)), (pool, len(sizes))):
-        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < end):
-            raise ValueError(f"a number is not in 0 .. {end - 1}")
-    pools = Pools(np.concatenate([[0], np.cumsum(sizes)]), members)
+    arm, pools = held.arm, Pools(np.concatenate([[0], np.cumsum(held.sizes)]), held.members)
     if not np.array_equal(places, np.arange(len(places))):
-        arm, pools = places[arm], Pools.of([places[pools[k]].tolist() for k in range(len(sizes))])
-    reward, chances = np.asarray(table["reward"]), 1.0 / sizes[pool]
-    if table["propensity"].null_count < len(table):
-        chances = np.asarray(table["propensity"])
-    if not (((chances > 0.0) & (chances <= 1.0)).all() and np.isfinite(reward).all()):
-        raise ValueError("a propensity is not in (0, 1], or a reward is not finite")
-    is_binary = table["bits"].null_count == 0
-    column = (table["bits"] if is_binary else file.read_row_group(k, columns=["contexts"])["contexts"]).combine_chunks()
-    if is_binary:
-        width = (features + 7) // 8
-        raw = np.frombuffer(column.buffers()[1], dtype=np.uint8)[column.offset * width :][: len(table) * width]
-        stored: Any = raw.reshape(len(table), width)
-    else:
-        stored = np.asarray(column.flatten()).reshape(len(table), features)
-        if not np.isfinite(stored).all():
-            raise ValueError("a feature is not finite")
-    return Batch(stored, arm, reward, chances, np.asarray(table["timestamp"]), pool, pools, ())
+        arm, pools = places[arm], Pools.of([places[pools[k]].tolist() for k in range(len(held.sizes))])
+    return Batch(held.features, arm, held.reward, held.chances, held.timestamp, held.pool, pools, ())
 
 
 def is_native(path: Path) -> bool:
     """Is it a Parquet file that HSB wrote?"""
-    with parquet(path) as file:
+    with damaged(path, "its footer cannot be read"), parquet(path) as file:
         return KEY in (file.metadata.metadata or {})
 
 
-def _facts(path: Path) -> dict[str, Any]:
-    with parquet(path) as file:
-        raw, rows = (file.metadata.metadata or {}).get(KEY), file.metadata.num_rows
-    if raw is None:
-        raise InputError(f"{path} was not written by hsb. Say which column is what: context=[...], arm=, propensity=, reward=.")
-    try:
-        facts: dict[str, Any] = json.loads(raw)
-        if facts["version"] != VERSION:
-            raise FileError(f"{path} has version {facts['version']}; this hsb reads {VERSION}. Write it again, or update hsb.")
-        return {"arms": facts["arms"], "features": facts["features"], "uniform": facts["uniform"], "rows": rows}
-    except (ValueError, KeyError, TypeError) as error:
-        raise FileError(f"{path} is damaged: its description cannot be read ({error}).") from None
+def _facts(path: Path) -> Facts:
+    with damaged(path, "its description cannot be read"), parquet(path) as file:
+        raw, rows, groups = (file.metadata.metadata or {}).get(KEY), file.metadata.num_rows, file.num_row_groups
+        if raw is None:
+            raise InputError(
+                f"{path} was not written by hsb. Say which column is what: context=[...], arm=, propensity=, reward=."
+            )
+        facts = read_facts(raw)
+        if rows < 0 or facts.rows not in (None, rows) or (facts.groups is not None and len(facts.groups) != groups):
+            raise ValueError("it does not have the rows that it says it has")
+        check_types(file.schema_arrow, facts.features)
+        return facts._replace(rows=rows)
 
 
 def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> None:
-    """Write batches to an open file, and say in its footer whether they were drawn uniformly."""
+    """Write batches to an open file, and say in its footer whether they were drawn uniformly; and their digests, for `read_group`."""
     writer: Any = None
+    rows, groups = 0, []
     try:
         for group in _groups(batches):
             table = _table(group)
             if writer is None:
                 make = need("pyarrow.parquet").ParquetWriter
-                writer = make(file, table.schema, compression="lz4", use_dictionary=COLUMNS[:5])
+                writer = make(file, table.schema, compression="lz4", use_dictionary=COLUMNS[:5], write_page_checksum=True)
             writer.write_table(table, row_group_size=len(table))
             features, arms = group[-1].contexts.shape[1], group[-1].arms
+            rows += len(table)
+            groups.append(digest(table, features))
         if writer is None:
             raise InputError("There is nothing to write: the log has no rows that can be used.")
-        if not all(isinstance(arm, str | int | float) for arm in arms):
-            raise InputError("The labels of arms must be text or numbers to be written; given others.")
-        facts = {"version": VERSION, "features": features, "uniform": uniform, "arms": list(arms)}
-        writer.add_key_value_metadata({KEY: json.dumps(facts)})
+        if not all(is_label(arm) for arm in arms):
+            raise InputError("The labels of arms must be text or finite numbers to be written; given others.")
+        writer.add_key_value_metadata({KEY: write_facts(Facts(features, uniform, list(arms), rows, groups))})
     finally:
         if writer is not None:
             writer.close()

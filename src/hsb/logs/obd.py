@@ -19,6 +19,8 @@ def obd_files(paths: Sequence[Path], given: Meaning) -> CsvFiles:
     """
     features = given.context or MEANING.context
     kinds = given.categories or MEANING.categories & set(features)
-    meaning = MEANING._replace(context=features, categories=kinds, arms=given.arms, on_error=given.on_error)
+    meaning = MEANING._replace(
+        context=features, categories=kinds, arms=given.arms, on_error=given.on_error, limits=given.limits
+    )
     meaning.check()
     return CsvFiles(paths, COLUMNS._replace(meaning=meaning))

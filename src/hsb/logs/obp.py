@@ -5,13 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import arm_list, listed
 from ..decision import Decision
-from ..errors import InputError
+from ..errors import InputError, quoted
 from .batch import Batch
 from .columns import Columns, require
-from .log import Log
+from .log import Log, check_log, each_batch
 from .rows import Meaning
 from .table import Frame, RowLog
+
+MOST = 10**8  # decisions in memory
 
 
 def from_obp(feedback: Mapping[str, Any], *, on_error: Any = "skip", rows: int = 1 << 13) -> Log:
@@ -58,7 +61,8 @@ def to_obp(log: Iterable[Batch]) -> dict[str, Any]:
     >>> feedback["n_rounds"], feedback["n_actions"], feedback["pi_b"].shape
     (2, 2, (2, 2, 1))
     """
-    batches = [batch for batch in log if len(batch)]
+    check_log("to_obp", log)
+    batches = [batch for batch in each_batch("to_obp", log) if len(batch)]
     if not batches:
         raise InputError("The log has no rows that can be used.")
     m = len(batches[-1].arms)
@@ -90,7 +94,9 @@ def from_decisions(decisions: Iterable[Decision], rewards: Sequence[float], *, a
     >>> from_decisions(decisions, [1.0, 0.0, 1.0], arms=policy.arms)
     Batch(rows=3, features=1, arms=2, pools=1)
     """
-    made = list(decisions)
+    made, rewards, arms = listed("decisions", decisions, MOST), listed("rewards", rewards, MOST), arm_list(arms)
+    if not all(isinstance(decision, Decision) for decision in made):
+        raise InputError(f"from_decisions needs decisions, as policy.decide makes them; given {quoted(decisions)}.")
     if len(made) != len(rewards) or not made:
         raise InputError(f"from_decisions needs a reward for each decision; given {len(made)} and {len(rewards)}.")
     places = {arm: k for k, arm in enumerate(arms)}
@@ -98,7 +104,7 @@ def from_decisions(decisions: Iterable[Decision], rewards: Sequence[float], *, a
     for i, decision in enumerate(made):
         named = (decision.arm, *(decision.available or ()))
         if strange := [arm for arm in named if arm not in places]:
-            raise InputError(f"Decision {i} names the arm {strange[0]!r}, which is not one of arms.")
+            raise InputError(f"Decision {i} names the arm {quoted(strange[0])}, which is not one of arms.")
         if decision.available is not None:
             available[i] = False
             available[i, [places[arm] for arm in decision.available]] = True

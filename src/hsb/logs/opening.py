@@ -2,27 +2,28 @@
 
 import os
 import re
-import zlib
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..arguments import arm_list, loss_bounds, whole
-from ..errors import FileError, InputError
+from ..arguments import arm_list, listed, loss_bounds, one_of, path_of, whole
+from ..errors import FileError, InputError, quoted
 from .columns import Available, Columns
 from .dsjson import DsjsonFiles
+from .limits import LIMITS, Limits
 from .log import Log, OnError
 from .native import StoredLog, is_native
 from .obd import COLUMNS, obd_files
 from .rows import Meaning
 from .table import CsvFiles, Frame, ParquetFiles, RowLog, kind_of
-from .text import opened
+from .text import BOM, DAMAGE, opened
 from .vw import VWFiles
 from .yahoo import YahooLog
 
 Format = Literal["yahoo-r6b", "yahoo-r6a", "obd", "dsjson", "vw", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 VW = re.compile(rb"(?:[1-9][0-9]* )*[1-9][0-9]*:[-+.0-9eE]+:[.0-9eE-]+ [^|]*\|")
+MOST_ROWS, MOST_NAMES = 1 << 24, 1 << 20
 NAMES: dict[str, str] = {"yahoo-r6b": "ydata-fp-td-clicks-v2_0.*", "yahoo-r6a": "ydata-fp-td-clicks-v1_0.*"}
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -45,6 +46,7 @@ def open(
     arms: Sequence[Hashable] | None = None,
     on_error: OnError = "skip",
     rows: int = 1 << 13,
+    limits: Limits = LIMITS,
 ) -> Log:
     """A log: an iterable of batches of at most `rows` rows, read as they are asked for.
 
@@ -53,6 +55,7 @@ def open(
     - `format`: None looks at the name and the first line.
     - `on_error`: what happens at a malformed line or a row that cannot be used (a propensity of 0 or NaN, a feature that is missing, an arm
       that was not available, ...). "skip": it is counted and listed in the log's `problems`. "raise": FileError.
+    - `limits`: how far a reader goes, so that no file takes time or memory without end; see `Limits`.
 
     Of a table ("csv", "parquet", frames) say which column is what:
 
@@ -78,23 +81,36 @@ def open(
     >>> batches, str(log.problems.first[0])[-55:]
     ([Batch(rows=2, features=1, arms=2, pools=1)], "line 4: feature 'age' is missing or not a finite number")
     """
-    if format is not None and format not in FORMATS:
-        raise InputError(f"format must be one of {', '.join(map(repr, FORMATS))}, or None to look; given {format!r}.")
-    if on_error not in ("skip", "raise"):
-        raise InputError(f"on_error must be 'skip' or 'raise'; given {on_error!r}.")
-    rows = whole("rows", rows, 1)
-    features = (context,) if isinstance(context, str) else tuple(context or ())
+    if format is not None and not (isinstance(format, str) and format in FORMATS):
+        raise InputError(f"format must be one of {', '.join(map(repr, FORMATS))}, or None to look; given {quoted(format)}.")
+    one_of("on_error", on_error, ("skip", "raise"))
+    if not isinstance(limits, Limits) or not all(isinstance(each, int) and each > 0 for each in limits):
+        raise InputError(f"limits must be hsb.logs.Limits of whole numbers above 0; given {quoted(limits)}.")
+    rows = whole("rows", rows, 1, MOST_ROWS)
+    for name, value in {
+        "arm": arm,
+        "propensity": propensity,
+        "reward": reward,
+        "loss": loss,
+        "timestamp": timestamp,
+        "id": id,
+    }.items():
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"{name} must be the name of a column, text; given {quoted(value)}.")
+    features = () if context is None else _names("context", context)
     if context is not None and not features:
-        raise InputError(f"context needs the names of features, at least one; given {context!r}.")
-    kinds = frozenset((categories,) if isinstance(categories, str) else categories)
+        raise InputError(f"context needs the names of features, at least one; given {quoted(context)}.")
+    kinds = frozenset(_names("categories", categories))
+    if available is not None and not isinstance(available, str | Mapping):
+        available = _names("available", available)
     all_arms = None if arms is None else tuple(arm_list(arms))
     bounds = None if loss_range is None else loss_bounds(loss_range)
-    meaning = Meaning(features, kinds, all_arms, loss_range=bounds, on_error=on_error)
+    meaning = Meaning(features, kinds, all_arms, loss_range=bounds, on_error=on_error, limits=limits)
     named: dict[str, Any] = {"arm": arm, "propensity": propensity, "reward": reward, "loss": loss, "available": available}
     named |= {"timestamp": timestamp, "id": id}
     if kind_of(path) is not None:
         if format is not None:
-            raise InputError(f"A table in memory has no format; given {format!r}. Leave it out.")
+            raise InputError(f"A table in memory has no format; given {quoted(format)}. Leave it out.")
         return RowLog(Frame(path, Columns.of(meaning, **named)), rows=rows)
     is_mapped = any(one is not None for one in named.values())
     paths = _paths(path, format)
@@ -116,7 +132,18 @@ def open(
     _refuse(format, {"context": context, "arms": arms})
     if format == "parquet":
         return StoredLog(paths, rows=rows)
-    return YahooLog(paths, format=format, on_error=on_error, rows=rows)
+    return YahooLog(paths, format=format, on_error=on_error, rows=rows, limits=limits)
+
+
+def _names(what: str, given: Any) -> tuple[str, ...]:
+    names = (
+        (given,)
+        if isinstance(given, str)
+        else tuple(listed(what, sorted(given) if isinstance(given, set | frozenset) else given, MOST_NAMES))
+    )
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(f"{what} needs names of columns, text; given {quoted(given)}.")
+    return names
 
 
 def _refuse(format: str, named: Mapping[str, Any]) -> None:
@@ -127,14 +154,14 @@ def _refuse(format: str, named: Mapping[str, Any]) -> None:
 
 def _paths(given: Any, format: Format | None) -> list[Path]:
     if isinstance(given, str | os.PathLike):
-        path = Path(given)
+        path = path_of("A log", given)
         if path.is_dir():
             return _inside(path, format)
         paths = [path]
     elif isinstance(given, Iterable):
-        paths = [Path(one) for one in given]
+        paths = [path_of("A log", one) for one in listed("files", given, MOST_NAMES)]
     else:
-        raise InputError(f"A log is opened from a path, several, or a table; given {given!r}.")
+        raise InputError(f"A log is opened from a path, several, or a table; given {quoted(given)}.")
     if not paths:
         raise InputError("No file given: a log needs at least one.")
     for path in paths:
@@ -154,7 +181,7 @@ def _inside(folder: Path, format: Format | None) -> list[Path]:
         if there := sorted(path for path in folder.glob(NAMES[kind]) if path.is_file()):
             return there
     if format not in (None, *NAMES):
-        raise InputError(f"{folder} is a directory; of the format {format!r} give the files themselves.")
+        raise InputError(f"{folder} is a directory; of the format {quoted(format)} give the files themselves.")
     wanted = " or ".join(NAMES[kind] for kind in kinds)
     raise InputError(f"There is no log in {folder}: no file is named {wanted}. Give the files themselves.")
 
@@ -163,8 +190,8 @@ def _looked(path: Path, is_mapped: bool) -> Format:
     """The format that the name and the first lines have."""
     try:
         with opened(path) as stream:
-            start = stream.read(1 << 16)
-    except (EOFError, OSError, zlib.error) as error:
+            start = stream.read(1 << 16).removeprefix(BOM)
+    except (OSError, *DAMAGE) as error:
         raise FileError(f"{path} cannot be read: it is damaged or cut off ({error}).") from None
     if start.startswith(b"PAR1"):
         return "parquet"

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import is_hashable
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..types import Floats, Ints
 from .batch import Batch, Pools, pooled
+from .limits import LIMITS, Limits
 from .log import OnError, Problem
-from .values import Column, codes, labels, numbers, times, truths
+from .values import Column, codes, identity, labels, numbers, times, truths
 
 KEPT = 1 << 14  # sets of arms remembered
 
@@ -47,7 +48,9 @@ class Meaning(NamedTuple):
     loss_range: tuple[float, float] | None = None  # None: values are rewards; else losses in this range
     negative: bool = False  # values are costs: where they have no range, rewards are what they are below 0
     arm_type: Callable[[Any], Hashable] | None = None  # makes an arm of what a column holds; ValueError is a problem of the row
+    needs_id: bool = True  # where there is a column of event ids, a row without one is a problem
     on_error: OnError = "skip"
+    limits: Limits = LIMITS
 
     def check(self) -> None:
         """Refuse categories that are no features."""
@@ -90,7 +93,7 @@ class Checked:
         self.meaning, self.arms, self.report = meaning, arms, report
         self.places: dict[Hashable, int] = {arm: k for k, arm in enumerate(arms)}
         self.written = {str(arm): arm for arm in arms} if meaning.is_text and meaning.arms is not None else {}
-        self.ids: set[int] = set()
+        self.ids: set[Hashable] = set()
         self.read_set = lru_cache(KEPT)(self._read_set)
         self.rows = 0
 
@@ -134,8 +137,8 @@ class Checked:
             if not is_category and not self.rows and bad.all() and any(isinstance(v, str) and v for v in column):
                 example = next(v for v in column if isinstance(v, str) and v)
                 fix = "If it holds categories, add it to categories=[...]; else leave it out of context."
-                raise InputError(f"Column {name!r} of {rows.file} has no numbers, e.g. {example[:40]!r}. {fix}")
-            _note(why, bad, f"feature {name!r} is missing" + " or not a finite number" * (not is_category))
+                raise InputError(f"Column {quoted(name)} of {rows.file} has no numbers, e.g. {quoted(example[:40])}. {fix}")
+            _note(why, bad, f"feature {quoted(name)} is missing" + " or not a finite number" * (not is_category))
         return points
 
     def _rewards(self, rows: Rows, why: list[str | None]) -> Floats:
@@ -182,11 +185,13 @@ class Checked:
                 why[i] = offered
             elif (listed is not None and label not in offered) or (truth is not None and not truth[i, place]):
                 why[i] = "the arm shown is not among the available ones"
-            elif ids is not None and (ids[i] is None or hash(ids[i]) in self.ids):
-                why[i] = "the event id is missing" if ids[i] is None else "the event id was there before"
+            elif ids is not None and ids[i] is None and self.meaning.needs_id:
+                why[i] = "the event id is missing"
+            elif ids is not None and ids[i] is not None and identity(ids[i]) in self.ids:
+                why[i] = "the event id was there before"
             else:
-                if ids is not None:
-                    self.ids.add(hash(ids[i]))
+                if ids is not None and ids[i] is not None:
+                    self.ids.add(identity(ids[i]))
                 arm[i] = self._place(label) if place < 0 else place
                 pool[i] = 0 if listed is None else seen.setdefault(offered, len(seen))
                 if len(seen) > len(members):

@@ -1,12 +1,12 @@
 """A made-up log of the Today Module, for want of the real one, which may not be passed on."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import is_number, whole
-from ..errors import InputError
+from ..arguments import whole
 from ..types import Floats
 from .batch import Batch, Pools
 from .log import Log, Problems
@@ -19,6 +19,7 @@ UNKNOWN = LEVELS * GROUPS  # the kind of users of whom nothing but feature 1 is 
 SHARE_UNKNOWN = 0.25
 CLICKS = 0.04  # average rate under uniform display
 START, SPAN = 1_317_513_600, 15 * 86_400  # 2 October 2011, for 15 days
+MOST_ARTICLES = 100_000
 FEWEST, MOST = 20, 50  # articles in a pool
 
 
@@ -42,10 +43,14 @@ class SyntheticToday(Log):
     uniform = True
 
     def __init__(self, visits: int, *, seed: int = 0, articles: int = 50) -> None:
-        if not is_number(visits) or visits < 1 or visits != int(visits):
-            raise InputError(f"visits must be a whole number of at least 1; given {visits!r}.")
+        given: Any = visits
+        visits = whole("visits", int(given) if isinstance(given, float) and given.is_integer() else given, 1)
         super().__init__()
-        self.visits, self.seed, self.articles = int(visits), whole("seed", seed, 0), whole("articles", articles, FEWEST)
+        self.visits, self.seed, self.articles = (
+            int(visits),
+            whole("seed", seed, 0),
+            whole("articles", articles, FEWEST, MOST_ARTICLES),
+        )
         rng = np.random.default_rng([self.seed, 0])
         self._thresholds = _feature_table(rng)
         self._clicks = _click_table(rng, self.articles)

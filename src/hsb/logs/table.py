@@ -1,19 +1,22 @@
 """Logs in tables: CSV files, Parquet files, Arrow tables, pandas and polars frames."""
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import FileError, InputError
+from ..arguments import whole
+from ..errors import FileError, InputError, quoted
 from .batch import Batch
 from .columns import Columns, require
+from .csv_rows import csv_rows
+from .limits import Limits
 from .log import Log, Problem, Problems
 from .rows import Checked, Files, Report, Rows, Source
-from .text import Line, lines, pieces
+from .text import pieces
 from .values import Column
 
 
@@ -33,7 +36,11 @@ class RowLog(Log):
 
     def __init__(self, source: Source, *, rows: int = 1 << 13) -> None:
         super().__init__()
-        self.source, self.size = source, rows
+        if not isinstance(source, Source):
+            raise InputError(
+                f"A RowLog reads from a source; given {quoted(source)}. hsb.logs.open makes one of a path or a table."
+            )
+        self.source, self.size = source, whole("rows", rows, 1)
         self.arms = list(source.meaning.arms or ())
         self._settled = source.meaning.arms is not None or source.meaning.offers != "all"
 
@@ -82,47 +89,14 @@ class CsvFiles(Files):
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
         """A row that does not have as many fields as the header is reported."""
-        fields = _fields(path, report)
+        fields = csv_rows(path, report, self.meaning.limits)
         there, wanted = next(fields)[1], self.columns.names
         require(wanted, there, str(path))
         places = [there.index(name) for name in wanted]
-
-        def complete() -> Iterator[tuple[int, list[str]]]:
-            for number, row in fields:
-                if len(row) == len(there):
-                    yield number, [row[j] for j in places]
-                else:
-                    report(Problem(str(path), number, f"the row does not have {len(there)} fields"))
-
-        for piece in pieces(complete(), size):
+        chosen = ((number, [row[j] for j in places]) for number, row in fields)
+        for piece in pieces(chosen, size):
             line, rows = zip(*piece, strict=True)
             yield self.columns.rows(str(path), line, dict(zip(wanted, map(list, zip(*rows, strict=True)), strict=True)))
-
-
-def _fields(path: Path, report: Report) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file that can be told apart, with the number of the line each begins on."""
-    line, is_utf8 = Line(0, "", True), True
-
-    def texts() -> Iterator[str]:
-        nonlocal line, is_utf8
-        for line in lines(path, report):
-            is_utf8 = is_utf8 and line.is_utf8
-            yield line.text
-
-    reader = csv.reader(texts(), strict=True)
-    while True:
-        begin, is_utf8 = line.number + 1, True
-        try:
-            row = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            report(Problem(str(path), begin, f"not comma-separated values ({error})"))
-            continue
-        if not is_utf8:
-            report(Problem(str(path), begin, "the row is not UTF-8"))
-        elif row:
-            yield begin, row
 
 
 def header(path: Path) -> list[str]:
@@ -131,7 +105,7 @@ def header(path: Path) -> list[str]:
     def refuse(problem: Problem) -> None:
         raise FileError(f"{problem}. The first line must name the columns.")
 
-    for _, row in _fields(path, refuse):
+    for _, row in csv_rows(path, refuse, Limits()):
         return row
     raise FileError(f"{path} is empty. The first line must name the columns.")
 
@@ -143,19 +117,24 @@ class ParquetFiles(Files):
         super().__init__(paths, columns.meaning)
         self.columns = columns
         for path in self.paths:
-            with parquet(path) as file:
-                require(columns.names, file.schema_arrow.names, str(path))
+            with damaged(path, "its columns cannot be read"), parquet(path) as file:
+                there = file.schema_arrow.names
+            require(columns.names, there, str(path))
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
         """A file that cannot be read to its end raises FileError."""
         with parquet(path) as file:
             done = 0
-            try:
-                for piece in file.iter_batches(batch_size=size, columns=self.columns.names):
-                    yield self.columns.rows(str(path), range(done + 1, done + 1 + len(piece)), _arrow(piece))
-                    done += len(piece)
-            except OSError as error:
-                raise FileError(f"{path} is damaged: it cannot be read beyond row {done} ({error}).") from None
+            with damaged(path, "it cannot be read"):
+                parts = file.iter_batches(batch_size=size, columns=self.columns.names)
+            while True:
+                with damaged(path, f"it cannot be read beyond row {done}"):
+                    piece = next(parts, None)
+                    if piece is None:
+                        return
+                    table = _arrow(piece)
+                yield self.columns.rows(str(path), range(done + 1, done + 1 + len(piece)), table)
+                done += len(piece)
 
 
 def need(name: str) -> Any:
@@ -172,11 +151,35 @@ def need(name: str) -> Any:
 
 def parquet(path: Path) -> Any:
     """A Parquet file, open for reading; FileError where it is none."""
-    arrow, files = need("pyarrow"), need("pyarrow.parquet")
+    files = need("pyarrow.parquet")
+    with damaged(path, "it cannot be read as Parquet"):
+        return files.ParquetFile(path, page_checksum_verification=True)
+
+
+@contextmanager
+def damaged(path: Path, what: str) -> Iterator[None]:
+    """FileError for whatever pyarrow, JSON and NumPy raise at a file that is no file of ours, or not whole."""
+    arrow = need("pyarrow")
     try:
-        return files.ParquetFile(path)
-    except (arrow.ArrowInvalid, OSError) as error:
-        raise FileError(f"{path} cannot be read as Parquet ({error}).") from None
+        yield
+    except FileError as error:
+        if str(path) in str(error):
+            raise
+        raise FileError(f"{path}: {error}") from None
+    except InputError:
+        raise
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        ArithmeticError,
+        MemoryError,
+        RecursionError,
+        arrow.ArrowException,
+    ) as error:
+        said = str(error).partition("\n")[0][:200]
+        raise FileError(f"{path} is damaged: {what} ({said}).") from None
 
 
 class Frame(Source):
@@ -191,7 +194,7 @@ class Frame(Source):
         there = list(frame) if self.kind == "mapping" else frame.column_names if self.kind == "pyarrow" else list(frame.columns)
         require(columns.names, there, self.name)
         if self.kind == "mapping" and len({len(frame[name]) for name in columns.names}) > 1:
-            sizes = ", ".join(f"{name!r} {len(frame[name])}" for name in columns.names)
+            sizes = ", ".join(f"{quoted(name)} {len(frame[name])}" for name in columns.names)
             raise InputError(f"The columns of a table need the same length; given {sizes}.")
 
     def __repr__(self) -> str:

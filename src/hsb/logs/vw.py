@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..errors import FileError, InputError
+from ..errors import FileError, InputError, quoted
 from .batch import Batch
 from .rows import Meaning
 from .text import LineFiles, feature_names, lines
@@ -20,7 +20,7 @@ class VWFiles(LineFiles):
     """Examples of a contextual bandit. Arms are VW's numbers, from 1 on; a line that lists several actions says what was available.
 
     - `context`: names of features, "namespace^name" in a namespace; one that a line does not have is 0. Left out, all there are, in order of
-      appearance, for which the files are read once.
+      appearance, for which the files are read once; files that `hsb.logs.write` wrote name all of theirs, in order, on their first line.
     - Costs become rewards: -cost, or with a `loss_range`, low + high - cost.
     """
 
@@ -29,7 +29,7 @@ class VWFiles(LineFiles):
         actions: set[int] = set()
         if not given.context or given.arms is None:
             for path in paths:
-                for line in lines(path, lambda _: None):
+                for line in lines(path, lambda _: None, given.limits):
                     row = parse(line.text) if line.is_utf8 else "not UTF-8"
                     if isinstance(row, str):
                         continue
@@ -127,16 +127,25 @@ def _features(rest: str) -> dict[str, float] | str:
 
 
 def write_vw(to: TextIO, batches: Iterable[Batch], names: Sequence[str] | None) -> None:
-    """Write batches, an example a line. Arm k, from 0, is action k + 1; the cost is -reward; features that are 0 are left out."""
+    """Write batches, an example a line. Arm k, from 0, is action k + 1; the cost is -reward.
+
+    The first line has all features, so that reading them in order of appearance gives the same columns; later ones leave out those that are 0.
+    """
+    is_first, width = True, None
     for batch in batches:
-        features = feature_names(names, batch.contexts.shape[1])
+        features = feature_names(names, batch.contexts.shape[1]) if width in (None, batch.contexts.shape[1]) else []
+        if not features:
+            raise InputError(f"All batches need the same features; given {width}, then {batch.contexts.shape[1]}.")
+        width = len(features)
         if any(re.search(r"[\s:|]", name) or not name for name in features):
             raise InputError(f"names needs different names of features, without space, : and |; given {features}.")
         for i in range(len(batch)):
-            label = f"{batch.arm[i] + 1}:{0.0 - float(batch.reward[i])!r}:{float(batch.propensity[i])!r}"
+            label = f"{batch.arm[i] + 1}:{quoted(0.0 - float(batch.reward[i]))}:{quoted(float(batch.propensity[i]))}"
             pool = batch.pools[batch.pool[i]]
             if len(pool) == 1 < len(batch.arms):
                 raise InputError("VW's text cannot say that only one arm was available. Write dsjson or parquet.")
             words = [label if arm == batch.arm[i] else str(arm + 1) for arm in pool]
-            used = [f"{name}:{value!r}" for name, value in zip(features, batch.contexts[i].tolist(), strict=True) if value]
+            points = zip(features, batch.contexts[i].tolist(), strict=True)
+            used = [f"{name}:{quoted(value)}" for name, value in points if value or is_first]
+            is_first = False
             to.write(" ".join(words) + " | " + " ".join(used) + "\n")

@@ -11,11 +11,12 @@ from typing import Any, BinaryIO, Literal, NamedTuple, TextIO, get_args
 
 import numpy as np
 
-from ..errors import InputError
+from ..arguments import function, listed, path_of
+from ..errors import InputError, quoted
 from ..storage import replacing
 from .batch import Batch
 from .dsjson import write_dsjson
-from .log import Problems
+from .log import Problems, check_log, each_batch
 from .native import write_native
 from .opening import open as open_log
 from .vw import write_vw
@@ -54,16 +55,22 @@ def write(
     ...     rows, sum(len(batch) for batch in log), len(log.problems)
     (1000, 1000, 0)
     """
-    if format not in FORMATS:
-        raise InputError(f"format must be one of {', '.join(map(repr, FORMATS))}; given {format!r}.")
-    path = Path(path)
+    if not isinstance(format, str) or format not in FORMATS:
+        raise InputError(f"format must be one of {', '.join(map(repr, FORMATS))}; given {quoted(format)}.")
+    path = path_of("path", path)
+    check_log("write", batches)
+    progress = function("progress", progress)
+    if names is not None:
+        names = listed("names", names, 1 << 20)
+        if not all(isinstance(name, str) for name in names):
+            raise InputError(f"names needs text; given {quoted(names)}.")
     if not path.parent.is_dir():
         raise InputError(f"There is no directory {path.parent} to write {path.name} into. Make it first.")
     rows = 0
 
     def counted() -> Iterator[Batch]:
         nonlocal rows
-        for batch in batches:
+        for batch in each_batch("write", batches):
             yield batch
             rows += len(batch)
             if progress is not None:
@@ -113,7 +120,7 @@ def _check(batch: Batch, format: Format, before: int) -> None:
         raise InputError(f"{format} has {d} features; given {batch.contexts.shape[1]}.")
     for arm in batch.arms:
         if not NAME[format].fullmatch(str(arm)):
-            raise InputError(f"{format} names articles {'id-<number>' if 'b' in format else '<number>'}; given {arm!r}.")
+            raise InputError(f"{format} names articles {'id-<number>' if 'b' in format else '<number>'}; given {quoted(arm)}.")
     clicks = (batch.reward == 0.0) | (batch.reward == 1.0)
     times = (batch.timestamp >= 0) & (batch.timestamp <= LATEST) & (batch.timestamp == np.floor(batch.timestamp))
     for fits, what, name in ((clicks, "clicks, 0 or 1", "reward"), (times, "whole seconds since 1970", "timestamp")):
@@ -160,7 +167,7 @@ def convert(
     (1, 1)
     """
     if to is None:
-        to = ENDINGS.get(Path(Path(out).name.removesuffix(".gz")).suffix)
+        to = ENDINGS.get(Path(path_of("out", out).name.removesuffix(".gz")).suffix)
     if to is None:
         raise InputError(f"{out} does not say its format; name it {', '.join(ENDINGS)}, or give to=.")
     log = open_log(source, format, **options)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import listed, one_of, path_of, whole
 from .batch import Batch, Pools
+from .limits import LIMITS, Limits
 from .log import Log, OnError, Problem, Problems
-from .text import DAMAGE, cut_off, opened
+from .text import BOM, DAMAGE, Blank, cut_off, opened
 
 if TYPE_CHECKING:
     from ..kernels import yahoo as kernels
@@ -42,9 +44,15 @@ class YahooLog(Log):
 
     uniform = True
 
-    def __init__(self, paths: Sequence[Path], *, format: Format, on_error: OnError = "skip", rows: int = 1 << 13) -> None:
+    def __init__(
+        self, paths: Sequence[Path], *, format: Format, on_error: OnError = "skip", rows: int = 1 << 13, limits: Limits = LIMITS
+    ) -> None:
         super().__init__()
-        self.paths, self.format, self.on_error, self.rows = list(paths), format, on_error, rows
+        self.limits = limits
+        self.paths = [path_of("a log", path) for path in listed("paths", paths, 1 << 20)]
+        self.format = one_of("format", format, FEATURES)
+        self.on_error: OnError = one_of("on_error", on_error, ("skip", "raise"))
+        self.rows = whole("rows", rows, 1, 1 << 24)
         self.features = FEATURES[format]
         self._prefix = "" if format == "yahoo-r6a" else "id-"
 
@@ -85,9 +93,10 @@ class _Reading:
         """Read a file; yield the batches that are full."""
         raw = bytearray(CHUNK + 1)
         buf = np.frombuffer(raw, dtype=np.uint8)
-        held, too_long, ended = 0, False, False
+        held, too_long, ended, begun = 0, False, False, False
         self.state[self.kernels.LINES] = 0
-        with opened(path) as stream:
+        self.blank = Blank(path, self.log.limits)
+        with opened(path, self.log.limits) as stream:
             while not ended:
                 try:
                     got = stream.readinto(memoryview(raw)[held:CHUNK])  # type: ignore[attr-defined]
@@ -99,6 +108,8 @@ class _Reading:
                     raw[end] = self.kernels.NEWLINE  # the last line may lack its own
                     end += 1
                 start = 0
+                if not begun and end >= len(BOM):
+                    begun, start = True, len(BOM) * raw.startswith(BOM)
                 if too_long:  # what is left of that line is passed over
                     start = raw.find(b"\n", 0, end) + 1 or end
                     too_long = not raw.endswith(b"\n", 0, start)
@@ -129,6 +140,8 @@ class _Reading:
             elif why == k.LABELS:
                 self._more_labels()
             else:
+                if why == k.EMPTY:
+                    self.blank.add(int(self.state[k.LINES]))
                 self._problem(path, REASONS[why - k.EMPTY].format(features=self.log.features, candidates=CANDIDATES))
 
     def batch(self) -> Batch:

@@ -5,6 +5,9 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from ..arguments import is_scalar
+from ..errors import InputError, quoted
+
 T = TypeVar("T")
 
 BATCHES = 4  # held at most, besides the one at work
@@ -16,6 +19,8 @@ def ahead(source: Iterable[T]) -> Iterator[T]:
     >>> list(ahead(range(5)))
     [0, 1, 2, 3, 4]
     """
+    if not isinstance(source, Iterable) or is_scalar(source):
+        raise InputError(f"ahead needs something to read from; given {quoted(source)}.")
     ready: queue.Queue[tuple[str, T | BaseException | None]] = queue.Queue(BATCHES)
     over = threading.Event()
 

@@ -4,20 +4,24 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .. import storage
-from ..errors import FileError, InputError
+from ..errors import FileError, InputError, quoted
 from ..logs import Batch
 from ..policy import Policy
+from ..types import Floats
 from .batches import Play
+from .seen import Seen, context_digest, policy_digest
 
-FORMAT, VERSION = "hsb-replay", 1
+FORMAT, VERSION = "hsb-replay", 2  # 1: the log was known by the sum of its rewards alone
+ROUNDING = 1.0 + 1e-9
 
 
 @dataclass
@@ -32,69 +36,86 @@ class Progressed:
 class Checkpoint:
     """A zip with a JSON header and every policy as `hsb.load` reads it; written whole or not at all.
 
-    It says what the policies were when the replay began: another policy, another seed or another log is refused.
+    It says by digest what the policies were when the replay began, how contexts are encoded and what was read of the log: another policy,
+    another encoding, another seed or another log is refused. So is a file that was changed.
     """
 
-    def __init__(self, path: Path, every: int, policies: Mapping[str, Policy], options: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        every: int,
+        policies: Mapping[str, Policy],
+        options: dict[str, Any],
+        context: Callable[[Floats], Any] | None = None,
+    ) -> None:
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise InputError(f"every must be a whole number of events, at least 1; given {every!r}.")
+            raise InputError(f"every must be a whole number of events, at least 1; given {quoted(every)}.")
         if not path.parent.is_dir():
             raise InputError(f"There is no folder {path.parent} for the checkpoint. Make it first.")
+        if path.exists() and not path.is_file():
+            raise InputError(f"A checkpoint is a file; {path} is something else. Give another path.")
         self.path, self.every = path, every
-        described = {name: storage.described(each) for name, each in policies.items()}
-        self.begun = json.loads(json.dumps({**options, "policies": described}))
+        self.begun: dict[str, Any] = {**options, "context": context_digest(context)}
+        self.begun["policies"] = {str(name): policy_digest(each) for name, each in policies.items()}
+        self.seen = Seen(context)
         self.at = Progressed()  # where the file is
+        self.read = ""  # the digest of what was read of the log until there
         self.last = 0
+        self._before: list[tuple[Policy, bytes, dict[str, Any]]] = []
 
     def resume(self, plays: Mapping[str, Play], thinning: np.random.Generator) -> Progressed:
         """Take over what the file holds, if there is one."""
         if not self.path.exists():
             return Progressed()
         try:
-            with zipfile.ZipFile(io.BytesIO(self.path.read_bytes())) as archive:
-                header = json.loads(archive.read("header.json"))
-                if header["format"] != FORMAT or header["version"] > VERSION:
-                    raise ValueError("of another kind or a newer version")
-                if header["begun"] != self.begun:
-                    raise FileError(
-                        f"{self.path} is the checkpoint of a replay that began with another policy, seed or floor. "
-                        "Begin as that one did, or remove the file."
-                    )
-                at = Progressed(**header["at"])
-                for k, (name, play) in enumerate(plays.items()):
-                    given = {asked: getattr(play.policy, asked) for asked in play.policy.asked_again}
-                    play.policy.become(storage.unpack(archive.read(f"{k}.hsb"), given))
-                    play.matched, play.total, play.squares = header["sums"][name]
-                thinning.bit_generator.state = storage.from_plain(header["thinning"])
+            header, packed = _opened(self.path.read_bytes())
+            if header["begun"] != self.begun:
+                raise FileError(
+                    f"{self.path} is the checkpoint of a replay that began with another policy, encoding, seed or floor. "
+                    "Begin as that one did, or remove the file."
+                )
+            at, drawn = _at(header["at"]), _drawn(header["thinning"])
+            if len(packed) != len(plays):
+                raise ValueError("it does not hold a policy for each")
+            found = [
+                _policy(data, play, at, header["sums"][name]) for data, (name, play) in zip(packed, plays.items(), strict=True)
+            ]
+            self.read = str(header["read"])
         except storage.DAMAGE as error:
-            if isinstance(error, FileError):
+            if isinstance(error, FileError) and str(self.path) in str(error):
                 raise
             raise FileError(f"{self.path} is not a whole checkpoint ({error}). Remove it to begin anew.") from error
+        self._before = [(play.policy, storage.pack(play.policy), _asked(play.policy)) for play in plays.values()]
+        for play, policy in zip(plays.values(), found, strict=True):
+            play.policy.become(policy)
+        for name, play in plays.items():
+            play.matched, play.total, play.squares = header["sums"][name]
+        thinning.bit_generator.state = drawn
         self.at, self.last = at, at.rounds
         return Progressed(**asdict(at))
 
-    def rest(self, log: Iterable[Batch]) -> Iterator[Batch]:
-        """The batches that are still to come. Those before must have the rewards that were seen then."""
-        left, logged = self.at.rounds, 0.0
+    def rest(self, log: Iterable[Batch]) -> Iterator[tuple[Batch, str]]:
+        """The batches that are still to come, each with the digest of all until its end. Those before must be what was read then."""
+        left, is_same, logged = self.at.rounds, not self.at.rounds, 0.0
         for batch in log:
             if left > 0:
                 logged += float(batch.reward[:left].sum())
-                left -= len(batch)
-                if left <= 0 and not self._same(logged):
+                self.seen.add(batch.take(slice(left)))
+                left, batch = left - len(batch), batch.take(slice(left, None))
+                if left > 0:
+                    continue
+                is_same = self.seen.digest() == self.read and math.isclose(logged, self.at.logged, rel_tol=1e-9, abs_tol=1e-9)
+                if not is_same:
                     break
-                if left < 0:
-                    yield batch.take(slice(len(batch) + left, None))
-            else:
-                yield batch
-        if left > 0 or not self._same(logged):
+            self.seen.add(batch)
+            yield batch, self.seen.digest()
+        if not is_same:
+            for policy, packed, given in self._before:  # as if nothing had been taken over
+                policy.become(storage.unpack(packed, given))
             raise FileError(f"{self.path} is the checkpoint of a replay of another log. Give that one, or remove the file.")
 
-    def _same(self, logged: float) -> bool:
-        """Are these the rewards seen then, but for rounding where batches are cut otherwise?"""
-        return math.isclose(logged, self.at.logged, rel_tol=1e-9, abs_tol=1e-9)
-
-    def write(self, plays: Mapping[str, Play], thinning: np.random.Generator, at: Progressed) -> None:
-        """Keep where the replay is, if it is time."""
+    def write(self, plays: Mapping[str, Play], thinning: np.random.Generator, at: Progressed, read: str) -> None:
+        """Keep where the replay is, if it is time. `read` is the digest of the log until here."""
         if at.rounds - self.last < self.every:
             return
         header = {
@@ -102,17 +123,87 @@ class Checkpoint:
             "version": VERSION,
             "begun": self.begun,
             "at": asdict(at),
+            "read": read,
             "sums": {name: [play.matched, play.total, play.squares] for name, play in plays.items()},
             "thinning": storage.plain(thinning.bit_generator.state),
         }
+        packed = [storage.pack(play.policy) for play in plays.values()]
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
-            archive.writestr("header.json", json.dumps(header))
-            for k, play in enumerate(plays.values()):
-                archive.writestr(f"{k}.hsb", storage.pack(play.policy))
+            archive.writestr("header.json", json.dumps(header | {"digest": _digest(header, packed)}))
+            for k, data in enumerate(packed):
+                archive.writestr(f"{k}.hsb", data)
         storage.write_atomically(self.path, buffer.getvalue())
         self.last = at.rounds
 
     def remove(self) -> None:
         """The replay is over."""
         self.path.unlink(missing_ok=True)
+
+
+def _digest(header: dict[str, Any], packed: list[bytes]) -> str:
+    total = blake2b(json.dumps(header, sort_keys=True).encode(), digest_size=16)
+    for data in packed:
+        total.update(blake2b(data, digest_size=16).digest())
+    return total.hexdigest()
+
+
+def _opened(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """The header and the policies' files. Nothing in a checkpoint is compressed, so it gives no more than it takes."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        listed = {entry.filename: entry for entry in archive.infolist()}
+        if any(entry.compress_type != zipfile.ZIP_STORED for entry in listed.values()):
+            raise ValueError("an entry is compressed")
+        header = json.loads(archive.read("header.json"))
+        if not isinstance(header, dict) or header["format"] != FORMAT or header["version"] != VERSION:
+            raise ValueError("of another kind or another version")
+        packed = [archive.read(f"{k}.hsb") for k in range(len(listed) - 1)]
+    if header.pop("digest") != _digest(header, packed):
+        raise ValueError("its digest is another: it was changed")
+    return header, packed
+
+
+def _at(given: Any) -> Progressed:
+    if set(given) != set(Progressed.__dataclass_fields__):
+        raise ValueError("its counts are none")
+    at = Progressed(**given)
+    counts = type(at.rounds) is int and type(at.rejected) is int and 0 <= at.rejected <= at.rounds
+    if not counts or not isinstance(at.logged, float) or not math.isfinite(at.logged):
+        raise ValueError("its counts are none")
+    return at
+
+
+def _policy(data: bytes, play: Play, at: Progressed, sums: Any) -> Policy:
+    """The policy as it was then: what `play`'s would be after `sums`."""
+    before = play.policy
+    matched, total, squares = sums
+    if type(matched) is not int or not 0 <= matched <= at.rounds - at.rejected:
+        raise ValueError("its sums cannot be")
+    if not all(isinstance(each, float) and math.isfinite(each) for each in (total, squares)):
+        raise ValueError("its sums are not finite")
+    if squares < 0.0 or total * total > matched * squares * ROUNDING or (not matched and (total or squares)):
+        raise ValueError("its sums cannot be")
+    policy = storage.unpack(data, _asked(before))
+    if type(policy) is not type(before) or policy.arms[: len(before.arms)] != before.arms:
+        raise ValueError("it holds another policy")
+    if json.dumps(policy.settings(), sort_keys=True) != json.dumps(before.settings(), sort_keys=True):
+        raise ValueError("it holds another policy")
+    if policy.rounds != before.rounds + matched:
+        raise ValueError("its policy has learned another number of rounds")
+    return policy
+
+
+def _asked(policy: Policy) -> dict[str, Any]:
+    """What a policy's file cannot hold."""
+    return {asked: getattr(policy, asked) for asked in policy.asked_again}
+
+
+def _drawn(given: Any) -> dict[str, Any]:
+    """The state of the generator that thins: whole numbers, and nothing else."""
+    inner = given["state"]
+    numbers = (inner["state"], inner["inc"], given["has_uint32"], given["uinteger"])
+    if given["bit_generator"] != "PCG64" or not all(type(number) is int and number >= 0 for number in numbers):
+        raise ValueError("its random generator is none")
+    generator = np.random.PCG64()
+    generator.state = given
+    return dict(generator.state)

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..arguments import function
+from ..errors import InputError, quoted
 from ..logs import Batch, Log
+from ..logs.log import check_log, each_batch
 from ..policy import Policy
 from ..rows import Rows
 from ..types import Floats, Ints
@@ -33,12 +35,14 @@ def learn_from(
     (2, 2)
     """
     if not isinstance(policy, Policy):
-        raise InputError(f"learn_from needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=log.arms); given {policy!r}.")
-    if not isinstance(log, Iterable) or isinstance(log, str | bytes):
-        raise InputError(f"learn_from needs a log, e.g. hsb.logs.open(path), or batches; given {log!r}.")
+        raise InputError(
+            f"learn_from needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=log.arms); given {quoted(policy)}."
+        )
+    check_log("learn_from", log)
+    context, progress = function("context", context), function("progress", progress)
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
     play, rounds, before = _Learning(policy), 0, policy.rounds
-    for batch in log:
+    for batch in each_batch("learn_from", log):
         rounds += len(batch)
         play.batch(batch, batch.contexts if context is None or not len(batch) else context(batch.contexts))
         if progress is not None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import is_number, whole
-from ..errors import InputError
+from ..arguments import function, is_number, path_of, whole
+from ..errors import InputError, quoted
 from ..logs import Batch, Log
+from ..logs.log import check_log, each_batch
 from ..policy import Policy
 from ..types import Floats
 from .ahead import ahead
@@ -39,7 +40,7 @@ def replay(
       probability floor / p. No propensity may be below it; None finds the smallest by reading the log once more. `seed` draws the thinning.
     - `progress(done, total)` is called after each batch; total is None where the log does not know its length.
     - `checkpoint`: a file, written about `every` so many events and removed at the end. Where it is there already, the replay goes on from it,
-      with the result that it would have had; the policy and the log must be those that it was made with.
+      with the result that it would have had; the policy, the encoding and the log must be those that it was made with.
 
     >>> import hsb, hsb.logs, hsb.encode
     >>> log = hsb.logs.SyntheticToday(20_000, seed=1)
@@ -72,24 +73,32 @@ def replay_all(
     >>> found["a"].rounds, found["b"].rounds
     (5000, 5000)
     """
+    if not isinstance(policies, Mapping) or not all(isinstance(name, str) for name in policies):
+        raise InputError(f"replay_all needs policies by name, e.g. {{'a': policy}}; given {quoted(policies)}.")
     for policy in policies.values():
         if not isinstance(policy, Policy):
-            raise InputError(f"replay needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=log.arms); given {policy!r}.")
-    if not isinstance(log, Iterable) or isinstance(log, str | bytes):
-        raise InputError(f"replay needs a log, e.g. hsb.logs.open(path), or batches; given {log!r}.")
+            raise InputError(
+                f"replay needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=log.arms); given {quoted(policy)}."
+            )
+    check_log("replay", log)
+    context, progress = function("context", context), function("progress", progress)
     seed = whole("seed", seed, 0)
-    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), every, policies, {"seed": seed, "floor": floor})
+    kept = (
+        None
+        if checkpoint is None
+        else Checkpoint(path_of("checkpoint", checkpoint), every, policies, {"seed": seed, "floor": repr(floor)}, context)
+    )
     uniform, least = _drawn(log, floor)
     thinning = np.random.default_rng([seed, 0x7265])
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
     plays = {name: Play(policy) for name, policy in policies.items()}
     so_far = Progressed() if kept is None else kept.resume(plays, thinning)
-    rest = log if kept is None else kept.rest(log)
+    rest = ((batch, "") for batch in each_batch("replay", log)) if kept is None else kept.rest(each_batch("replay", log))
 
     def encoded(batch: Batch) -> Any:
         return batch.contexts if context is None or not len(batch) else context(batch.contexts)
 
-    for batch, contexts in ahead((batch, encoded(batch) if uniform else None) for batch in rest):
+    for batch, contexts, read in ahead((batch, encoded(batch) if uniform else None, read) for batch, read in rest):
         so_far.rounds += len(batch)
         so_far.logged += float(batch.reward.sum())
         if not uniform:
@@ -100,7 +109,7 @@ def replay_all(
         for play in plays.values():
             play.batch(batch, contexts)
         if kept is not None:
-            kept.write(plays, thinning, so_far)
+            kept.write(plays, thinning, so_far, read)
         if progress is not None:
             progress(so_far.rounds, total)
     if kept is not None:
@@ -119,7 +128,7 @@ def _drawn(log: Log | Iterable[Batch], floor: float | None) -> tuple[bool, float
     """Was the log drawn uniformly, and if not, the smallest propensity."""
     if floor is not None:
         if not is_number(floor) or not 0.0 < floor <= 1.0:
-            raise InputError(f"floor must be in (0, 1], a propensity that no event falls below; given {floor!r}.")
+            raise InputError(f"floor must be in (0, 1], a propensity that no event falls below; given {quoted(floor)}.")
         return False, float(floor)
     if isinstance(log, Log) and log.uniform:
         return True, 1.0
@@ -128,7 +137,7 @@ def _drawn(log: Log | Iterable[Batch], floor: float | None) -> tuple[bool, float
             "An iterator can be read only once. Give a log or a list of batches, or floor=, the smallest propensity."
         )
     uniform, least = True, 1.0
-    for batch in log:
+    for batch in each_batch("replay", log):
         uniform = uniform and batch.is_uniform
         least = min(least, float(batch.propensity.min(initial=1.0)))
     return uniform, least

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..policy import Policy
 from ..rows import check_shape, losses_or_rewards
 from ..spaces import numbers
@@ -66,7 +66,7 @@ def simulate(
     True
     """
     if not isinstance(policy, Policy):
-        raise InputError(f"simulate needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {policy!r}.")
+        raise InputError(f"simulate needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {quoted(policy)}.")
     with policy.guard:
         return _simulated(policy, contexts, losses, rewards, available, progress)
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import is_hashable, is_number, shown
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..types import Floats
 
 Expert = Callable[[Any], Any]
@@ -40,7 +40,7 @@ class Reader:
                 found = self._one(given)
                 if found is None:
                     raise InputError(
-                        f"Expert {k} advised {given!r}; it must return {self.needed}. The context was {context!r}."
+                        f"Expert {k} advised {quoted(given)}; it must return {self.needed}. The context was {quoted(context)}."
                     )
                 row.append(found)
             rows.append(row)
@@ -88,7 +88,7 @@ class Reader:
     def _number(self, expert: int, label: Any) -> int:
         found = self._find(label)
         if found is None:
-            raise InputError(f"Expert {expert} advised {label!r}; the advice must be {self.needed}.")
+            raise InputError(f"Expert {expert} advised {quoted(label)}; the advice must be {self.needed}.")
         return found
 
     def _distributions(self, given: Floats) -> Floats:

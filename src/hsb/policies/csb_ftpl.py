@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arguments import is_number, whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..ranges import UNIT
 from ..structures.leaves import Divided
 from ..theory.checks import check_horizon
@@ -87,7 +87,9 @@ class CsbFtpl(Leader):
                 )
             check_horizon(horizon)
         if noise is not None and not (is_number(noise) and 1.0 / MOST_NOISE <= noise <= MOST_NOISE):
-            raise InputError(f"noise must be a positive number, the mean size of the noise in units of loss; given {noise!r}.")
+            raise InputError(
+                f"noise must be a positive number, the mean size of the noise in units of loss; given {quoted(noise)}."
+            )
         self.horizon = None if horizon is None else float(horizon)
         self.noise = None if noise is None else float(noise)
         self.resamples = None if resamples is None else whole("resamples", resamples, 1)

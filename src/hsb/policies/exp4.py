@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from .. import elementary
 from ..arguments import is_number
 from ..budget import afford
-from ..errors import FileError, InputError
+from ..errors import BudgetError, FileError, InputError, quoted
 from ..locators import Keys, Nowhere
 from ..mappings import Mappings
 from ..ranges import UNIT
@@ -19,6 +19,9 @@ from .advice import Advice, Expert, Reader
 from .weighted import Weighted
 
 _NOTHING = object()  # no context is this object
+
+
+MOST = 10**9
 
 
 class Exp4(Weighted):
@@ -154,12 +157,14 @@ class Exp4(Weighted):
                 )
             if not isinstance(experts, list | tuple) or len(experts) != functions or not all(map(callable, experts)):
                 raise FileError(
-                    f"experts= must be the {functions} functions that it was saved with, in a list; given {experts!r}."
+                    f"experts= must be the {functions} functions that it was saved with, in a list; given {quoted(experts)}."
                 )
         elif isinstance(experts, dict):
             experts = Mappings.from_plain(experts)
         elif not isinstance(experts, int):
-            raise FileError(f"its experts are no functions, so it holds them itself. Leave experts= out; given {experts!r}.")
+            raise FileError(
+                f"its experts are no functions, so it holds them itself. Leave experts= out; given {quoted(experts)}."
+            )
         return cls(experts, **settings, **common)
 
     def _shown(self) -> dict[str, Any]:
@@ -178,12 +183,16 @@ def _checked(experts: Any, arms: int) -> list[Expert] | int | Mappings:
             )
         return experts
     if isinstance(experts, int | np.integer) and not isinstance(experts, bool) and experts >= 1:
+        if experts * arms > MOST:
+            raise BudgetError(
+                f"Exp4 takes {MOST:,} experts times arms at most; given {quoted(experts)} experts and {arms} arms."
+            )
         return int(experts)
     if isinstance(experts, list | tuple) and experts and all(map(callable, experts)):
         return list(experts)
     raise InputError(
         "experts must be a list of functions of the context, or hsb.mappings(...), or how many experts there are, at least 1, if the contexts "
-        f"are their advice; given {experts!r}."
+        f"are their advice; given {quoted(experts)}."
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arguments import arm_list, is_hashable
 from ..decision import Decision
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..features import Encoder, Features
 from ..features.arms import ArmFeatures
 from ..ranges import UNIT
@@ -74,7 +74,7 @@ class FeatureHSB(FeatureTables):
     ) -> None:
         if structure is not None:
             raise InputError(
-                f"A structure and features exclude each other; given {structure!r}. Use hsb.HSB(structure, arms=...)."
+                f"A structure and features exclude each other; given {quoted(structure)}. Use hsb.HSB(structure, arms=...)."
             )
         if more:
             raise InputError(
@@ -82,7 +82,7 @@ class FeatureHSB(FeatureTables):
                 "Without a structure there is nothing to set: contexts may be dicts, rows or numbers."
             )
         if features is not None and not isinstance(features, Features):
-            raise InputError(f"features must be hsb.Features(age=hsb.Number(), ...), or left out; given {features!r}.")
+            raise InputError(f"features must be hsb.Features(age=hsb.Number(), ...), or left out; given {quoted(features)}.")
         self.features = Features() if features is None else features
         self.drift, self.stop, self.regions, self._panel = "auto", None, None, True
         self._first_slots = 0  # that there were before anything was learned

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from .. import elementary, theory
 from ..arguments import arm_list, is_number, stop_prior
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..features import Features
 from ..kernels import header as h
 from ..locators import Keys, cells, places
@@ -94,7 +94,7 @@ class HSB(Mixture):
     ) -> None:
         if not isinstance(structure, Structure):
             raise InputError(
-                f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10), or none at all: hsb.HSB(arms=...); given {structure!r}."
+                f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10), or none at all: hsb.HSB(arms=...); given {quoted(structure)}."
             )
         if features is not None or arm_features is not None:
             name = "features" if features is not None else "arm_features"
@@ -202,7 +202,7 @@ class HSB(Mixture):
         if self.drift != "auto":
             if rules is not None:
                 raise InputError(
-                    f"rules= shortens what the default plays; this policy's most probable mapping has the rules it has; given {rules!r}. "
+                    f"rules= shortens what the default plays; this policy's most probable mapping has the rules it has; given {quoted(rules)}. "
                     "top= says how many are printed."
                 )
             return explain_mapping(self, self._mapping(), names=names, contexts=contexts, top=top)
@@ -306,10 +306,10 @@ HSB.__signature__ = own_signature(HSB.__init__)  # type: ignore[attr-defined]
 def _checked_drift(drift: Drift, default: Drift) -> Drift:
     if drift is _UNSAID:
         return default
-    if drift is None or drift == "auto":
+    if drift is None or (isinstance(drift, str) and drift == "auto"):
         return drift
     if not is_number(drift) or not 1e-12 <= drift <= 0.5:
         raise InputError(
-            f"drift must be 'auto', None (no drift), or a share of weight in [1e-12, 0.5], e.g. 1e-5; given {drift!r}."
+            f"drift must be 'auto', None (no drift), or a share of weight in [1e-12, 0.5], e.g. 1e-5; given {quoted(drift)}."
         )
     return float(drift)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..arguments import is_number
 from ..budget import afford
-from ..errors import BudgetError, InputError
+from ..errors import BudgetError, InputError, quoted
 from ..policy import Policy
 from ..ranges import UNIT
 from ..spaces import Box, Cells, Space, numbers, space_from_dict
@@ -63,11 +63,11 @@ class LinUCB(Policy):
     ) -> None:
         self.space, self._scaled = _space_of(features)
         if not is_number(alpha) or not 0.0 <= alpha <= LARGEST:
-            raise InputError(f"alpha must be a number of at least 0, how much the width counts; given {alpha!r}.")
+            raise InputError(f"alpha must be a number of at least 0, how much the width counts; given {quoted(alpha)}.")
         if not is_number(ridge) or not RIDGE[0] <= ridge <= RIDGE[1]:
-            raise InputError(f"ridge must be a number in [{RIDGE[0]:g}, {RIDGE[1]:g}], e.g. 1; given {ridge!r}.")
+            raise InputError(f"ridge must be a number in [{RIDGE[0]:g}, {RIDGE[1]:g}], e.g. 1; given {quoted(ridge)}.")
         if not isinstance(intercept, bool | np.bool_):
-            raise InputError(f"intercept must be True or False; given {intercept!r}.")
+            raise InputError(f"intercept must be True or False; given {quoted(intercept)}.")
         super().__init__(arms=arms, loss_range=loss_range, reward_range=reward_range, outside=outside, floor=floor, seed=seed)
         self.features = self.space.features
         self.alpha, self.ridge, self.intercept = float(alpha), float(ridge), bool(intercept)
@@ -176,8 +176,10 @@ def _space_of(features: int | Space | Structure) -> tuple[Space, bool]:
     if isinstance(features, bool) or not isinstance(features, int | np.integer) or features < 1:
         raise InputError(
             "LinUCB needs the number of features, at least 1, or an hsb.Box, an hsb.Cells or a structure whose space to use; "
-            f"given {features!r}."
+            f"given {quoted(features)}."
         )
     if int(features) > math.isqrt(MOST_WORDS):
-        raise BudgetError(f"{features} features: a regression on so many needs more than 2 GB an arm. Use fewer features.")
+        raise BudgetError(
+            f"{quoted(features)} features: a regression on so many needs more than 2 GB an arm. Use fewer features."
+        )
     return Box([-LARGEST] * int(features), [LARGEST] * int(features)), False

@@ -9,7 +9,7 @@ from .. import elementary
 from ..arguments import flag, is_number
 from ..bulk import rounds_in
 from ..decision import Decision
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..locators import Keys, Nowhere
 from ..offer import EVERYTHING
 from ..ranges import UNIT
@@ -215,7 +215,7 @@ class Mixture(Rated, Located, listed=False):
         cost = mapping + self.schedule.head_cost
         if delta is not None:
             if not is_number(delta) or not 0.0 < delta < 1.0:
-                raise InputError(f"delta must be a probability in (0, 1), e.g. 0.05; given {delta!r}.")
+                raise InputError(f"delta must be a probability in (0, 1), e.g. 0.05; given {quoted(delta)}.")
             if not self.implicit:
                 raise InputError(
                     "A certificate that holds with probability 1 - delta needs estimates without heavy tails, which change what is played: "

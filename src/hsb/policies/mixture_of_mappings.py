@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import elementary, theory
 from ..arguments import stop_prior, whole
-from ..errors import BudgetError, InputError
+from ..errors import BudgetError, InputError, quoted
 from ..locators import Keys
 from ..mappings import Mappings, every_mapping
 from ..ranges import UNIT
@@ -61,12 +61,12 @@ class MixtureOfMappings(Weighted):
         seed: Seed = None,
     ) -> None:
         if not isinstance(prior, str) or prior not in ("uniform", "complexity"):
-            raise InputError(f"prior must be 'uniform' or 'complexity'; given {prior!r}.")
+            raise InputError(f"prior must be 'uniform' or 'complexity'; given {quoted(prior)}.")
         complexity = prior == "complexity"
         if not complexity and (regions is not None or stop is not None):
             raise InputError("regions= and stop= are for prior='complexity': a uniform prior knows no regions. Leave them out.")
         if complexity and (not isinstance(structure, Structure) or isinstance(structure, Leaves)):
-            raise InputError(f"prior='complexity' needs a structure, e.g. hsb.BinaryTree(depth=3); given {structure!r}.")
+            raise InputError(f"prior='complexity' needs a structure, e.g. hsb.BinaryTree(depth=3); given {quoted(structure)}.")
         given = structure if isinstance(structure, Structure) else Leaves(structure)
         super().__init__(arms=arms, loss_range=loss_range, reward_range=reward_range, outside=outside, floor=floor, seed=seed)
         self.structure = given
@@ -108,7 +108,8 @@ class MixtureOfMappings(Weighted):
         total = float(np.exp(found).sum())
         if abs(total - 1.0) > 1e-9:
             raise InputError(
-                f"The mappings of the {self.structure.leaves} leaves of {self.structure!r} have prior weight {total:.6f} together, not 1: the "
+                f"The mappings of the {self.structure.leaves} leaves of {quoted(self.structure)} have prior weight {total:.6f} "
+                f"together, not 1: the "
                 "rest belongs to mappings that cannot be written on these leaves. Use structures whose cells are unions of the finest one's."
             )
         return found

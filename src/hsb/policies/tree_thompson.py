@@ -2,14 +2,14 @@
 
 import operator
 from collections.abc import Iterable
-from itertools import starmap
+from itertools import islice, starmap
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .. import elementary
-from ..arguments import is_number, stop_prior
-from ..errors import BudgetError, InputError
+from ..arguments import is_number, is_scalar, stop_prior
+from ..errors import BudgetError, InputError, quoted
 from ..kernels import header as h
 from ..locators import Keys
 from ..quantise import WORD, digit_bits, key_words
@@ -75,11 +75,13 @@ class TreeThompson(Located):
     ) -> None:
         if not isinstance(structure, KaryTree):
             raise InputError(
-                f"TreeThompson needs a tree, hsb.BinaryTree(depth=10) or hsb.KaryTree(k=3, depth=6); given {structure!r}. "
+                f"TreeThompson needs a tree, hsb.BinaryTree(depth=10) or hsb.KaryTree(k=3, depth=6); given {quoted(structure)}. "
                 "hsb.HSB takes every structure."
             )
         if forgetting is not None and not (is_number(forgetting) and 0.0 < forgetting < 1.0):
-            raise InputError(f"forgetting must be in (0, 1), e.g. 0.997, or None to forget nothing; given {forgetting!r}.")
+            raise InputError(
+                f"forgetting must be in (0, 1), e.g. 0.997, or None to forget nothing; given {quoted(forgetting)}."
+            )
         self.stop = stop_prior(stop)
         self.prior = _counts(prior)
         self.forgetting = None if forgetting is None else float(forgetting)
@@ -219,10 +221,11 @@ def _rows(tree: Member, rows: int) -> Floats:
 
 
 def _counts(prior: tuple[float, float]) -> tuple[float, float]:
-    pair = tuple(prior) if isinstance(prior, Iterable) and not isinstance(prior, str | bytes) else ()
+    several = isinstance(prior, Iterable) and not isinstance(prior, str | bytes) and not is_scalar(prior)
+    pair = tuple(islice(prior, 3)) if several else ()
     if len(pair) != 2 or not all(is_number(v) and PRIOR[0] <= v <= PRIOR[1] for v in pair):
         raise InputError(
             f"prior must be (good, bad): what every node counts of every arm to begin with, two numbers in [{PRIOR[0]:g}, {PRIOR[1]:g}], "
-            f"e.g. (1, 1); given {prior!r}."
+            f"e.g. (1, 1); given {quoted(prior)}."
         )
     return float(pair[0]), float(pair[1])

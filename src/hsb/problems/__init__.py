@@ -3,7 +3,7 @@
 import inspect
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from .adversary import Adversary, Fight
 from .banners import Banners
 from .base import Problem, Sample
@@ -25,10 +25,10 @@ def named(name: str, **settings: Any) -> Problem:
     >>> named(**Smooth(arms=4).to_dict())
     Smooth(arms=4, model=0)
     """
-    if (kind := Problem.kinds.get(str(name).lower().replace("_", "-"))) is None:
-        raise InputError(f"There is no problem {name!r}. The problems are {', '.join(sorted(Problem.kinds))}.")
+    if not isinstance(name, str) or (kind := Problem.kinds.get(name.lower().replace("_", "-"))) is None:
+        raise InputError(f"There is no problem {quoted(name)}. The problems are {', '.join(sorted(Problem.kinds))}.")
     known = list(inspect.signature(kind).parameters)
     if unknown := [key for key in settings if key not in known]:
         has = f"has the settings {', '.join(known)}" if known else "has no settings"
-        raise InputError(f"The problem {kind.name!r} {has}; given {', '.join(map(repr, unknown))}.")
+        raise InputError(f"The problem {quoted(kind.name)} {has}; given {', '.join(map(repr, unknown))}.")
     return kind(**settings)

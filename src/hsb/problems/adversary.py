@@ -6,7 +6,7 @@ from typing import NoReturn
 import numpy as np
 
 from ..arguments import whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..play import Run
 from ..policies import Policy
 from ..types import Floats, Ints
@@ -56,10 +56,12 @@ class Adversary(Problem):
 
     def __init__(self, *, kind: str = "spite", arms: int = 3) -> None:
         super().__init__(arms=arms)
-        if kind not in KINDS:
-            raise InputError(f"kind must be one of {', '.join(KINDS)}; given {kind!r}.")
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise InputError(f"kind must be one of {', '.join(KINDS)}; given {quoted(kind)}.")
         if kind.startswith("contradict") and self.arms != 3:
-            raise InputError(f"Adversary(kind={kind!r}) has VI-A's three arms; given arms={arms}. Use kind='spite' or 'lure'.")
+            raise InputError(
+                f"Adversary(kind={quoted(kind)}) has VI-A's three arms; given arms={arms}. Use kind='spite' or 'lure'."
+            )
         self.kind = kind
 
     def play(self, policy: Policy, rounds: int, seed: int) -> Fight:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..arguments import whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..play import Run, simulate
 from ..policies import Policy
 from ..spaces import Box
@@ -49,8 +49,8 @@ class Problem(ABC):
             Problem.kinds[cls.name] = cls
 
     def __init__(self, *, arms: int = 3, features: int = 1) -> None:
-        self.arms = whole("arms", arms, 2)
-        self.space = Box.unit(features)
+        self.arms = whole("arms", arms, 2, 10**6)
+        self.space = Box.unit(whole("features", features, 1, 10**6))
 
     @abstractmethod
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
@@ -121,9 +121,13 @@ class Problem(ABC):
     def check(self, policy: Policy) -> None:
         """InputError unless the policy has as many arms as the problem."""
         if not isinstance(policy, Policy):
-            raise InputError(f"A problem is played by a policy, e.g. hsb.HSB(problem.structure(10), arms=3); given {policy!r}.")
+            raise InputError(
+                f"A problem is played by a policy, e.g. hsb.HSB(problem.structure(10), arms=3); given {quoted(policy)}."
+            )
         if len(policy.arms) != self.arms:
-            raise InputError(f"{self!r} has {self.arms} arms and the policy {len(policy.arms)}. Make it with arms={self.arms}.")
+            raise InputError(
+                f"{quoted(self)} has {self.arms} arms and the policy {len(policy.arms)}. Make it with arms={self.arms}."
+            )
 
     def parameters(self) -> dict[str, Any]:
         """The constructor's arguments, as plain data."""

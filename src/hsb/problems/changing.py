@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..arguments import is_number, whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..types import Floats, Ints
 from .base import Drawn, Problem
 from .paper import SuddenChange, shifted, waves_and_line
@@ -21,7 +21,7 @@ class LocalChange(SuddenChange):
     def __init__(self, *, at: float = 0.5, below: float = 0.25) -> None:
         super().__init__(at=at)
         if not is_number(below) or not 0.0 < below <= 1.0:
-            raise InputError(f"below must lie in (0, 1], where the contexts that see the change end; given {below!r}.")
+            raise InputError(f"below must lie in (0, 1], where the contexts that see the change end; given {quoted(below)}.")
         self.below = float(below)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
@@ -38,7 +38,7 @@ class Changes(Drawn):
     """
 
     def __init__(self, *, count: int = 10, model: int = 0) -> None:
-        self.count = whole("count", count, 0)
+        self.count = whole("count", count, 0, 10**6)
         super().__init__(arms=3, model=model)
 
     def _draw(self, rng: np.random.Generator) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import is_number
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..types import Floats, Ints
 from .base import Problem
 
@@ -37,7 +37,7 @@ class SuddenChange(Problem):
     def __init__(self, *, at: float = 0.25) -> None:
         super().__init__(arms=3)
         if not is_number(at) or not 0.0 < at < 1.0:
-            raise InputError(f"at must lie between 0 and 1, the share of rounds before the change; given {at!r}.")
+            raise InputError(f"at must lie between 0 and 1, the share of rounds before the change; given {quoted(at)}.")
         self.at = float(at)
 
     def change(self, rounds: int) -> int:

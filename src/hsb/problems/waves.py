@@ -118,7 +118,7 @@ class Piecewise(Drawn):
     """
 
     def __init__(self, *, arms: int = 3, pieces: int = 8, model: int = 0) -> None:
-        self.pieces = whole("pieces", pieces, 1)
+        self.pieces = whole("pieces", pieces, 1, 10**6)
         super().__init__(arms=arms, model=model)
 
     def _draw(self, rng: np.random.Generator) -> None:

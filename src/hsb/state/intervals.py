@@ -1,8 +1,7 @@
 """Every interval of the leaves (`kernels/intervals.py`)."""
 
-from collections.abc import Sequence
-
 import math
+from collections.abc import Sequence
 
 import numpy as np
 

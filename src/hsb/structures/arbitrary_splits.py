@@ -32,9 +32,11 @@ class ArbitrarySplits(Structure):
     def __init__(self, *, leaves: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
         super().__init__(leaves=leaves, space=space, features=features)
         if self.leaves > MOST_LEAVES:
+            large = self.leaves > 10_000  # whose powers would take longer than to say so
+            many = "far too many" if large else f"{spelled(self.cost.nodes)} sets and {spelled(self.cost.groups)}"
             raise BudgetError(
-                f"ArbitrarySplits(leaves={self.leaves}) would visit {spelled(self.cost.nodes)} sets and {spelled(self.cost.groups)} splits "
-                f"in every round; the limit is {MOST_LEAVES} leaves. Use hsb.Lexicographic or hsb.BinaryTree for more."
+                f"ArbitrarySplits(leaves={self.leaves}) would visit {many} splits in every round; the limit is {MOST_LEAVES} "
+                f"leaves. Use hsb.Lexicographic or hsb.BinaryTree for more."
             )
         self.slots = 2**self.leaves  # 0 is no set
         self.root = self.slots - 1

@@ -7,14 +7,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import elementary
-from ..arguments import whole
-from ..errors import InputError
+from ..arguments import is_scalar, whole
+from ..errors import InputError, quoted
 from ..kernels.header import TABLES
 from ..quantise import halvings, leaf_numbers
 from ..spaces import Box, Cells, Space, numbers, space_from_dict
@@ -277,12 +278,12 @@ class Structure(ABC):
         BinaryTree(depth=3)
         """
         if not isinstance(data, Mapping):
-            raise InputError(f"A structure is described by a dict; given {data!r}.")
+            raise InputError(f"A structure is described by a dict; given {quoted(data)}.")
         data = dict(data)
         name = data.pop("structure", None)
         kind = Structure.kinds.get(str(name))
         if kind is None:
-            raise InputError(f"structure must be one of {sorted(Structure.kinds)}; given {name!r}.")
+            raise InputError(f"structure must be one of {sorted(Structure.kinds)}; given {quoted(name)}.")
         try:
             space, features = space_from_dict(data.pop("space")), data.pop("features")
             return kind.from_parameters(data, space, features)
@@ -320,13 +321,16 @@ def use_space(space: Space | None, features: Sequence[int] | None, default: int 
     """The space, or the unit cube of `default` features, and the features to look at, checked."""
     space = Box.unit(default) if space is None else space
     if not isinstance(space, Box | Cells):
-        raise InputError(f"space must be an hsb.Box or hsb.Cells; given {space!r}.")
+        raise InputError(f"space must be an hsb.Box or hsb.Cells; given {quoted(space)}.")
     if features is None:
         return space, tuple(range(space.features))
-    chosen = list(features) if isinstance(features, Iterable) else []
+    several = isinstance(features, Iterable) and not is_scalar(features)
+    chosen = list(islice(features, space.features + 1)) if several else []
     fits = all(isinstance(j, int | np.integer) and not isinstance(j, bool) and 0 <= j < space.features for j in chosen)
     if not chosen or not fits or len(set(chosen)) != len(chosen):
-        raise InputError(f"features must be different numbers in 0 .. {space.features - 1}, in a list; given {features!r}.")
+        raise InputError(
+            f"features must be different numbers in 0 .. {space.features - 1}, in a list; given {quoted(features)}."
+        )
     return space, tuple(int(j) for j in chosen)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import BudgetError
+from ..errors import BudgetError, quoted
 from ..types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def carried(mapping: Ints, source: Structure, target: Structure) -> Ints | None:
     count = math.prod(len(side) for side in middles)
     if count > MOST_POINTS:
         raise BudgetError(
-            f"Comparing the leaves of {source!r} and {target!r} takes {count:,} points; the limit is {MOST_POINTS:,}. "
+            f"Comparing the leaves of {quoted(source)} and {quoted(target)} takes {count:,} points; the limit is {MOST_POINTS:,}. "
             "Use smaller structures for this."
         )
     points = np.stack([side.ravel() for side in np.meshgrid(*middles, indexing="ij")], axis=1)

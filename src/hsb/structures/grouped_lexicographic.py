@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from .. import elementary
 from ..arguments import whole
-from ..errors import BudgetError, InputError
+from ..errors import BudgetError, InputError, quoted
 from ..spaces import Space
 from ..state import Member, make_intervals
 from ..types import Floats, Ints
@@ -81,7 +81,7 @@ class GroupedLexicographic(Structure):
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
         N, K = self.leaves, self.k
         if N < K:
-            raise InputError(f"Example 5 needs at least as many leaves as groups; given {self!r}.")
+            raise InputError(f"Example 5 needs at least as many leaves as groups; given {quoted(self)}.")
         first = K * (self.splits(regions, arms) + 1) * elementary.ln((1 + math.comb(N - 1, K - 1)) * arms)
         return first, K * (regions + 2 * K) * elementary.ln(N * arms), True
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..spaces import Cells, Space
 from .base import Structure
 from .boxes import Boxes
@@ -39,16 +39,19 @@ class Hierarchy(Structure):
     ) -> None:
         if not isinstance(nodes, Mapping) or not nodes:
             raise InputError(
-                f"Hierarchy needs at least one node; nodes are given by name, {{name: {{'leaves': [...], 'groups': [...]}}}}; given {nodes!r}."
+                f"Hierarchy needs at least one node; nodes are given by name, {{name: {{'leaves': [...], 'groups': [...]}}}}; "
+                f"given {quoted(nodes)}."
             )
         self.nodes = {str(name): _node(str(name), node) for name, node in nodes.items()}
         self.root = next(iter(self.nodes)) if root is None else str(root)
         if self.root not in self.nodes:
-            raise InputError(f"root {self.root!r} is not one of the nodes {list(self.nodes)[:8]}.")
+            raise InputError(f"root {quoted(self.root)} is not one of the nodes {list(self.nodes)[:8]}.")
         leaves = self.leaves_of(self.root)
         for name, node in self.nodes.items():
             for child in (child for group in node["groups"] for child in group if child not in self.nodes):
-                raise InputError(f"Node {name!r} has a group with {child!r}, which is not a node. Add it, or mend the name.")
+                raise InputError(
+                    f"Node {quoted(name)} has a group with {quoted(child)}, which is not a node. Add it, or mend the name."
+                )
         usual = Cells(len(leaves)) if space is None and features is None else space
         super().__init__(leaves=len(leaves), space=usual, features=features)
         unreached = [name for name in self.nodes if name not in self._listing.numbers]
@@ -74,22 +77,22 @@ class Hierarchy(Structure):
 
 def _node(name: str, node: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(node, Mapping) or "leaves" not in node or set(node) - {"leaves", "groups"}:
-        raise InputError(f"Node {name!r} must be {{'leaves': [...], 'groups': [[...], ...]}}; given {node!r}.")
+        raise InputError(f"Node {quoted(name)} must be {{'leaves': [...], 'groups': [[...], ...]}}; given {quoted(node)}.")
     leaves = _list(name, "leaves", node["leaves"])
     if not leaves or not all(isinstance(leaf, int | np.integer) and not isinstance(leaf, bool) for leaf in leaves):
-        raise InputError(f"Node {name!r} needs its leaves as whole numbers; given {node['leaves']!r}.")
+        raise InputError(f"Node {quoted(name)} needs its leaves as whole numbers; given {node['leaves']!r}.")
     if len(set(leaves)) != len(leaves):
-        raise InputError(f"Node {name!r} needs its leaves, each once; given {leaves[:8]}.")
+        raise InputError(f"Node {quoted(name)} needs its leaves, each once; given {leaves[:8]}.")
     groups = [
         [str(child) for child in _list(name, "each of its groups", group)]
         for group in _list(name, "groups", node.get("groups", []))
     ]
     if any(not group for group in groups):
-        raise InputError(f"Node {name!r} has an empty group. Leave it out.")
+        raise InputError(f"Node {quoted(name)} has an empty group. Leave it out.")
     return {"leaves": [int(leaf) for leaf in leaves], "groups": groups}
 
 
 def _list(name: str, what: str, values: Any) -> list[Any]:
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise InputError(f"Node {name!r}: {what} must be a list; given {values!r}.")
+        raise InputError(f"Node {quoted(name)}: {what} must be a list; given {quoted(values)}.")
     return list(values)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..spaces import Box, Cells, space_from_dict
 from ..state import Member, make_cells
 from .base import Cost, Structure, no_stop, spelled
@@ -37,7 +37,7 @@ class Leaves(Structure, listed=False):
             self.space, self.features, self.leaves = Box.unit(), (0,), int(structure)
         else:
             raise InputError(
-                f"A structure is needed, e.g. hsb.BinaryTree(depth=10), or a number of equal cells; given {structure!r}."
+                f"A structure is needed, e.g. hsb.BinaryTree(depth=10), or a number of equal cells; given {quoted(structure)}."
             )
         self.max_group, self.max_groups = self.leaves, 1
         if self.leaves > MOST_LEAVES:

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import elementary
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..spaces import Space
 from ..state import Member, Walk, hang, make_one_of
 from ..types import Floats, Ints
@@ -30,12 +30,12 @@ class OneOf(Structure):
     def __init__(self, *structures: Structure) -> None:
         if not structures or not all(isinstance(s, Structure) for s in structures):
             raise InputError(
-                f"OneOf needs structures, e.g. OneOf(BinaryTree(depth=8), Lexicographic(leaves=32)); given {structures!r}."
+                f"OneOf needs structures, e.g. OneOf(BinaryTree(depth=8), Lexicographic(leaves=32)); given {quoted(structures)}."
             )
         for other in structures[1:]:
             if other.space.to_dict() != structures[0].space.to_dict():
                 raise InputError(
-                    f"OneOf needs structures over one space; given {structures[0].space!r} and {other.space!r}. "
+                    f"OneOf needs structures over one space; given {quoted(structures[0].space)} and {quoted(other.space)}. "
                     "Give all of them the same space=, and features=[...] to those that look at some features only."
                 )
         self.structures = structures

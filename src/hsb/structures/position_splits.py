@@ -1,7 +1,7 @@
 """Example 6: arbitrary position splitting."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import product
 from typing import Any
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import elementary
-from ..arguments import whole
-from ..errors import BudgetError, InputError
+from ..arguments import listed, whole
+from ..errors import BudgetError, InputError, quoted
 from ..kernels.header import BOXES
 from ..quantise import cells
 from ..spaces import Space
@@ -37,9 +37,9 @@ class PositionSplits(Structure):
     resolves = True
 
     def __init__(self, *, bits: Sequence[int], space: Space | None = None, features: Sequence[int] | None = None) -> None:
-        self.bits = [whole(f"bits[{j}]", b, 0) for j, b in enumerate(bits)] if isinstance(bits, Iterable) else []
+        self.bits = [whole(f"bits[{j}]", b, 0) for j, b in enumerate(listed("bits", bits, 10_000))]
         if not self.bits:
-            raise InputError(f"bits needs one entry per feature, e.g. [3, 3]; given {bits!r}, none.")
+            raise InputError(f"bits needs one entry per feature, e.g. [3, 3]; given {quoted(bits)}, none.")
         self.space, self.features = use_space(space, features, default=len(self.bits))
         if len(self.features) != len(self.bits):
             raise InputError(

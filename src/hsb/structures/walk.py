@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import BudgetError, InputError
+from ..errors import BudgetError, InputError, quoted
 from ..types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def listing(structure: Structure) -> Listing:
     leaves = {structure.root: list(structure.leaves_of(structure.root))}
     if sorted(leaves[structure.root]) != list(range(structure.leaves)):
         raise InputError(
-            f"The root's leaves must be 0 .. N-1, each once; {structure.root!r} has {leaves[structure.root][:8]} of {structure.leaves}."
+            f"The root's leaves must be 0 .. N-1, each once; {quoted(structure.root)} has {leaves[structure.root][:8]} of {structure.leaves}."
         )
     groups: dict[Node, list[Group]] = {}
     numbers = {node: i for i, node in enumerate(_parents_first(structure, groups, leaves))}
@@ -151,7 +151,7 @@ def _parents_first(structure: Structure, groups: dict[Node, list[Group]], leaves
             for child in group:
                 if finished.get(child) is False:
                     raise InputError(
-                        f"Node {child!r} is below itself, by way of {node!r}. Child groups must not form a circle."
+                        f"Node {quoted(child)} is below itself, by way of {quoted(node)}. Child groups must not form a circle."
                     )
                 if child not in finished:
                     stack.append((child, False))
@@ -164,11 +164,11 @@ def _check_group(node: Node, group: Group, leaves: dict[Node, list[int]]) -> Non
         for leaf in leaves[child]:
             if leaf in home:
                 raise InputError(
-                    f"Group {list(group)} of {node!r} is no partition: leaf {leaf} is in {home[leaf]!r} and in {child!r}."
+                    f"Group {list(group)} of {quoted(node)} is no partition: leaf {leaf} is in {quoted(home[leaf])} and in {quoted(child)}."
                 )
             home[leaf] = child
     if home.keys() != set(leaves[node]):
         missing, extra = sorted(set(leaves[node]) - home.keys()), sorted(home.keys() - set(leaves[node]))
         raise InputError(
-            f"Group {list(group)} of {node!r} is no partition of its leaves: missing {missing[:8]}, not its own {extra[:8]}."
+            f"Group {list(group)} of {quoted(node)} is no partition of its leaves: missing {missing[:8]}, not its own {extra[:8]}."
         )

@@ -1,6 +1,7 @@
 """The default of HSB: no horizon, no rate. A rate that falls, and an advisor beside the mixture (`docs/proofs.md`, `docs/tuning.md`)."""
 
-from ..arguments import whole
+from ..arguments import is_number, whole
+from ..errors import InputError, quoted
 from ..structures import Structure
 from .bounds import prior_bound
 from .checks import check_at_least_zero, check_horizon, counted
@@ -22,6 +23,8 @@ def anytime_schedule(*, arms: int, rate: float | None = None, mixture: float = M
     >>> schedule.stretch(0).until, schedule.stretch(100_000).until
     (2048, 131072)
     """
+    if not is_number(mixture) or not 0.0 < mixture < 1.0:
+        raise InputError(f"mixture must lie between 0 and 1, the share of the mixture; given {quoted(mixture)}.")
     head, arms = (mixture, 1.0 - mixture), whole("arms", arms, 1)
     return Falling(BUDGET, arms=arms, first=FIRST, shared=SHARED, head_shared=HEAD_SHARED, head=head, rate=rate)
 

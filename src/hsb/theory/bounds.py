@@ -73,6 +73,7 @@ def prior_bound(structure: Structure, *, arms: int, regions: int, stop: float | 
     """
     check_structure(structure)
     arms, regions, stop = whole("arms", arms, 1), whole("regions", regions, 1), stop_prior(stop)
+    check_at_least_zero("dearer", dearer)
     bound = structure.prior_bound(regions, arms, stop)
     return bound + dearer * structure.max_group * (structure.splits(regions, arms) + 1) if dearer else bound
 

@@ -1,35 +1,38 @@
 """What the functions of this package may be given."""
 
-import math
 import sys
 
 from ..arguments import is_number, whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..structures import Structure
+
+MOST = 1e100  # rounds
 
 
 def check_structure(structure: Structure) -> None:
     """A structure."""
     if not isinstance(structure, Structure):
-        raise InputError(f"A structure is needed, e.g. hsb.BinaryTree(depth=10); given {structure!r}.")
+        raise InputError(f"A structure is needed, e.g. hsb.BinaryTree(depth=10); given {quoted(structure)}.")
 
 
 def check_horizon(horizon: float) -> None:
     """A number of rounds."""
-    if not is_number(horizon) or not 1 <= horizon < math.inf:
-        raise InputError(f"horizon must be a number of rounds, at least 1; given {horizon!r}.")
+    if isinstance(horizon, int) and horizon > MOST:
+        raise InputError(f"horizon must be a number of rounds, 1e100 at most; given {quoted(horizon)}.")
+    if not is_number(horizon) or not 1 <= horizon <= MOST:
+        raise InputError(f"horizon must be a number of rounds, at least 1; given {quoted(horizon)}.")
 
 
-def check_rate(learning_rate: float, most: float = sys.float_info.max) -> None:
+def check_rate(learning_rate: float, most: float = sys.float_info.max, name: str = "learning_rate") -> None:
     """A rate above 0."""
     if not is_number(learning_rate) or not 0 < learning_rate <= most:
-        raise InputError(f"learning_rate must be a positive number; given {learning_rate!r}.")
+        raise InputError(f"{name} must be a positive number; given {quoted(learning_rate)}.")
 
 
 def check_at_least_zero(name: str, value: float) -> None:
     """A number of at least 0; infinity may be."""
     if not is_number(value) or not value >= 0:
-        raise InputError(f"{name} must be a number of at least 0; given {value!r}.")
+        raise InputError(f"{name} must be a number of at least 0; given {quoted(value)}.")
 
 
 def counted(arms: int, regions: int | None) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import elementary
 from ..arguments import is_number, stop_prior, whole
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..structures import Structure
 from ..structures.base import spelled
 from ..types import Ints
@@ -65,7 +65,7 @@ def tracking_cost(
     check_structure(structure)
     stop, arms = stop_prior(stop), whole("arms", arms, 1)
     if not is_number(drift) or not 0.0 <= drift <= 0.5:
-        raise InputError(f"drift must be a share of weight in [0, 0.5], as given to HSB(drift=...); given {drift!r}.")
+        raise InputError(f"drift must be a share of weight in [0, 0.5], as given to HSB(drift=...); given {quoted(drift)}.")
     check_at_least_zero("rounds", rounds)
     if rounds == math.inf:
         raise InputError("rounds must be a number of rounds, not infinity: sharing costs something in each of them.")
@@ -80,7 +80,9 @@ def tracking_cost(
 def _columns(structure: Structure, mappings: Sequence[Plays], arms: int) -> tuple[Ints, Ints]:
     """The leaves' symbols, one for each sequence of arms that a leaf has over time, and how often the arm changes in each."""
     if not isinstance(mappings, Sequence | np.ndarray) or isinstance(mappings, str | bytes) or not len(mappings):
-        raise InputError(f"mappings must be a list of mappings, at least one, in the order of their use; given {mappings!r}.")
+        raise InputError(
+            f"mappings must be a list of mappings, at least one, in the order of their use; given {quoted(mappings)}."
+        )
     table = np.stack([checked_mapping(structure, mapping, arms) for mapping in mappings])
     sequences, symbols = np.unique(table, axis=1, return_inverse=True)
     return symbols.ravel(), np.count_nonzero(np.diff(sequences, axis=0), axis=0)

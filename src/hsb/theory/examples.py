@@ -1,6 +1,7 @@
 """Examples 1 to 6 as printed."""
 
-from ..errors import InputError
+from ..arguments import flag
+from ..errors import InputError, quoted
 from ..structures import Structure
 from .bounds import mixture_bound
 from .checks import check_structure, counted
@@ -38,10 +39,11 @@ def example_bound(
     """
     check_structure(structure)
     arms, regions = counted(arms, regions)
+    simplified = flag("simplified", simplified)
     first, last, holds = structure.example(arms, regions)
     if simplified and not holds:
         raise InputError(
-            f"The last line of this example needs at least 2 leaves, and Example 1's 2 arms; given {structure!r} and arms={arms}. "
+            f"The last line of this example needs at least 2 leaves, and Example 1's 2 arms; given {quoted(structure)} and arms={arms}. "
             "Leave simplified out."
         )
     return mixture_bound(last if simplified else first, learning_rate=learning_rate, arms=arms, horizon=horizon)

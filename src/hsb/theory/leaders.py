@@ -20,8 +20,11 @@ from itertools import accumulate
 
 from .. import elementary
 from ..arguments import whole
-from .checks import check_horizon
+from ..errors import BudgetError
+from .checks import check_at_least_zero, check_horizon, check_rate
 
+SUMMED, MOST_REGIONS = 10**5, 10**7
+EULER = 0.5772156649015329
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -34,6 +37,8 @@ def log_mappings(*, leaves: int, arms: int, regions: int | None = None) -> float
     leaves, arms = whole("leaves", leaves, 1), whole("arms", arms, 1)
     if arms == 1 or regions is None or whole("regions", regions, 1) >= leaves:
         return leaves * elementary.ln(arms)
+    if regions > MOST_REGIONS:
+        raise BudgetError(f"regions may be {MOST_REGIONS:,} at most, or as many as leaves; given {regions:,}.")
     # By the number of regions: one more is a change in one more of the N-1 places, to one of M-1 arms.
     more = (elementary.ln((leaves - r) / r) + elementary.ln(arms - 1) for r in range(1, regions))
     terms = list(accumulate(more, initial=elementary.ln(arms)))
@@ -51,9 +56,12 @@ def noise_cost(*, leaves: int, arms: int, regions: int | None = None) -> float:
     (0.75, 52.7)
     """
     leaves, arms = whole("leaves", leaves, 1), whole("arms", arms, 1)
-    largest = math.fsum((1.0 - 0.5**k) / k for k in range(1, arms + 1)) - 0.5**arms / arms
+    if arms <= SUMMED:
+        largest = math.fsum((1.0 - 0.5**k) / k for k in range(1, arms + 1)) - 0.5**arms / arms
+    else:  # the sums of 1/k and of 0.5^k/k, as far as a double tells
+        largest = math.log(arms) + EULER + 0.5 / arms - math.log(2.0)
     free = leaves * largest
-    if regions is None or regions >= leaves or arms == 1:
+    if regions is None or whole("regions", regions, 1) >= leaves or arms == 1:
         return free
     count = log_mappings(leaves=leaves, arms=arms, regions=regions)
 
@@ -75,6 +83,9 @@ def csb_ftpl_bound(cost: float, *, arms: int, horizon: float, noise: float, resa
     398
     """
     check_horizon(horizon)
+    check_at_least_zero("cost", cost)
+    check_rate(noise, name="noise")
+    arms, resamples = whole("arms", arms, 1), whole("resamples", resamples, 1)
     return cost * noise + 2.0 * arms * horizon / noise + arms * horizon / (math.e * resamples)
 
 
@@ -85,6 +96,9 @@ def csb_ftpl_anytime_bound(cost: float, *, arms: int, horizon: float, resamples:
     594
     """
     check_horizon(horizon)
+    check_at_least_zero("cost", cost)
+    arms = whole("arms", arms, 1)
+    resamples = None if resamples is None else whole("resamples", resamples, 1)
     missed = 2.0 * math.sqrt(arms * horizon) if resamples is None else arms * horizon / resamples
     return 4.0 * math.sqrt(cost * arms * horizon) + missed / math.e
 
@@ -98,4 +112,6 @@ def epoch_greedy_bound(count: float, *, arms: int, horizon: float) -> float:
     2347
     """
     check_horizon(horizon)
-    return float(min(horizon, 2.0 * math.cbrt(4.5 * arms * count * horizon**2) + 2.0))
+    check_at_least_zero("count", count)
+    arms = whole("arms", arms, 1)
+    return float(min(horizon, 2.0 * math.cbrt(4.5 * arms * count * float(horizon) * float(horizon)) + 2.0))
