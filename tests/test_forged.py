@@ -190,6 +190,10 @@ BOMBS = {
     "features": lambda: (hsb.LinUCB(2, arms=2), {"features": 5000}),
     "cells": lambda: (hsb.SExp3(2, arms=2), {"structure": {"cells": 1 << 26, "space": hsb.Box.unit().to_dict()}}),
     "totals": lambda: (hsb.CsbFtpl(2, arms=2), {"structure": {"cells": 1 << 26, "space": hsb.Box.unit().to_dict()}}),
+    "boxes": lambda: (
+        hsb.HSB(hsb.PositionSplits(bits=[1]), arms=2),
+        {"structure": hsb.PositionSplits(bits=[1]).to_dict() | {"bits": [10**12]}},
+    ),
     "intervals": lambda: (
         hsb.HSB(hsb.Lexicographic(leaves=2), arms=2),
         {"structure": hsb.GroupedLexicographic(leaves=900, groups=60).to_dict()},

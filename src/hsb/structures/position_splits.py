@@ -21,6 +21,7 @@ from .boxes import Boxes
 from .walk import Group, Layer
 
 MOST_NODES = 1 << 21
+MOST_BITS = 10_000  # whose powers would take longer than to say so
 
 
 class PositionSplits(Structure):
@@ -45,6 +46,10 @@ class PositionSplits(Structure):
             raise InputError(
                 f"bits needs one entry per feature: {len(self.features)} features, {len(self.bits)} entries. "
                 "Change bits, or give space= and features= to match."
+            )
+        if sum(self.bits) > MOST_BITS:
+            raise BudgetError(
+                f"{sum(self.bits)} bits in all make far more than the {MOST_NODES:,} boxes that are the limit. Use fewer, or hsb.BinaryTree."
             )
         sides = [2 ** (b + 1) - 1 for b in self.bits]
         self.root = (1,) * len(sides)  # side 1 is the whole of a feature, and s has the halves 2s and 2s + 1
