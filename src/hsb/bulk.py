@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from itertools import starmap
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,15 +71,22 @@ class Bulk(Floored, Scaled, Guarded):
         self._done += zip((rounds,), starmap(kernel, (given,)), strict=False)
         return self._done[-1][1]
 
+    _marks: ClassVar[bool] = True
+    """Does every kernel that learns a round put its mark into `_done`? Else `_counted` knows."""
+
+    def _counted(self, begun: int) -> int:
+        """How many rounds were learned of what was begun after as many as these."""
+        return rounds_in(self._done)
+
     def _finish(self) -> None:
         """What was begun is over."""
         self._tally()
-        self._open = None
+        self._done, self._open = [], None
 
     def _tally(self) -> None:
         """Count what was learned. It can be done again from its beginning: each step sets what it sets."""
-        begun, done, decision, own, after = self._open
-        learned = rounds_in(done)
+        begun, decision, own, after = self._open
+        learned = self._counted(begun)
         if learned:
             self.rounds = begun + learned
             self.version += 1
@@ -96,7 +103,7 @@ class Bulk(Floored, Scaled, Guarded):
             self._forget()
             self._tally()
             self._refresh()
-            self._open = None
+            self._done, self._open = [], None
 
     def _catch_up(self) -> None:
         """What is due after as many rounds as there are now, if it is; doing it again changes nothing."""
@@ -110,12 +117,12 @@ class Bulk(Floored, Scaled, Guarded):
     def _begin(self) -> None:
         """A part of a table is begun, whose rounds kernels will count (`_commit`)."""
         self._done = []
-        self._open = self.rounds, self._done, None, False, None
+        self._open = self.rounds, None, False, None
 
     def _end(self, rounds: int = 0) -> None:
         """It is over; it had so many rounds, if nothing else says so."""
         if self._open is not None:
-            if rounds and not self._done:
+            if rounds and not self._counted(self._open[0]):
                 self._done.append((rounds, None))
             self._finish()
 

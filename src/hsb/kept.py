@@ -103,7 +103,7 @@ class Kept(Bulk):
 
     def _offer(self, offer: Offer) -> None:
         """Go on with other arms on offer, the same ones in all."""
-        self._open = self.rounds, [], None, False, None
+        self._begin()
         try:
             vars(self).update(offer=offer, arms=offer.arms)
             self._refresh()

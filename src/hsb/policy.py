@@ -177,10 +177,11 @@ class Policy(Kept):
                 value = after.take(value, rewarded)
             if own:
                 self._recall(decision)
-            self._done = []
-            self._open = self.rounds, self._done, decision, own, after
+            if self._marks:
+                self._done = []
+            self._open = self.rounds, decision, own, after
             self._update(offered, index, value, float(decision.propensity))
-            if not self._done:  # a policy whose own `_update` does not say
+            if self._marks and not self._done:  # a policy whose own `_update` does not say
                 self._done.append(0)
             self.rounds += 1  # from here on as `_tally`, which does it again if this is interrupted
             self.version += 1

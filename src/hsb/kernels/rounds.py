@@ -274,6 +274,7 @@ def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
         F[h.EXCESS] += loss - F[h.SHIFT] if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
         F[h.MASKED] += 1.0 if masked and loss > 0.0 else 0.0
     _teach(F, I, key, arm, loss, visited, kinds[4], kinds[10])
+    F[h.SEEN] += 1.0
     return h.DONE
 
 

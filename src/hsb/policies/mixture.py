@@ -33,6 +33,7 @@ class Mixture(Rated, Located, listed=False):
     state: State
     _advised: float
     floors_tables = True
+    _marks = False  # its state counts rounds
     _own = ("locator", "state")
     _later = -1.0  # what `_late` will be once the round at hand is learned; -1: what it is
     _shifted = False  # were losses learned less a number set beforehand?
@@ -87,8 +88,7 @@ class Mixture(Rated, Located, listed=False):
         all_offered = offered is EVERYTHING or bool(offered.all())
         advised, self._advised = self._advised, -1.0
         visited, self._visited = self._visited and all_offered and advised < 0.0, False
-        offers = None if all_offered else offered
-        self.state.update(self.locator.key, offers, index, loss, propensity, visited, advised, self._done)
+        self.state.update(self.locator.key, None if all_offered else offered, index, loss, propensity, visited, advised)
 
     def _advice_on(self, index: int) -> float:
         return self.state.advised(index)
@@ -110,8 +110,15 @@ class Mixture(Rated, Located, listed=False):
     def _forget(self) -> None:
         super()._forget()
         self._advised = -1.0
-        if not rounds_in(self._done):
+        if self._open is None or not self._counted(self._open[0]):
             self._later = -1.0
+
+    def _counted(self, begun: int) -> int:
+        return rounds_in(self._done) or self.state.seen - begun
+
+    def _tally(self) -> None:
+        super()._tally()
+        self.state.set_seen(self.rounds)
 
     def _turn(self, rounds: int) -> None:
         super()._turn(rounds)
@@ -239,6 +246,7 @@ class Mixture(Rated, Located, listed=False):
 
     def _refresh(self) -> None:
         super()._refresh()
+        self.state.set_seen(self.rounds)
         self._visited, self._advised = False, -1.0
 
     def _widen(self) -> None:

@@ -92,6 +92,16 @@ class State:
         """Go on from these sums."""
         self.F[h.LOST : h.MASKED + 1] = sums
 
+    @property
+    def seen(self) -> int:
+        """Rounds learned, as `update` counts them, from what `set_seen` said."""
+        return int(self.F[h.SEEN])
+
+    def set_seen(self, rounds: int) -> None:
+        """As many rounds were learned."""
+        if self.F[h.SEEN] != rounds:
+            self.F[h.SEEN] = rounds
+
     def set_shift(self, shift: float) -> None:
         """What is taken off every loss that is learned from now on."""
         self.F[h.SHIFT] = shift
@@ -118,19 +128,16 @@ class State:
         chance: float,
         visited: bool = False,
         advised: float = -1.0,
-        done: list[Any] | None = None,
     ) -> None:
-        """Learn the loss of an arm that was played with probability `chance`; `done` ends with `DONE` from that very moment on.
+        """Learn the loss of an arm that was played with probability `chance`.
 
         `visited`: the last thing done was `decide`, for the same key and the same arms. `advised`: how much of the advice was on the arm
         when that was decided (`State.advised`); below 0, what the advisors would say now.
         """
-        done = [] if done is None else done
-        given = (self.F, self.I, key, offered, arm, loss, chance, visited, advised, self.kinds)
-        done += starmap(self._rounds.update, (given,))  # one step, which no interrupt can part
-        if done[-1]:  # not `DONE`, which is 0
-            self._mend(done[-1])
-            self.update(key, offered, arm, loss, chance, advised=advised, done=done)
+        status = self._rounds.update(self.F, self.I, key, offered, arm, loss, chance, visited, advised, self.kinds)
+        if status != h.DONE:
+            self._mend(status)
+            self.update(key, offered, arm, loss, chance, advised=advised)
 
     def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY, done: list[Any] | None = None) -> None:
         """Decide and learn in the rounds of a part of a table. `to_come` rounds may follow, which room is made for.
