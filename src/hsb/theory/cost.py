@@ -92,7 +92,7 @@ def checked_mapping(structure: Structure, mapping: Plays, arms: int) -> Ints:
     """The arm of each leaf, as an array."""
     try:
         plays = np.asarray(mapping)
-    except ValueError:
+    except (ValueError, MemoryError):
         plays = np.empty((0, 0))
     if plays.dtype.kind not in "iu" or plays.shape != (structure.leaves,) or not (plays.min() >= 0 and plays.max() < arms):
         raise InputError(
