@@ -21,6 +21,7 @@ from .located import Located
 from .rated import Rated
 
 PLACES = 256  # of a replay's memory of probabilities
+MOST_LATE = 1e17  # rounds
 MANY = 1000  # rows worth a kernel of their own, which must be compiled first
 
 
@@ -96,7 +97,7 @@ class Mixture(Rated, Located, listed=False):
     def _recall(self, decision: Decision) -> None:
         """What was advised then; and where feedback is late, its rounds count as more, so that the rate falls faster (`docs/proofs.md`)."""
         if self.rounds > decision.rounds >= 0:
-            self._later = self._late + 2.0 * (self.rounds - decision.rounds) / len(self.arms)
+            self._later = min(self._late + 2.0 * (self.rounds - decision.rounds) / len(self.arms), MOST_LATE)
             self._due = 0
             self._advised = decision.advised
 
@@ -277,7 +278,11 @@ class Mixture(Rated, Located, listed=False):
         )  # formats up to 3: nothing is certified
         if counted.shape != (6,) or not (0.0 <= counted[0] < np.inf and counted[1] > -np.inf and counted[2] >= 0.0):
             raise ValueError("its counts must be sums of losses")
-        if counted[3] not in range(1, len(self.arms) + 1) or not 1.0 <= counted[4] <= 2.0**53 or not 0.0 <= counted[5] < 1e18:
+        if (
+            counted[3] not in range(1, len(self.arms) + 1)
+            or not 1.0 <= counted[4] <= 2.0**53
+            or not 0.0 <= counted[5] <= MOST_LATE
+        ):
             raise ValueError("its counts of arms, rates and late rounds do not fit")
         self.state = self.state.from_arrays(arrays)
         self.state.set_sums(counted[:3])

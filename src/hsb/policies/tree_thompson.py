@@ -22,7 +22,7 @@ from .located import Located
 LEAST = 1e-12  # propensities are known to 1e-8; that of an arm played is never given as less than this
 PRIOR = (1e-3, 1e6)
 DEEPEST = 350.0  # depth * ln(1 / (1 - stop)): what a chain's odds may differ from 1 by, out of the 645 that x has
-MOST_COUNT = 1e15
+MOST_COUNT = 2.0**53  # adding 1 leaves it what it is
 MANY = 1 << 62
 
 
