@@ -26,12 +26,15 @@ class Kept(Bulk):
     """What there is to do with a policy beside playing it."""
 
     def to_arrays(self) -> Arrays:
+        """All that it learned, by name."""
         raise NotImplementedError
 
     def take_arrays(self, arrays: Arrays) -> None:
+        """Take over what `to_arrays` gave, in a fresh policy; ValueError where it does not fit."""
         raise NotImplementedError
 
     def settings(self) -> dict[str, Any]:
+        """The constructor's arguments, as plain data."""
         raise NotImplementedError
 
     def _refresh(self) -> None:
