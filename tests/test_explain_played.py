@@ -3,6 +3,7 @@
 import json
 import re
 from itertools import pairwise
+from typing import Any
 
 import naive_cuts
 import numpy as np
@@ -79,6 +80,23 @@ def test_visitors_of_a_shop(rounds: int) -> None:
     found = policy.explain()
     assert found.agreement is not None and found.agreement >= 0.975 and agreement(found, policy, people) >= 0.98
     assert agreement(found, hsb.HSB(arms=BANNERS, seed=0), people) < 0.6  # negative control: one that knows nothing
+
+
+def test_a_panel_over_a_box_is_told_where_contexts_come() -> None:
+    """The shop's visitors as numbers, under a structure: right with `contexts`. Six smooth features all over a box it says less well."""
+
+    def numbers(visitors: Any) -> Array:
+        codes = [np.unique(visitors[name], return_inverse=True)[1] for name in ("country", "device")]
+        known = [np.clip(np.nan_to_num(visitors[name], nan=0.0), 0.0, 200.0) for name in ("age", "spend")]
+        return np.column_stack([*codes, *known, visitors["hour"], visitors["is_member"]]).astype(float)
+
+    visitors, losses, _ = hsb.problems.Banners().sample(20_000, seed=0)
+    box = hsb.Box([0] * 6, [6, 2, 90, 200, 23, 1])
+    policy = hsb.HSB(hsb.BinaryTree(depth=12, space=box), arms=BANNERS, seed=0)
+    hsb.simulate(policy, numbers(visitors), losses)
+    some, fresh = (numbers(hsb.problems.Banners().sample(2000, seed=seed)[0]) for seed in (10, 9))
+    assert agreement(policy.explain(contexts=some), policy, fresh) >= 0.98
+    assert agreement(policy.explain(contexts=some, rules=2), policy, fresh) < 0.95  # negative control: too few rules
 
 
 def test_contexts_as_they_come() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from test_feature_hsb import ARMS, loop, world
+from test_forgeries import read
 
 import hsb
 from hsb.kernels import header as h
@@ -41,26 +42,12 @@ def arrays_of(data: bytes) -> dict[str, np.ndarray]:
         return {name: np.frombuffer(archive.read(name), kinds[k]).reshape(shape).copy() for name, (k, *shape) in said.items()}
 
 
-def forged(data: bytes, name: str, array: np.ndarray) -> bytes:
-    """The file with another array of that name."""
+def told(data: bytes, change: Callable[[dict[str, Any]], None], **arrays: bytes) -> bytes:
+    """The file with another header, and other arrays of those names."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
         for entry in old.namelist():
-            content = old.read(entry)
-            if entry == "header.json":
-                said = json.loads(content)
-                said["arrays"][name] = [array.dtype.kind, *array.shape]
-                content = json.dumps(said).encode()
-            new.writestr(entry, array.tobytes() if entry == name else content)
-    return out.getvalue()
-
-
-def told(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
-    """The file with another header."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
-        for entry in old.namelist():
-            content = old.read(entry)
+            content = arrays.get(entry, old.read(entry))
             if entry == "header.json":
                 said = json.loads(content)
                 change(said)
@@ -69,13 +56,13 @@ def told(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
     return out.getvalue()
 
 
-def read(data: bytes, folder) -> Any:
-    path = folder / "forged.hsb"
-    path.write_bytes(data)
-    try:
-        return hsb.load(path)
-    except hsb.FileError:
-        return None
+def forged(data: bytes, name: str, array: np.ndarray) -> bytes:
+    """The file with another array of that name."""
+
+    def change(said: dict[str, Any]) -> None:
+        said["arrays"][name] = [array.dtype.kind, *array.shape]
+
+    return told(data, change, **{name: array.tobytes()})
 
 
 def works(policy) -> None:

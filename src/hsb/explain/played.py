@@ -29,7 +29,8 @@ FRESH = 4096  # contexts that it begins with, and that agreement is measured on
 MOST_LEAVES, MOST_ASKED = (
     1 << 14,
     1 << 20,
-)  # where it ends at the latest: linear borders in several features take thousands of rules
+)  # where it ends at the latest: borders that are linear in several features take thousands
+EVERYWHERE = 1 << 12  # leaves, where contexts may lie anywhere: more of them say no more there
 FEW_CELLS, MOST_CELLS = 4096, 1 << 16  # cells for an exact answer in several columns, and cells that are asked one by one
 
 Found = list[tuple[Part, int]]  # parts, and the numbers of their arms
@@ -63,7 +64,7 @@ def played(
     36 <= age <= 90: play 'coffee' (sure 0.80)
     """
     rng, columns = np.random.default_rng(seed), described(columns, sample)
-    world, most = world_of(columns, sample), MOST_LEAVES if rules is None else rules
+    world, most = world_of(columns, sample), rules if rules is not None else EVERYWHERE if sample is None else MOST_LEAVES
     agreement: float | None = None
     cells = math.inf if edges is None else math.prod(len(each) - 1 for each in edges)
     if rules is None and len(columns) == 1 and columns[0].kind == "number":

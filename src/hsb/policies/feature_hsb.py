@@ -110,15 +110,17 @@ class FeatureHSB(FeatureTables):
 
     def _fresh(self) -> State:
         """A head over the panel, a single arm, and a tree for each slot that the encoder knows."""
-        arms, encoder = len(self.arms), self.encoder
-        first = self._first_slots
-        head = make_head([1.0 - MIXTURE, *np.full(1 + first, MIXTURE / (1 + first))], arms)
-        head = add_options(head, FIXED, encoder.slots - first)
+        arms, encoder, first = len(self.arms), self.encoder, self._first_slots
+        head = add_options(self._head(first), FIXED, encoder.slots - first)
         panel = make_panel(self.locator.room, arms)
         set_places(panel, self.locator.groups())
         members = [head, *hang([panel], PANEL, 0), *hang([make_cells(1, arms)], FIXED, 0)]
         members += self._trees(range(encoder.slots))
         return State(members, [0, self.locator.room, *[1] * (1 + encoder.slots)])
+
+    def _head(self, slots: int) -> Member:
+        """Over the panel, the single arm and the slots that there are at first, which share MIXTURE."""
+        return make_head([1.0 - MIXTURE, *np.full(1 + slots, MIXTURE / (1 + slots))], len(self.arms))
 
     def _trees(self, slots: range) -> list[Member]:
         shapes = self.encoder.shapes
@@ -148,7 +150,7 @@ class FeatureHSB(FeatureTables):
                 self.locator.put(np.asarray(seen))
             elif own:
                 decision.seen = None
-        self._plain = not own or decision.rounds < self._since
+        self._lean_for(decision, own)
 
     def _fits(self, cells: Any) -> bool:
         """Can these be the cells of a decision of its own?"""
@@ -234,7 +236,7 @@ class FeatureHSB(FeatureTables):
         head, panel, *rest = state.members
         if self.rounds == 0:
             self._first_slots = encoder.slots
-            head = make_head([1.0 - MIXTURE, *np.full(1 + encoder.slots, MIXTURE / (1 + encoder.slots))], len(self.arms))
+            head = self._head(encoder.slots)
         else:
             head = add_options(head, FIXED, encoder.slots - slots)
         if self.locator.room > before:

@@ -185,7 +185,7 @@ class HSB(Mixture):
 
         - `names`: what the features are called.
         - `contexts`: a table of contexts as they come, which shares, agreement and importance are then measured on. Without it, contexts may
-          lie anywhere in the space.
+          lie anywhere in the space: of many features most of it is empty, and the rules are then right less often where contexts come.
         - `rules`: no more rules than these, however often they are wrong: the default then says the most important things only.
         - `top`: how many rules are printed, the largest; None prints all.
 

@@ -61,8 +61,8 @@ class Leaning(HSB, listed=False):
         self.state.set_shift(shift)
         self.state.set_floor(self.even)
 
-    def _locate_decision(self, decision: Decision, own: bool) -> None:
-        super()._locate_decision(decision, own)
+    def _lean_for(self, decision: Decision, own: bool) -> None:
+        """The next `_update` is for this decision: with the shift only if it was made with it."""
         self._plain = not own or decision.rounds < self._since
 
     def _forget(self) -> None:
