@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-engines test-peers lint bench tuning coverage peers bakeoff clean
+.PHONY: help setup demo test test-attack test-engines test-peers lint bench tuning coverage peers bakeoff clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -23,6 +23,14 @@ demo: $(READY)  ## the paper's Section VI again, at full size: figures, claims, 
 test: $(READY) lint  ## the whole suite, compiled, then a selection with compilation switched off
 	$(BIN)/python -m pytest -n 2
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m nojit
+
+COUNT ?= 2000
+SECONDS ?= 5
+CHECKED := NUMBA_CACHE_DIR=out/checked NUMBA_BOUNDSCHECK=1
+
+test-attack: $(READY)  ## forged files, storms, threads, interrupts, wrong calls, bombs, for long (docs/reliability.md); COUNT=, SECONDS=
+	HSB_ATTACK=$(COUNT) HSB_SECONDS=$(SECONDS) $(BIN)/python -m pytest -s tests/attack tests/attack/threads.py tests/test_interrupts.py
+	$(CHECKED) HSB_ATTACK=$(COUNT) HSB_ATTACK_SEED=1 $(BIN)/python -m pytest -s tests/attack/test_attack_files.py
 
 test-engines: $(READY)  ## parts on Dask and Ray, each a cluster of two workers on this machine
 	@for pair in dask:distributed ray:ray; do \

@@ -11,6 +11,7 @@ import pytest
 from test_policies import CANNOT_WIDEN, CONTEXTS, LOSSES, POLICIES, each_policy, play
 
 import hsb
+import hsb.logs
 
 THOROUGH = int(os.environ.get("HSB_ATTACK", "0"))
 STRIDE = 1 if THOROUGH else 41  # steps of the interpreter
@@ -160,3 +161,67 @@ def test_signals() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, old)
     assert rang > 20
+
+
+def logged(arms: int = 3) -> hsb.logs.Batch:
+    """Events of a uniform log, with the contexts and losses of the other tests."""
+    n = len(CONTEXTS)
+    shown = np.random.default_rng(5).integers(arms, size=n)
+    reward = 1.0 - LOSSES[np.arange(n), shown]
+    points = np.asarray(CONTEXTS, dtype=float).reshape(n, -1)
+    return hsb.logs.Batch.of(contexts=points, arm=shown, reward=reward, propensity=np.full(n, 1 / arms), arms=list(range(arms)))
+
+
+def alone(points: Any) -> Any:
+    """Contexts of one feature as numbers."""
+    return points[:, 0]
+
+
+def through_log(name: str, work: Any) -> None:
+    """Interrupted anywhere in a log, a policy has learned the first so many of the events that it would have learned."""
+    policy, batch = seasoned(name), logged().take(slice(0, 24))
+    whole = policy.copy()
+    work(whole, [batch])
+    reached: dict[int, str] = {0: policy.digest()}
+    for n in range(1, len(batch) + 1):
+        part = policy.copy()
+        work(part, [batch.take(slice(0, n))])
+        reached.setdefault(part.rounds - policy.rounds, part.digest())
+    seen = set()
+    for twin in interrupting.every_step(lambda each: work(each, [batch]), policy, 5 * STRIDE):
+        learned = twin.rounds - policy.rounds
+        seen.add(learned)
+        assert twin.digest() == reached[learned]
+    assert 0 in seen and len(seen) > 1
+    assert whole.rounds > policy.rounds
+
+
+@each_policy
+def test_learn_from(name: str) -> None:
+    through_log(name, lambda each, log: hsb.learn_from(each, log, context=alone))
+
+
+@each_policy
+def test_replay(name: str) -> None:
+    through_log(name, lambda each, log: hsb.replay(each, log, context=alone, seed=3))
+
+
+@each_policy
+def test_learn_many(name: str) -> None:
+    """The first so many are learned, and the others can be."""
+    policy = seasoned(name)
+    decisions = policy.decide_many(np.asarray(CONTEXTS[40:46]))
+    losses = np.linspace(0.0, 1.0, 6)
+    reached = []
+    for k in range(7):
+        part = policy.copy()
+        part.learn_many(decisions[:k], losses=losses[:k])
+        reached.append(part.digest())
+    seen = set()
+    for twin in interrupting.every_step(lambda each: each.learn_many(decisions, losses=losses), policy, 5 * STRIDE):
+        learned = twin.rounds - policy.rounds
+        seen.add(learned)
+        assert twin.digest() == reached[learned]
+        twin.learn_many(decisions[learned:], losses=losses[learned:])
+        assert twin.digest() == reached[6]
+    assert 0 in seen and len(seen) > 3

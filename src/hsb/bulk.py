@@ -199,7 +199,7 @@ class Bulk(Floored, Scaled, Guarded):
         """Learn the losses (or the rewards) of several decisions in their order, as `learn` would one after the other; how many it learned.
 
         All or nothing: where a row cannot be learned, none is, and the error says which. With `missing="skip"` a row without feedback, None or
-        NaN, is left out, and its decision can be learned later.
+        NaN, is left out, and its decision can be learned later. Interrupted, it has learned the first rows, as many as `rounds` says.
 
         >>> import hsb
         >>> policy = hsb.Exp3(arms=2, learning_rate=0.1, seed=0)

@@ -1,7 +1,7 @@
 """Threads on one policy: every decision is checked afterwards against a policy that made the same rounds alone.
 
-`pytest tests/attack/threads.py` runs every storm in a process of its own, so that a crash is a failure and not the end. HSB_ATTACK is how many
-seconds each takes; `tests/test_threads.py` runs them for a moment.
+`pytest tests/attack/threads.py` runs every storm in a process of its own, so that a crash is a failure and not the end. HSB_SECONDS is how many
+each takes; `tests/test_threads.py` runs them for a moment.
 """
 
 import json
@@ -22,7 +22,7 @@ import hsb
 import hsb.logs
 
 THREADS = 4
-SECONDS = float(os.environ.get("HSB_ATTACK", "1"))
+SECONDS = float(os.environ.get("HSB_SECONDS", "1"))
 
 
 class Own(hsb.Policy):
