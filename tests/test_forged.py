@@ -275,6 +275,16 @@ def test_mode_and_links_are_kept(tmp_path):
     assert {each.name for each in tmp_path.iterdir()} == {"policy.hsb", "link.hsb"}
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
+def test_the_owner_is_kept(tmp_path):
+    policy, path = hsb.Uniform(arms=2), tmp_path / "policy.hsb"
+    policy.save(path)
+    assert path.stat().st_uid == os.geteuid()
+    os.chown(path, 12345, 23456)
+    policy.save(path)
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
+
+
 def test_the_umask_is_the_processs_own(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the umask was touched"))
     hsb.Uniform(arms=2).save(tmp_path / "policy.hsb")
