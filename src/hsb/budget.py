@@ -28,5 +28,5 @@ def afford(words: float) -> None:
     """Refuse, before it is taken, memory that is out of all proportion to the file that asks for it; outside `limited`, nothing is."""
     if words > _words.get():
         raise BudgetError(
-            f"what it describes needs {words * 8 / 2**20:,.0f} MB, and the file is too small to hold so much. Use another copy of it."
+            f"what it describes needs {words * 8 / 2**20:,.0f} MB, and the file is too small to hold so much"
         )
