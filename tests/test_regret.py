@@ -368,8 +368,8 @@ def test_without_flattening_a_falling_rate_breaks_its_bound():
     """Negative control: one leaf, an arm that is bad at first and good ever after; what was learned at the higher rates is undone too late."""
 
     class Kept(hsb.HSB, listed=False):
-        def _flatten(self, r: float) -> None:
-            return
+        def _flatten(self, r: float) -> dict[str, object]:
+            return {}
 
     rounds = 20_000
     losses = np.zeros((rounds, 2))

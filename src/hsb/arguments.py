@@ -162,6 +162,15 @@ def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, float | np.floating | np.integer)
 
 
+def is_real(value: Any) -> bool:
+    """A real number, also a whole one that is too large for a float.
+
+    >>> is_real(10**400), is_number(10**400), is_real(True)
+    (True, False, False)
+    """
+    return is_number(value) or (isinstance(value, int) and not isinstance(value, bool))
+
+
 def shown(arms: Iterable[Hashable]) -> str:
     """Arms for a message."""
     found = list(arms)

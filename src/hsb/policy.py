@@ -45,9 +45,9 @@ class Policy(Kept):
 
     guarantee: ClassVar[str] = "none"
     """What is proved of it, in one sentence."""
-
     asked_again: ClassVar[tuple[str, ...]] = ()
     """What a file cannot hold and `hsb.load` must be given."""
+    found_out: ClassVar[tuple[str, ...]] = ()  # which of the settings change as it learns
 
     def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()

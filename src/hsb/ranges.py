@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import is_number, loss_bounds
+from .arguments import is_number, is_real, loss_bounds
 from .errors import InputError, quoted
 from .types import Bounds, Floats, Outside, Range
 
@@ -80,7 +80,7 @@ class LossScale:
         value = reward if rewarded else loss
         if isinstance(value, bool | np.bool_):  # a click is often a boolean
             value = float(value)
-        if not is_number(value) or not self._takes(value):
+        if not (is_real(value) if self.outside == "clip" else is_number(value)) or not self._takes(value):
             name = "reward" if rewarded else "loss"
             raise InputError(f"{name} must be a number{self._needed()}; given {quoted(value)}.{self._fix()}")
         return (value if self.outside == "clip" else float(value)), rewarded  # what is clipped may be too large for a float

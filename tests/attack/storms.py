@@ -72,8 +72,7 @@ def weather(k: int, seed: int, rounds: int) -> str:
     policy = MAKERS[names[k // 2 % len(names)]]() if k % 2 else extreme(rng)
     try:
         for _ in range(3):
-            with np.errstate(all="ignore"):
-                storm(policy, rng, rounds)
+            storm(policy, rng, rounds)
             twin: Any = storage.unpack(storage.pack(policy), {})
             if facts(twin) != facts(policy):
                 return f"WRONG {policy!r:.200}: its file is another policy"
@@ -91,7 +90,8 @@ def weather(k: int, seed: int, rounds: int) -> str:
 
 def storms(count: int, seed: int = 0, *, rounds: int = 40) -> list[str]:
     """So many storms: what was wrong."""
-    found = collections.Counter(weather(k, seed, rounds) for k in range(count))
+    with np.errstate(all="ignore"):
+        found = collections.Counter(weather(k, seed, rounds) for k in range(count))
     for what in found:
         if what != "calm":
             print(what, found[what], flush=True)

@@ -56,6 +56,8 @@ class FeatureHSB(FeatureTables):
     ['country', 'hour', 'member']
     """
 
+    found_out = ("encoder", "first_slots", "arm_features")
+
     def __init__(
         self,
         structure: None = None,

@@ -2,7 +2,7 @@
 
 import sys
 
-from ..arguments import is_number, whole
+from ..arguments import is_number, is_real, whole
 from ..errors import InputError, quoted
 from ..structures import Structure
 
@@ -17,10 +17,9 @@ def check_structure(structure: Structure) -> None:
 
 def check_horizon(horizon: float) -> None:
     """A number of rounds."""
-    if isinstance(horizon, int) and horizon > MOST:
-        raise InputError(f"horizon must be a number of rounds, 1e100 at most; given {quoted(horizon)}.")
     if not is_number(horizon) or not 1 <= horizon <= MOST:
-        raise InputError(f"horizon must be a number of rounds, at least 1; given {quoted(horizon)}.")
+        most = f", and at most {MOST:g}" if is_real(horizon) and horizon > MOST else ""
+        raise InputError(f"horizon must be a number of rounds, at least 1{most}; given {quoted(horizon)}.")
 
 
 def check_rate(learning_rate: float, most: float = sys.float_info.max, name: str = "learning_rate") -> None:
