@@ -1,5 +1,6 @@
 """What the functions of this package may be given."""
 
+import math
 import sys
 
 from ..arguments import is_number, is_real, whole
@@ -18,7 +19,7 @@ def check_structure(structure: Structure) -> None:
 def check_horizon(horizon: float) -> None:
     """A number of rounds."""
     if not is_number(horizon) or not 1 <= horizon <= MOST:
-        most = f", and at most {MOST:g}" if is_real(horizon) and horizon > MOST else ""
+        most = f", and at most {MOST:g}" if is_real(horizon) and MOST < horizon != math.inf else ""
         raise InputError(f"horizon must be a number of rounds, at least 1{most}; given {quoted(horizon)}.")
 
 
