@@ -3,6 +3,7 @@
 from .batch import Batch, Pools
 from .limits import Limits
 from .log import Log, Problem, Problems
+from .logger_fit import LoggerFit
 from .native import StoredLog
 from .obp import from_decisions, from_obp, to_obp
 from .opening import open
@@ -16,6 +17,7 @@ __all__ = [
     "Converted",
     "Limits",
     "Log",
+    "LoggerFit",
     "Pools",
     "Problem",
     "Problems",

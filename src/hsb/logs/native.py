@@ -48,8 +48,8 @@ class StoredLog(Log):
             raise InputError(f"The files have different numbers of features: {[one.features for one in facts]}.")
         self.features = facts[0].features
         self.uniform = facts[0].uniform if len({one.uniform for one in facts}) == 1 else None
-        self.arms = list(dict.fromkeys(arm for one in facts for arm in one.arms))
-        places = {arm: k for k, arm in enumerate(self.arms)}
+        self.seen = list(dict.fromkeys(arm for one in facts for arm in one.arms))
+        places = {arm: k for k, arm in enumerate(self.seen)}
         self._places = [np.array([places[arm] for arm in one.arms], dtype=np.int64) for one in facts]
         self._rows = sum(one.rows or 0 for one in facts)
 
@@ -61,7 +61,7 @@ class StoredLog(Log):
 
     def __iter__(self) -> Iterator[Batch]:
         self.problems = Problems()
-        arms = tuple(self.arms)
+        arms = tuple(self.seen)
         for path, places, facts in zip(self.paths, self._places, self._facts, strict=True):
             with parquet(path) as file:
                 for k in range(file.num_row_groups):
