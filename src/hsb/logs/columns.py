@@ -78,7 +78,7 @@ class Columns(NamedTuple):
         """
         features, all_arms = meaning.context, meaning.arms
         if features and arm is not None and propensity is None and (reward is None) != (loss is None):
-            raise InputError(f"Nothing says with which probability the arms were shown. Give propensity= {PROPENSITIES}.")
+            raise InputError(f"Nothing says with which probability the arms were shown. The propensity may be {PROPENSITIES}.")
         if not features or arm is None or propensity is None or (reward is None) == (loss is None):
             given = {"context": features or None, "arm": arm, "propensity": propensity, "reward": reward, "loss": loss}
             named = ", ".join(f"{part}={quoted(name)}" for part, name in given.items() if name is not None) or "nothing"
@@ -87,14 +87,9 @@ class Columns(NamedTuple):
         column = propensity if isinstance(propensity, str) else None
         if is_number(propensity):
             meaning = meaning._replace(chances=share(propensity))
-        names = (
-            *features,
-            arm,
-            propensity if column is None and not is_number(propensity) else "",
-            reward or loss,
-            timestamp or "",
-            id or "",
-        )
+        elif column is None:
+            raise InputError(f"propensity must be {PROPENSITIES}; given {quoted(propensity)}.")
+        names = (*features, arm, column or "", reward or loss, timestamp or "", id or "")
         if not all(isinstance(name, str) for name in names):
             raise InputError(f"Columns are given by name, text; given {quoted(names)}.")
         meaning.check()

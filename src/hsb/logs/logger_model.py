@@ -1,8 +1,9 @@
 """A model of who wrote a log, for propensities that nobody wrote down: the probability of each arm that was offered, given the context.
 
-Multinomial logistic regression, P(arm | x) ~ exp(w_arm . x) among the arms offered, with a small penalty on w. x has a constant; numbers,
+Multinomial logistic regression, P(arm | x) ~ exp(w_arm . x) among the arms offered, with a penalty on w. x has a constant; numbers,
 scaled, and their squares; categories, and numbers with few values, one by one; and whether a value is missing. Cross-fitted: the rows are
-dealt into five folds, and the propensity of a row comes from a model of the others. Fitted in memory on a sample of the log's rows, all of
+dealt into five folds, and the propensity of a row comes from a model of the others; the penalty is the one that foretells the first
+fold best. Fitted in memory on a sample of the log's rows, all of
 them up to 2^16.
 """
 
@@ -19,6 +20,7 @@ from .logger_fit import SURE, LoggerFit, calibrated
 from .softmax import fitted, probabilities
 
 FOLDS = 5
+PENALTIES = (1.0, 8.0, 64.0)
 MOST_ROWS, MOST_NUMBERS = 1 << 16, 1 << 24  # of the sample: rows, and rows times arms and features
 MOST_ARMS = 2000
 LEAST = 0.01  # times uniform: no propensity is below
@@ -125,8 +127,7 @@ class LoggerModel:
         number, contexts, arm, offered = sample.columns(arms, all_offered=all_offered)
         self.features = [Feature.of(contexts[:, j], is_category=is_one) for j, is_one in enumerate(categories)]
         X, fold = self._design(contexts), number % FOLDS
-        start = fitted(X, arm, offered, np.zeros((X.shape[1], arms)))
-        self.weights = [fitted(X[fold != k], arm[fold != k], offered[fold != k], start) for k in range(FOLDS)]
+        self.weights = _cross_fitted(X, arm, offered, fold)
         self.fit = self._judged(self._probabilities(X, fold, offered), _frequencies(arm, fold, offered), arm, offered)
 
     def propensities(self, batch: Batch, first: int) -> Floats:
@@ -167,6 +168,20 @@ class LoggerModel:
             bounded=int((propensity > own).sum()),
             sure=float((own >= SURE).mean()),
         )
+
+
+def _cross_fitted(X: Floats, arm: Ints, offered: NDArray[np.bool_], fold: Ints) -> list[Floats]:
+    """For each fold the weights of a model of the others, with the penalty whose model foretells the first fold best."""
+    others = [(X[fold != k], arm[fold != k], offered[fold != k]) for k in range(FOLDS)]
+    kept, rows = np.flatnonzero(fold == 0), np.arange(int((fold == 0).sum()))
+    tried: list[tuple[float, float, Floats]] = []
+    weights = np.zeros((X.shape[1], offered.shape[1]))
+    for penalty in reversed(PENALTIES):
+        weights = fitted(*others[0], weights, penalty)
+        chances = probabilities(X[kept] @ weights, offered[kept])[rows, arm[kept]]
+        tried.append((float(np.log(np.maximum(chances, 1e-300)).sum()), penalty, weights))
+    _, penalty, weights = max(tried, key=lambda each: each[0])
+    return [weights, *(fitted(*others[k], weights, penalty) for k in range(1, FOLDS))]
 
 
 def _bounded(chances: Floats, offered: NDArray[np.bool_]) -> Floats:

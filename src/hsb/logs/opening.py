@@ -6,9 +6,9 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..arguments import arm_list, is_number, listed, loss_bounds, one_of, path_of, whole
+from ..arguments import arm_list, listed, loss_bounds, one_of, path_of, whole
 from ..errors import FileError, InputError, quoted
-from .columns import PROPENSITIES, Available, Columns
+from .columns import Available, Columns
 from .dsjson import DsjsonFiles
 from .limits import LIMITS, Limits
 from .log import Log, OnError
@@ -93,8 +93,6 @@ def open(
     for name, value in {"arm": arm, "reward": reward, "loss": loss, "timestamp": timestamp, "id": id}.items():
         if value is not None and not isinstance(value, str):
             raise InputError(f"{name} must be the name of a column, text; given {quoted(value)}.")
-    if propensity is not None and not isinstance(propensity, str) and not is_number(propensity):
-        raise InputError(f"propensity must be {PROPENSITIES}; given {quoted(propensity)}.")
     features = () if context is None else _names("context", context)
     if context is not None and not features:
         raise InputError(f"context needs the names of features, at least one; given {quoted(context)}.")

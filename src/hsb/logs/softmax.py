@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from ..types import Floats, Ints
 
-PENALTY, OF_CONSTANT = 1.0, 0.01  # half of it times the squares of the weights; of the first, the constant's
+OF_CONSTANT = 0.01  # the penalty of the constant's weights
 MEMORY = 12  # steps whose curvature is remembered
 ITERATIONS = 200
-CLOSE = 1e-3  # of a log-likelihood, in all: far below what chance makes of it
+CLOSE = 0.02  # of a log-likelihood, in all: chance makes about half a unit for each weight
 
 
 def probabilities(scores: Floats, offered: NDArray[np.bool_]) -> Floats:
@@ -26,15 +26,17 @@ def probabilities(scores: Floats, offered: NDArray[np.bool_]) -> Floats:
     return scores
 
 
-def fitted(X: Floats, y: Ints, offered: NDArray[np.bool_], start: Floats) -> Floats:
-    """Weights (features, classes) of the least penalised loss, from those of `start`. The first column of X is the constant.
+def fitted(X: Floats, y: Ints, offered: NDArray[np.bool_], start: Floats, size: float = 1.0) -> Floats:
+    """Weights (features, classes) of the least loss, -log-likelihood + `size` / 2 times their squares, looked for from `start` on.
+
+    The first column of X is the constant.
 
     >>> X, y = np.array([[1.0, -1.0], [1.0, 1.0]] * 50), np.array([0, 1] * 50)
     >>> W = fitted(X, y, np.ones((100, 2), dtype=bool), np.zeros((2, 2)))
     >>> bool(probabilities(X[:1] @ W, np.ones((1, 2), dtype=bool))[0, 0] > 0.95)
     True
     """
-    penalty = np.full((X.shape[1], 1), PENALTY)
+    penalty = np.full((X.shape[1], 1), size)
     penalty[0] = OF_CONSTANT
     rows, W = np.arange(len(y)), start.copy()
     most = max(offered.sum(axis=1).mean(), 1.0) if len(y) else 1.0
@@ -53,10 +55,10 @@ def fitted(X: Floats, y: Ints, offered: NDArray[np.bool_], start: Floats) -> Flo
         slope = float((gradient * step).sum())
         if -slope <= 2.0 * CLOSE:
             break
-        size, new, better = 1.0, W + step, at(W + step)
-        while better[0] > loss + 1e-4 * size * slope and size > 1e-10:
-            size *= 0.5
-            new = W + size * step
+        share, new, better = 1.0, W + step, at(W + step)
+        while better[0] > loss + 1e-4 * share * slope and share > 1e-10:
+            share *= 0.5
+            new = W + share * step
             better = at(new)
         if better[0] > loss:
             break
