@@ -11,6 +11,7 @@ from ..types import Floats
 
 BINS = 10
 OFF = 0.03  # an average gap between predicted and seen that is worth a word
+MANY = 0.001  # a share of propensities that were set to the smallest allowed which is worth a word
 SURE = 0.99  # an arm shown with more could be foretold
 
 
@@ -78,7 +79,7 @@ class LoggerFit:
                 f"In {100 * self.sure:.0f}% of rows the arm shown was all but certain: from those nothing can be learned of other arms, "
                 "and nothing estimated."
             )
-        if self.bounded:
+        if self.bounded > MANY * self.rows:
             yield f"{self.bounded} estimated propensities were smaller than a hundredth of uniform and were set to it."
 
     def to_dict(self) -> dict[str, Any]:

@@ -175,13 +175,13 @@ def _cross_fitted(X: Floats, arm: Ints, offered: NDArray[np.bool_], fold: Ints) 
     others = [(X[fold != k], arm[fold != k], offered[fold != k]) for k in range(FOLDS)]
     kept, rows = np.flatnonzero(fold == 0), np.arange(int((fold == 0).sum()))
     tried: list[tuple[float, float, Floats]] = []
-    weights = np.zeros((X.shape[1], offered.shape[1]))
+    weights = nothing = np.zeros((X.shape[1], offered.shape[1]))  # where each begins: a fold must not hear of its own rows
     for penalty in reversed(PENALTIES):
         weights = fitted(*others[0], weights, penalty)
         chances = probabilities(X[kept] @ weights, offered[kept])[rows, arm[kept]]
         tried.append((float(np.log(np.maximum(chances, 1e-300)).sum()), penalty, weights))
     _, penalty, weights = max(tried, key=lambda each: each[0])
-    return [weights, *(fitted(*others[k], weights, penalty) for k in range(1, FOLDS))]
+    return [weights, *(fitted(*others[k], nothing, penalty) for k in range(1, FOLDS))]
 
 
 def _bounded(chances: Floats, offered: NDArray[np.bool_]) -> Floats:
