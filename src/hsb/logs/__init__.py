@@ -1,6 +1,7 @@
 """Logs of past decisions: read in one typed form, written, and made up."""
 
 from .batch import Batch, Pools
+from .decided import decisions_table
 from .limits import Limits
 from .log import Log, Problem, Problems
 from .logger_fit import LoggerFit
@@ -26,4 +27,4 @@ __all__ = [
     "SyntheticToday",
     "YahooLog",
 ]
-__all__ += ["convert", "from_decisions", "from_obp", "open", "to_obp", "write"]
+__all__ += ["convert", "decisions_table", "from_decisions", "from_obp", "open", "to_obp", "write"]
