@@ -1,7 +1,8 @@
 """A model of who wrote a log, for propensities that nobody wrote down: the probability of each arm that was offered, given the context.
 
 Multinomial logistic regression, P(arm | x) ~ exp(w_arm . x) among the arms offered, with a penalty on w. x has a constant; numbers,
-scaled, and their squares; categories, and numbers with few values, one by one; and whether a value is missing. Cross-fitted: the rows are
+scaled, and their squares; categories, and numbers with few values, one by one; whether a value is missing; and which part of the log the row is
+in, of twenty, since whoever wrote it may have changed or learned on the way. Cross-fitted: the rows are
 dealt into five folds, and the propensity of a row comes from a model of the others; the penalty is the one that foretells the first
 fold best. Fitted in memory on a sample of the log's rows, all of
 them up to 2^16.
@@ -20,9 +21,10 @@ from .logger_fit import SURE, LoggerFit, calibrated
 from .softmax import fitted, probabilities
 
 FOLDS = 5
-PENALTIES = (1.0, 8.0, 64.0)
+PENALTIES = (1.0, 8.0, 64.0, 512.0)
 MOST_ROWS, MOST_NUMBERS = 1 << 16, 1 << 24  # of the sample: rows, and rows times arms and features
 MOST_ARMS = 2000
+PARTS = 20  # of the log, one after the other
 LEAST = 0.01  # times uniform: no propensity is below
 FEW_VALUES = 32  # of a number whose values are taken one by one, and the most of a category that are
 RARE = 5  # a value that appears less often is not taken by itself
@@ -125,20 +127,26 @@ class LoggerModel:
         if not sample.rows:
             raise InputError("The log has no row that can be used, so its propensities cannot be estimated. See log.problems.")
         number, contexts, arm, offered = sample.columns(arms, all_offered=all_offered)
+        self.rows = sample.rows
         self.features = [Feature.of(contexts[:, j], is_category=is_one) for j, is_one in enumerate(categories)]
-        X, fold = self._design(contexts), number % FOLDS
+        self.features.append(Feature.of(self._part(number), is_category=True))
+        X, fold = self._design(contexts, number), number % FOLDS
         self.weights = _cross_fitted(X, arm, offered, fold)
         self.fit = self._judged(self._probabilities(X, fold, offered), _frequencies(arm, fold, offered), arm, offered)
 
     def propensities(self, batch: Batch, first: int) -> Floats:
         """Those of the arms shown; `first` is the number of the first row."""
         offered = batch.pools.table(self.weights[0].shape[1])[batch.pool]
-        fold = np.arange(first, first + len(batch)) % FOLDS
-        chances = self._probabilities(self._design(batch.contexts), fold, offered)
+        number = np.arange(first, first + len(batch))
+        chances = self._probabilities(self._design(batch.contexts, number), number % FOLDS, offered)
         return _bounded(chances[np.arange(len(batch)), batch.arm], offered)
 
-    def _design(self, contexts: Floats) -> Floats:
-        places = [place for j, feature in enumerate(self.features) for place in feature.places(contexts[:, j])]
+    def _part(self, number: Ints) -> Floats:
+        return (number * PARTS // self.rows).astype(np.float64)
+
+    def _design(self, contexts: Floats, number: Ints) -> Floats:
+        columns = [*contexts.T, self._part(number)]
+        places = [place for feature, column in zip(self.features, columns, strict=True) for place in feature.places(column)]
         return np.column_stack([np.ones(len(contexts)), *places])
 
     def _probabilities(self, X: Floats, fold: Ints, offered: NDArray[np.bool_]) -> Floats:
