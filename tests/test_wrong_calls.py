@@ -11,7 +11,8 @@ import hsb.logs
 import hsb.theory
 
 
-def test_wrong_calls():
+def test_wrong_calls(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # a call that works may leave a file
     outcome, failures = wrong_calls.storm(0, 3000)
     assert not failures, "\n".join(f"{what} | {why}" for what, why in failures.items())
     assert outcome["InputError"] > 1000

@@ -30,7 +30,11 @@ def arm_list(arms: int | Iterable[Hashable]) -> list[Hashable]:
     if isinstance(arms, str | bytes | set | frozenset | Mapping) or not isinstance(arms, Iterable):
         raise InputError(f"arms must be a number or several arms in a fixed order, e.g. ['a', 'b']; given {quoted(arms)}.")
     found = listed("arms", arms, MOST_ARMS)
-    if not found or not all(is_label(arm) for arm in found) or len(set(found)) != len(found):
+    if not found:
+        raise InputError(
+            "arms is empty; needed is at least one. If they are a log's, no row of it can be used: see log.problems."
+        )
+    if not all(is_label(arm) for arm in found) or len(set(found)) != len(found):
         raise InputError(f"arms must be different hashable values, at least one, none of them NaN; given {quoted(found)}.")
     return found
 

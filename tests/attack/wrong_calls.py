@@ -198,7 +198,8 @@ def storm(seed, count, *, only=None):
                 failures.setdefault(f"{name}: its state changed", f"{chosen}: {str(error)[:100]}")
         except (OSError, ZeroDivisionError, TypeError) as error:
             called = {"function", "type"} & set(chosen.values())  # what a function of the user's raises is the user's
-            if (isinstance(error, OSError) and "path" in chosen) or (called and not isinstance(error, OSError)):
+            no_file = isinstance(error, FileNotFoundError) and "/nonexistent/x" in str(error)  # as a right call would say
+            if no_file or (isinstance(error, OSError) and "path" in chosen) or (called and not isinstance(error, OSError)):
                 outcome["theirs"] += 1
                 continue
             outcome["failed"] += 1

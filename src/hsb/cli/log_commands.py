@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,7 +37,7 @@ def replay(
     """Replay a log: what would a policy that learns have earned?
 
     The policy decides on every event; where it chooses the arm that was shown, it learns from what came of it.
-    Logs that were not drawn uniformly are thinned by their propensities first.
+    Logs that were not drawn uniformly are thinned by their propensities first; where that leaves little, a warning says what to do.
 
     Example: hsb replay ydata-fp-td-clicks-v2_0.20111002.gz --format yahoo-r6b --depth 10 --json
     """
@@ -56,10 +57,12 @@ def replay(
     counts = {name: getattr(replayed, name) for name in ("rounds", "matched", "method", "rejected", "skipped")}
     average = replayed.average_reward if replayed.matched else None
     values = counts | {"average_reward": average, "interval": [low, high], "logged": logged, "seconds": seconds}
+    values["warnings"] = list(replayed.warnings)
     passed = f"{replayed.rejected:,} passed over to make the log fair"
     events = f"{replayed.rounds:,} events, {replayed.matched:,} matched, {passed}"
     interval = f"95%: {low:.4f} to {high:.4f}, {replayed.method}"
-    _tell(as_json, values, events, f"average reward {replayed.average_reward:.4f} ({interval}); the log {logged:.4f}", log=log)
+    earned = f"average reward {average:.4f} ({interval})" if average is not None else "nothing matched, so no average reward"
+    _tell(as_json, values, events, f"{earned}; the log {logged:.4f}", *_warned(replayed.warnings), log=log)
 
 
 def train(
@@ -156,11 +159,23 @@ def convert(
     with show.rows("convert", quiet=as_json) as progress:
         done = logs.convert(source.path, out, source.format, progress=lambda rows: progress(rows, None), **source.options())
     values = {"rows": done.rows, "skipped": done.problems.count, "out": str(out), "seconds": time.monotonic() - started}
-    _tell(as_json, values, f"{done.rows:,} rows written to {out}; {done.problems}")
+    _tell(as_json, values, f"{done.rows:,} rows written to {out}; {done.problems}", logger=done.logger)
 
 
-def _tell(as_json: bool, values: dict[str, Any], *lines: str, log: logs.Log | None = None) -> None:
-    """Print the values as JSON and nothing else; or the lines, and on stderr which lines of the log were skipped."""
+def _warned(warnings: Iterable[str]) -> list[str]:
+    return [f"Warning: {warning}" for warning in warnings]
+
+
+def _tell(
+    as_json: bool, values: dict[str, Any], *lines: str, log: logs.Log | None = None, logger: logs.LoggerFit | None = None
+) -> None:
+    """Print the values as JSON and nothing else; or the lines, and on stderr which lines of the log were skipped.
+
+    Where propensities were estimated, how well: the `log` says, or `logger`.
+    """
+    logger = log.logger if log is not None else logger
+    if logger is not None:
+        values, lines = values | {"logger": logger.to_dict()}, (*lines, str(logger))
     typer.echo(json.dumps(values, default=str) if as_json else "\n".join(lines))
     if not as_json and log is not None and len(log.problems):
         Console(stderr=True).print(str(log.problems), markup=False, highlight=False, soft_wrap=True)

@@ -18,6 +18,7 @@ LOG = "The log: a file, several, or a folder of Yahoo's or Open Bandit's files."
 STRICT = "A malformed line is an error; otherwise it is counted and skipped."
 COMPONENTS = "Principal components that become the context; 0 takes every feature as it is, scaled."
 FORMAT = "yahoo-r6b, yahoo-r6a, obd, dsjson, vw, csv or parquet; by default by its look."
+PROPENSITY = "Of a table: column of the probability with which it was shown; or uniform, a number, or estimate."
 Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
 
 
@@ -29,7 +30,7 @@ class Source:
     format: Annotated[str | None, Option(help=FORMAT)] = None
     context: Annotated[str | None, Option(help="Of a table: columns of features, with commas between.")] = None
     arm: Annotated[str | None, Option(help="Of a table: column of the arm shown.")] = None
-    propensity: Annotated[str | None, Option(help="Of a table: column of the probability with which it was shown.")] = None
+    propensity: Annotated[str | None, Option(help=PROPENSITY)] = None
     reward: Annotated[str | None, Option(help="Of a table: column of the reward.")] = None
     categories: Annotated[str | None, Option(help="Of a table: those features that are text, with commas between.")] = None
     available: Annotated[str | None, Option(help="Of a table: column with the arms that were offered.")] = None

@@ -53,7 +53,6 @@ def off_policy(
 
     >>> import hsb, hsb.logs
     >>> log = hsb.logs.SyntheticToday(20_000, seed=1)
-    >>> _ = log.head(1).count()
     >>> found = off_policy(hsb.Uniform(arms=log.arms), log, estimators=("ips", "snips"), context=lambda rows: rows[:, :1])
     >>> found.rows, round(found["ips"].value, 3), found["ips"].low < 0.04 < found["ips"].high
     (20000, 0.039, True)

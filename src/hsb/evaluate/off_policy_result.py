@@ -116,12 +116,15 @@ class OffPolicy:
 
     def __str__(self) -> str:
         lines = [f"{NAMES[name]:<21} {each!r}{_REMARKS[each.kind]}" for name, each in self.estimates.items()]
+        if "direct" in self.estimates and self.estimates["direct"].kind == "bootstrap":
+            lines.append(_DIRECT)
         lines.append(f"{'the log itself':<21} {self.logged:.4f}")
         weights = f"largest weight {self.largest_weight:.4g}, {100 * self.largest_share:.2g}% of all; average {self.average_weight:.3f}"
         lines.append(f"{self.rows} events, worth {self.effective_rows:.0f}; {weights}")
         return "\n".join([*lines, *(f"Warning: {warning}" for warning in self.warnings)])
 
 
+_DIRECT = "  (of the direct method the interval reaches to doubly robust's: its model may be wrong, which its own spread does not show)"
 _REMARKS: dict[Kind, str] = {"bootstrap": "", "bounds": " [bounds]", "safe": " [safe]"}
 
 

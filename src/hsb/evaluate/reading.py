@@ -15,7 +15,7 @@ from .distributions import distributions
 from .estimators import COLUMN, WITH_CLIP, allowance, terms
 from .off_policy_result import Estimate, Kind, OffPolicy
 from .reward_models import FOLDS, RewardModel
-from .soundness import ADVICE, RARE, Weighing, Weights
+from .soundness import ADVICE, ESTIMATED, RARE, Weighing, Weights
 from .tallies import Tally, draws, studentised
 from .wagers import Wagers
 
@@ -34,6 +34,7 @@ class Reading:
                 "Give it reward_range=(low, high)."
             )
         self.clipped = 0
+        self.estimated = False
         self.seen = self.unplayable = self.unknown = 0
         self.logged = 0.0  # sum of rewards
         self.weighing, self.wagers = Weighing(), Wagers()
@@ -53,6 +54,7 @@ class Reading:
             batch = replace(batch, reward=np.clip(batch.reward, low, high))
         table, playable = distributions(self.policy, batch, contexts)
         n, m = len(batch), len(batch.arms)
+        self.estimated |= batch.estimated
         fold = np.arange(self.seen, self.seen + n) % FOLDS
         self.seen += n
         self.logged += float(batch.reward.sum())
@@ -107,6 +109,8 @@ class Reading:
         )
 
     def _left_out(self) -> Iterator[str]:
+        if self.estimated:
+            yield ESTIMATED
         if self.unknown:
             yield f"{self.unknown} of {self.seen} events have no propensity and were left out; if that is not by chance, all is biased."
         if self.clipped:

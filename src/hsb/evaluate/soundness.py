@@ -35,6 +35,11 @@ ADVICE = (
     "A longer log would narrow them; so would one whose policy plays every arm often enough (floor= when it is written)."
 )
 
+ESTIMATED = (
+    "The propensities are estimates: no interval, the safe one included, has their error, and what decided beside the features given biases "
+    "all. How well the model of the log's policy fits is in log.logger, and printed by the commands."
+)
+
 
 class Weighing:
     """Adds up what is asked of the weights; constant memory."""

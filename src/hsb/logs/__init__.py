@@ -1,8 +1,10 @@
 """Logs of past decisions: read in one typed form, written, and made up."""
 
 from .batch import Batch, Pools
+from .decided import decisions_table
 from .limits import Limits
 from .log import Log, Problem, Problems
+from .logger_fit import LoggerFit
 from .native import StoredLog
 from .obp import from_decisions, from_obp, to_obp
 from .opening import open
@@ -16,6 +18,7 @@ __all__ = [
     "Converted",
     "Limits",
     "Log",
+    "LoggerFit",
     "Pools",
     "Problem",
     "Problems",
@@ -24,4 +27,4 @@ __all__ = [
     "SyntheticToday",
     "YahooLog",
 ]
-__all__ += ["convert", "from_decisions", "from_obp", "open", "to_obp", "write"]
+__all__ += ["convert", "decisions_table", "from_decisions", "from_obp", "open", "to_obp", "write"]

@@ -70,8 +70,15 @@ class Batch:
     pools: Pools
     arms: tuple[Hashable, ...]
     """Labels of the arms seen so far. Later batches of a log have the same and perhaps more."""
+    estimated: bool = False
+    """Are the propensities a model's (`hsb.logs.open(..., propensity="estimate")`)?"""
 
     def __len__(self) -> int:
+        return len(self.arm)
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
         return len(self.arm)
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from ..arguments import is_number
 from ..errors import FileError, InputError, quoted
 from .batch import Batch
+from .logger_fit import LoggerFit
 
 OnError = Literal["skip", "raise"]
 SHOWN = 10  # problems kept in full
@@ -61,16 +62,40 @@ class Problems:
 class Log(ABC):
     """Batches, in order, a bounded number of rows at a time. Each `for` reads from the beginning; a log with a known length has `len`."""
 
-    arms: list[Hashable]
+    seen: list[Hashable]
     """The arms seen so far, in order of appearance. It grows while the log is read; a place once given stays."""
     problems: Problems
     """What the last reading skipped, so far."""
     uniform: bool | None = None
     """Was each arm drawn uniformly from its pool? None: not known, the propensities say."""
+    logger: LoggerFit | None = None
+    """Where propensities are estimates of a model: how well that fits."""
 
     def __init__(self) -> None:
-        self.arms = []
+        self.seen = []
         self.problems = Problems()
+
+    @property
+    def arms(self) -> list[Hashable]:
+        """The arms seen so far; of a log that was not read yet, those that are known once its first rows are, which are read for it.
+
+        Where a log says of each row what was offered, later rows may bring more: policies take them in as they appear. Where it does not,
+        these are all there are. Empty only if no row can be used.
+
+        >>> import hsb.logs
+        >>> table = {"x": [0.1, 0.2, 0.3], "shown": ["a", "b", "a"], "click": [1, 0, 1]}
+        >>> hsb.logs.open(table, context="x", arm="shown", propensity="uniform", reward="click").arms
+        ['a', 'b']
+        """
+        if not self.seen:
+            for batch in self:
+                self.seen = self.seen or list(batch.arms)
+                break
+        return self.seen
+
+    @arms.setter
+    def arms(self, arms: list[Hashable]) -> None:
+        self.seen = arms
 
     @abstractmethod
     def __iter__(self) -> Iterator[Batch]: ...
@@ -116,7 +141,17 @@ class Part(Log):
 
     def __init__(self, log: Log, skip: int, rows: int | None) -> None:
         self.log, self.skip, self.rows = log, skip, rows
-        self.arms, self.uniform = log.arms, log.uniform
+        self.uniform = log.uniform
+
+    @property
+    def seen(self) -> list[Hashable]:  # type: ignore[override]
+        """The arms of the log."""
+        return self.log.arms
+
+    @property
+    def logger(self) -> LoggerFit | None:  # type: ignore[override]
+        """That of the log."""
+        return self.log.logger
 
     @property
     def problems(self) -> Problems:  # type: ignore[override]

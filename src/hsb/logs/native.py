@@ -48,8 +48,8 @@ class StoredLog(Log):
             raise InputError(f"The files have different numbers of features: {[one.features for one in facts]}.")
         self.features = facts[0].features
         self.uniform = facts[0].uniform if len({one.uniform for one in facts}) == 1 else None
-        self.arms = list(dict.fromkeys(arm for one in facts for arm in one.arms))
-        places = {arm: k for k, arm in enumerate(self.arms)}
+        self.seen = list(dict.fromkeys(arm for one in facts for arm in one.arms))
+        places = {arm: k for k, arm in enumerate(self.seen)}
         self._places = [np.array([places[arm] for arm in one.arms], dtype=np.int64) for one in facts]
         self._rows = sum(one.rows or 0 for one in facts)
 
@@ -61,7 +61,7 @@ class StoredLog(Log):
 
     def __iter__(self) -> Iterator[Batch]:
         self.problems = Problems()
-        arms = tuple(self.arms)
+        arms = tuple(self.seen)
         for path, places, facts in zip(self.paths, self._places, self._facts, strict=True):
             with parquet(path) as file:
                 for k in range(file.num_row_groups):
@@ -72,7 +72,7 @@ class StoredLog(Log):
                         contexts: Any = part.contexts
                         if contexts.dtype == np.uint8:
                             contexts = np.unpackbits(contexts, axis=1, count=self.features).astype(np.float64)
-                        yield replace(part, contexts=contexts, arms=arms)
+                        yield replace(part, contexts=contexts, arms=arms, estimated=facts.estimated)
 
 
 def _group(held: Stored, places: Ints) -> Batch:
@@ -106,7 +106,7 @@ def _facts(path: Path) -> Facts:
 def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> None:
     """Write batches to an open file, and say in its footer whether they were drawn uniformly; and their digests, for `read_group`."""
     writer: Any = None
-    rows, groups = 0, []
+    rows, groups, estimated = 0, [], False
     try:
         for group in _groups(batches):
             table = _table(group)
@@ -116,12 +116,13 @@ def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> N
             writer.write_table(table, row_group_size=len(table))
             features, arms = group[-1].contexts.shape[1], group[-1].arms
             rows += len(table)
+            estimated |= any(batch.estimated for batch in group)
             groups.append(digest(table, features))
         if writer is None:
             raise InputError("There is nothing to write: the log has no rows that can be used.")
         if not all(is_label(arm) for arm in arms):
             raise InputError("The labels of arms must be text or finite numbers to be written; given others.")
-        writer.add_key_value_metadata({KEY: write_facts(Facts(features, uniform, list(arms), rows, groups))})
+        writer.add_key_value_metadata({KEY: write_facts(Facts(features, uniform, list(arms), rows, groups, estimated))})
     finally:
         if writer is not None:
             writer.close()

@@ -26,6 +26,7 @@ class Facts(NamedTuple):
     arms: list[Any]
     rows: int | None = None
     groups: list[str] | None = None
+    estimated: bool = False
 
 
 class Stored(NamedTuple):
@@ -49,6 +50,8 @@ def is_label(arm: Any) -> bool:
 def write_facts(facts: Facts) -> str:
     """The footer's text."""
     said = {"version": VERSION, **facts._asdict()}
+    if not facts.estimated:
+        del said["estimated"]
     return json.dumps(said | {"digest": _sum(said)})
 
 
@@ -61,11 +64,15 @@ def read_facts(raw: bytes) -> Facts:
         raise FileError(f"It has version {quoted(version)}; this hsb reads {VERSION}. Write it again, or update hsb.")
     if version == VERSION and said.pop("digest") != _sum(said):
         raise ValueError("its digest is another")
-    facts = Facts(said["features"], said["uniform"], said["arms"], said.get("rows"), said.get("groups"))
+    facts = Facts(
+        said["features"], said["uniform"], said["arms"], said.get("rows"), said.get("groups"), said.get("estimated", False)
+    )
     if type(facts.features) is not int or not 1 <= facts.features <= WIDEST:
         raise ValueError(f"features must be a whole number in 1 .. {WIDEST}")
     if facts.uniform not in (None, True, False):
         raise ValueError("uniform must be true, false or null")
+    if facts.estimated not in (True, False):
+        raise ValueError("estimated must be true or false")
     if not isinstance(facts.arms, list) or not all(map(is_label, facts.arms)) or len(set(facts.arms)) < len(facts.arms):
         raise ValueError("arms must be different texts and numbers")
     if (version == VERSION or facts.groups is not None) and not isinstance(facts.groups, list):

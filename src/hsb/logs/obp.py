@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import arm_list, listed
+from ..arguments import arm_list
 from ..decision import Decision
 from ..errors import InputError, quoted
+from ..types import Floats
 from .batch import Batch
 from .columns import Columns, require
+from .decided import checked
 from .log import Log, check_log, each_batch
 from .rows import Meaning
 from .table import Frame, RowLog
-
-MOST = 10**8  # decisions in memory
 
 
 def from_obp(feedback: Mapping[str, Any], *, on_error: Any = "skip", rows: int = 1 << 13) -> Log:
@@ -88,17 +88,16 @@ def to_obp(log: Iterable[Batch]) -> dict[str, Any]:
 def from_decisions(decisions: Iterable[Decision], rewards: Sequence[float], *, arms: Sequence[Hashable]) -> Batch:
     """A batch of decisions and what came of them, e.g. to be written with `hsb.logs.write`. `arms` are the policy's.
 
+    Contexts must be numbers; those with names become a table: `hsb.logs.decisions_table`.
+
     >>> import hsb
     >>> policy = hsb.Exp3(arms=["a", "b"], seed=0)
     >>> decisions = [policy.decide(0.5) for _ in range(3)]
     >>> from_decisions(decisions, [1.0, 0.0, 1.0], arms=policy.arms)
     Batch(rows=3, features=1, arms=2, pools=1)
     """
-    made, rewards, arms = listed("decisions", decisions, MOST), listed("rewards", rewards, MOST), arm_list(arms)
-    if not all(isinstance(decision, Decision) for decision in made):
-        raise InputError(f"from_decisions needs decisions, as policy.decide makes them; given {quoted(decisions)}.")
-    if len(made) != len(rewards) or not made:
-        raise InputError(f"from_decisions needs a reward for each decision; given {len(made)} and {len(rewards)}.")
+    made, rewards = checked(decisions, rewards)
+    arms = arm_list(arms)
     places = {arm: k for k, arm in enumerate(arms)}
     available = np.ones((len(made), len(places)), dtype=np.bool_)
     for i, decision in enumerate(made):
@@ -109,10 +108,19 @@ def from_decisions(decisions: Iterable[Decision], rewards: Sequence[float], *, a
             available[i] = False
             available[i, [places[arm] for arm in decision.available]] = True
     return Batch.of(
-        contexts=np.array([np.atleast_1d(np.asarray(decision.context, dtype=np.float64)) for decision in made]),
+        contexts=_contexts(made),
         arm=[places[decision.arm] for decision in made],
         reward=rewards,
         propensity=[decision.propensity for decision in made],
         arms=list(arms),
         available=available,
     )
+
+
+def _contexts(decisions: Sequence[Decision]) -> Floats:
+    try:
+        found = np.array([np.atleast_1d(np.asarray(decision.context, dtype=np.float64)) for decision in decisions])
+    except (TypeError, ValueError):
+        given = f"from_decisions takes contexts of numbers, all of one length; given e.g. {quoted(decisions[0].context)}"
+        raise InputError(f"{given}. Of contexts with names make a table: hsb.logs.decisions_table.") from None
+    return found

@@ -35,7 +35,7 @@ def open(
     *,
     context: Sequence[str] | str | None = None,
     arm: str | None = None,
-    propensity: str | None = None,
+    propensity: str | float | None = None,
     reward: str | None = None,
     loss: str | None = None,
     loss_range: tuple[float, float] | None = None,
@@ -60,7 +60,10 @@ def open(
     Of a table ("csv", "parquet", frames) say which column is what:
 
     - `context`: the features, numbers; those that are named in `categories` too are text and become their `hsb.encode.code`.
-    - `arm`, `propensity`: what was shown, and with which probability. In a CSV file arms are text.
+    - `arm`: what was shown. In a CSV file arms are text.
+    - `propensity`: with which probability. A log without them: "uniform", if each of the arms offered was as probable as the others; a number,
+      if all rows have the same; or "estimate", for a model of who wrote the log (`log.logger` says how well it fits; docs/off_policy.md). A
+      column that is called "uniform" or "estimate" comes first.
     - `reward`, or `loss` in the `loss_range`, [0, 1] if left out, of which it becomes the mirror image: the reward low + high - loss.
     - `available`: what was offered: a column with lists of arms (in a CSV file a|b|c, or JSON), or a column of booleans for each arm, as a
       mapping or in the order of `arms`. Left out, all arms were.
@@ -87,14 +90,7 @@ def open(
     if not isinstance(limits, Limits) or not all(isinstance(each, int) and each > 0 for each in limits):
         raise InputError(f"limits must be hsb.logs.Limits of whole numbers above 0; given {quoted(limits)}.")
     rows = whole("rows", rows, 1, MOST_ROWS)
-    for name, value in {
-        "arm": arm,
-        "propensity": propensity,
-        "reward": reward,
-        "loss": loss,
-        "timestamp": timestamp,
-        "id": id,
-    }.items():
+    for name, value in {"arm": arm, "reward": reward, "loss": loss, "timestamp": timestamp, "id": id}.items():
         if value is not None and not isinstance(value, str):
             raise InputError(f"{name} must be the name of a column, text; given {quoted(value)}.")
     features = () if context is None else _names("context", context)

@@ -30,7 +30,7 @@ class Rows(NamedTuple):
     line: Sequence[int] | Ints
     context: Sequence[Column]
     arm: Column
-    propensity: Column
+    propensity: Column | None  # None: `Meaning.chances` says
     value: Column  # rewards or losses
     available: Column | Sequence[Column] | None = None  # a list of arms a row; or a column of booleans an arm
     timestamp: Column | None = None
@@ -48,6 +48,9 @@ class Meaning(NamedTuple):
     loss_range: tuple[float, float] | None = None  # None: values are rewards; else losses in this range
     negative: bool = False  # values are costs: where they have no range, rewards are what they are below 0
     arm_type: Callable[[Any], Hashable] | None = None  # makes an arm of what a column holds; ValueError is a problem of the row
+    chances: float | Literal["uniform", "estimate"] | None = (
+        None  # propensities without a column: one for all, 1 / offered, a model's
+    )
     needs_id: bool = True  # where there is a column of event ids, a row without one is a problem
     on_error: OnError = "skip"
     limits: Limits = LIMITS
@@ -102,9 +105,7 @@ class Checked:
         n = len(rows.arm)
         why: list[str | None] = [None] * n
         points = self._points(rows, why)
-        chances = numbers(rows.propensity)
-        _note(why, np.isnan(chances), "the propensity is missing or not a number")
-        _note(why, ~((chances > 0.0) & (chances <= 1.0)), "the propensity is not in (0, 1]")
+        chances = self._chances(rows, why)
         rewards = self._rewards(rows, why)
         seconds = np.full(n, np.nan)
         if rows.timestamp is not None:
@@ -124,7 +125,9 @@ class Checked:
         good = np.array([reason is None for reason in why], dtype=np.bool_)
         self.rows += int(good.sum())
         pool, pools = (pool[good], pools) if truth is None else pooled(truth[good])
-        return Batch(points[good], arm[good], rewards[good], chances[good], seconds[good], pool, pools, tuple(self.arms))
+        known = 1.0 / pools.sizes[pool] if isinstance(self.meaning.chances, str) else chances[good]
+        columns = (points[good], arm[good], rewards[good], known, seconds[good], pool, pools)
+        return Batch(*columns, tuple(self.arms), estimated=self.meaning.chances == "estimate")
 
     def _points(self, rows: Rows, why: list[str | None]) -> Floats:
         points = np.empty((len(why), len(rows.context)))
@@ -140,6 +143,16 @@ class Checked:
                 raise InputError(f"Column {quoted(name)} of {rows.file} has no numbers, e.g. {quoted(example[:40])}. {fix}")
             _note(why, bad, f"feature {quoted(name)} is missing" + " or not a finite number" * (not is_category))
         return points
+
+    def _chances(self, rows: Rows, why: list[str | None]) -> Floats:
+        """The column, or the number that all have; of the others NaN."""
+        if rows.propensity is None:
+            said = self.meaning.chances
+            return np.full(len(why), np.nan if said is None or isinstance(said, str) else said)
+        chances = numbers(rows.propensity)
+        _note(why, np.isnan(chances), "the propensity is missing or not a number")
+        _note(why, ~((chances > 0.0) & (chances <= 1.0)), "the propensity is not in (0, 1]")
+        return chances
 
     def _rewards(self, rows: Rows, why: list[str | None]) -> Floats:
         values, between = numbers(rows.value), self.meaning.loss_range

@@ -84,7 +84,7 @@ class SyntheticToday(Log):
         """Of the last batch: how probable a click is on every article."""
         reward = (rng.random(n) < self.chances[np.arange(n), arm]).astype(np.float64)
         seen = 1 + max(int(self._pools[k].max()) for k in range(int(number[-1]) + 1))
-        self.arms.extend(self._ids[len(self.arms) : seen])
+        self.seen.extend(self._ids[len(self.seen) : seen])
         time = (START + visit * SPAN // self.visits).astype(np.float64)
         return Batch(contexts, arm, reward, 1.0 / pools.sizes[pool], time, pool, pools, tuple(self._ids[:seen]))
 

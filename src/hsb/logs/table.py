@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from .columns import Columns, require
 from .csv_rows import csv_rows
 from .limits import Limits
 from .log import Log, Problem, Problems
+from .logger_fit import LoggerFit
+from .logger_model import LoggerModel, Sample
 from .rows import Checked, Files, Report, Rows, Source
 from .text import pieces
 from .values import Column
@@ -24,7 +27,7 @@ class RowLog(Log):
     """A log whose rows are checked one by one as they are read; those that cannot be used are in `problems`.
 
     Where neither the arms nor what was available is given, every arm that the log shows is taken to be available all the time: the log is
-    then read once more, before the first batch, to find them.
+    then read once more, before the first batch, to find them. So it is where propensities are estimated; `logger` says how well.
 
     >>> table = {"x": [0.1, 0.2, 0.3], "shown": ["a", "b", "a"], "p": [0.5, 0.5, 0.0], "click": [1, 0, 1]}
     >>> import hsb.logs
@@ -41,18 +44,45 @@ class RowLog(Log):
                 f"A RowLog reads from a source; given {quoted(source)}. hsb.logs.open makes one of a path or a table."
             )
         self.source, self.size = source, whole("rows", rows, 1)
-        self.arms = list(source.meaning.arms or ())
-        self._settled = source.meaning.arms is not None or source.meaning.offers != "all"
+        self.seen = list(source.meaning.arms or ())
+        known, chances = source.meaning.arms is not None or source.meaning.offers != "all", source.meaning.chances
+        self._settled = known and chances != "estimate"
+        self._model: LoggerModel | None = None
+        self.uniform = True if chances == "uniform" else None
 
     def __repr__(self) -> str:
         return f"RowLog({self.source!r})"
 
     def __iter__(self) -> Iterator[Batch]:
-        if not self._settled:
-            for _ in self._read():
-                pass
-            self._settled = True
-        yield from self._read()
+        self._settle()
+        if (model := self._model) is None:
+            yield from self._read()
+            return
+        row = 0
+        for batch in self._read():
+            yield replace(batch, propensity=model.propensities(batch, row))
+            row += len(batch)
+
+    def _settle(self) -> None:
+        """Read it once where that is needed before the first batch: for its arms, for a model of its propensities."""
+        if self._settled:
+            return
+        meaning = self.source.meaning
+        sample = Sample() if meaning.chances == "estimate" else None
+        for batch in self._read():
+            if sample is not None:
+                sample.add(batch)
+        if sample is not None and sample.rows:
+            categories = [name in meaning.categories for name in meaning.context]
+            self._model = LoggerModel(sample, len(self.seen), categories, all_offered=meaning.offers == "all")
+        self._settled = True
+
+    @property
+    def logger(self) -> LoggerFit | None:  # type: ignore[override]
+        """Of `propensity="estimate"`, how well the model fits; the log is read for it, if it was not yet."""
+        if self.source.meaning.chances == "estimate":
+            self._settle()
+        return None if self._model is None else self._model.fit
 
     def _read(self) -> Iterator[Batch]:
         self.problems = Problems()
@@ -69,7 +99,7 @@ class RowLog(Log):
                 tell()
             held.append(problem)
 
-        checked = Checked(self.source.meaning, self.arms, report)
+        checked = Checked(self.source.meaning, self.seen, report)
         for rows in self.source.rows(self.size, report):
             batch = checked.batch(rows)
             tell()
@@ -82,10 +112,8 @@ class CsvFiles(Files):
     """Comma-separated values with a header, UTF-8, plain or gzip, one file or several with the same columns. Arms are text."""
 
     def __init__(self, paths: Sequence[Path], columns: Columns) -> None:
-        super().__init__(paths, columns.meaning._replace(is_text=True))
-        self.columns = columns
-        for path in self.paths:
-            require(columns.names, header(path), str(path))
+        self.columns = columns.within((str(path), header(path)) for path in paths)
+        super().__init__(paths, self.columns.meaning._replace(is_text=True))
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
         """A row that does not have as many fields as the header is reported."""
@@ -114,12 +142,8 @@ class ParquetFiles(Files):
     """Parquet files of others, which need pyarrow; read as many rows at a time as are asked for."""
 
     def __init__(self, paths: Sequence[Path], columns: Columns) -> None:
-        super().__init__(paths, columns.meaning)
-        self.columns = columns
-        for path in self.paths:
-            with damaged(path, "its columns cannot be read"), parquet(path) as file:
-                there = file.schema_arrow.names
-            require(columns.names, there, str(path))
+        self.columns = columns.within((str(path), _names(path)) for path in paths)
+        super().__init__(paths, self.columns.meaning)
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
         """A file that cannot be read to its end raises FileError."""
@@ -135,6 +159,11 @@ class ParquetFiles(Files):
                     table = _arrow(piece)
                 yield self.columns.rows(str(path), range(done + 1, done + 1 + len(piece)), table)
                 done += len(piece)
+
+
+def _names(path: Path) -> list[str]:
+    with damaged(path, "its columns cannot be read"), parquet(path) as file:
+        return list(file.schema_arrow.names)
 
 
 def need(name: str) -> Any:
@@ -189,10 +218,10 @@ class Frame(Source):
         self.kind = kind_of(frame)
         if self.kind == "pyarrow" and type(frame).__name__ == "RecordBatch":
             frame = need("pyarrow").Table.from_batches([frame])
-        self.frame, self.columns, self.meaning = frame, columns, columns.meaning
         self.name = "table" if self.kind == "mapping" else type(frame).__name__
         there = list(frame) if self.kind == "mapping" else frame.column_names if self.kind == "pyarrow" else list(frame.columns)
-        require(columns.names, there, self.name)
+        columns = columns.within([(self.name, there)])
+        self.frame, self.columns, self.meaning = frame, columns, columns.meaning
         if self.kind == "mapping" and len({len(frame[name]) for name in columns.names}) > 1:
             sizes = ", ".join(f"{quoted(name)} {len(frame[name])}" for name in columns.names)
             raise InputError(f"The columns of a table need the same length; given {sizes}.")

@@ -17,6 +17,7 @@ from ..storage import replacing
 from .batch import Batch
 from .dsjson import write_dsjson
 from .log import Problems, check_log, each_batch
+from .logger_fit import LoggerFit
 from .native import write_native
 from .opening import open as open_log
 from .vw import write_vw
@@ -143,6 +144,8 @@ class Converted(NamedTuple):
 
     rows: int
     problems: Problems
+    logger: LoggerFit | None = None
+    """Where propensities were estimated: how well."""
 
 
 def convert(
@@ -171,4 +174,4 @@ def convert(
     if to is None:
         raise InputError(f"{out} does not say its format; name it {', '.join(ENDINGS)}, or give to=.")
     log = open_log(source, format, **options)
-    return Converted(write(out, log, to, progress=progress), log.problems)
+    return Converted(write(out, log, to, progress=progress), log.problems, log.logger)

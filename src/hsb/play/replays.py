@@ -1,6 +1,6 @@
 """What a policy would have done with a log: Algorithm 2, and rejection sampling for logs that were not drawn uniformly."""
 
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..logs import Batch, Log
 from ..logs.log import check_log, each_batch
 from ..policy import Policy
 from ..types import Floats
+from .advice import advice
 from .ahead import ahead
 from .batches import Play
 from .checkpoint import Checkpoint, Progressed
@@ -39,6 +40,7 @@ def replay(
     - `floor`: a log whose arms were not drawn uniformly from their pools is thinned first: an event shown with propensity p is kept with
       probability floor / p. No propensity may be below it; None finds the smallest by reading the log once more. `seed` draws the thinning.
     - `progress(done, total)` is called after each batch; total is None where the log does not know its length.
+    - Where few events are left or match, or propensities are estimates, the result's `warnings` say why, and what to do instead.
     - `checkpoint`: a file, written about `every` so many events and removed at the end. Where it is there already, the replay goes on from it,
       with the result that it would have had; the policy, the encoding and the log must be those that it was made with.
 
@@ -93,7 +95,15 @@ def replay_all(
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
     plays = {name: Play(policy) for name, policy in policies.items()}
     so_far = Progressed() if kept is None else kept.resume(plays, thinning)
-    rest = ((batch, "") for batch in each_batch("replay", log)) if kept is None else kept.rest(each_batch("replay", log))
+    estimated = False
+
+    def noted() -> Iterator[Batch]:
+        nonlocal estimated
+        for batch in each_batch("replay", log):
+            estimated |= batch.estimated
+            yield batch
+
+    rest = ((batch, "") for batch in noted()) if kept is None else kept.rest(noted())
 
     def encoded(batch: Batch) -> Any:
         return batch.contexts if context is None or not len(batch) else context(batch.contexts)
@@ -115,10 +125,12 @@ def replay_all(
     if kept is not None:
         kept.remove()
     skipped = len(log.problems) if isinstance(log, Log) else 0
+    about: Any = {"rounds": so_far.rounds, "rejected": so_far.rejected, "floor": least, "estimated": estimated}
     return {
         name: Replay(
             *(so_far.rounds, play.matched, play.total, play.squares, so_far.logged, so_far.rejected),
             *(skipped, *play.policy.reward_range),
+            warnings=tuple(advice(**about, matched=play.matched)),
         )
         for name, play in plays.items()
     }

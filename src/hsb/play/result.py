@@ -34,6 +34,8 @@ class Replay:
     low: float
     high: float
     """The range of rewards: the policy's, and where it finds that on the way, as it was in the end. Rewards that it clips count as clipped."""
+    warnings: tuple[str, ...] = ()
+    """Why the log says little of the policy, and what to do instead."""
 
     @property
     def clicks(self) -> float:

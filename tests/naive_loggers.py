@@ -1,0 +1,44 @@
+"""Multinomial logistic regression by its definition: one row and one class at a time, and small steps downhill."""
+
+import math
+
+import numpy as np
+
+
+def chances(x, W, offered):
+    """The probability of each class of a row."""
+    powers = [math.exp(sum(x[j] * W[j][k] for j in range(len(x)))) if offered[k] else 0.0 for k in range(len(offered))]
+    return [power / sum(powers) for power in powers]
+
+
+def loss(X, y, offered, W, penalty, of_constant):
+    """What is to be small."""
+    likelihood = sum(math.log(chances(X[i], W, offered[i])[y[i]]) for i in range(len(y)))
+    squares = [(of_constant if j == 0 else penalty) * W[j][k] ** 2 for j in range(len(W)) for k in range(len(W[0]))]
+    return -likelihood + sum(squares) / 2
+
+
+def slope(X, y, offered, W, penalty, of_constant):
+    """Its gradient, by differences."""
+    found = np.zeros(np.shape(W))
+    for j in range(len(W)):
+        for k in range(len(W[0])):
+            ends = []
+            for step in (1e-5, -1e-5):
+                moved = np.array(W, dtype=float)
+                moved[j, k] += step
+                ends.append(loss(X, y, offered, moved, penalty, of_constant))
+            found[j, k] = (ends[0] - ends[1]) / 2e-5
+    return found
+
+
+def calibration(predicted, shown, bins=10):
+    """The average gap between predicted and seen, over bins of as many entries each (the first ones one more)."""
+    order = sorted(range(len(predicted)), key=lambda i: predicted[i])
+    gap, at = 0.0, 0
+    for k in range(bins):
+        size = len(order) // bins + (k < len(order) % bins)
+        part = order[at : at + size]
+        at += size
+        gap += abs(sum(predicted[i] for i in part) - sum(shown[i] for i in part))
+    return gap / len(order)
