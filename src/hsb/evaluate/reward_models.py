@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 
 from ..errors import InputError, quoted
+from ..features.design import spread
+from ..logs import Batch
 from ..structures import Structure
 from ..types import Floats, Ints
 
@@ -163,6 +165,11 @@ def reward_model(model: Structure | Given | None) -> RewardModel:
         return GivenModel(model)
     needed = "None (ridge), a structure (averages of its cells) or a function (features, arms) -> rewards"
     raise InputError(f"model must be {needed}; given {quoted(model)}.")
+
+
+def log_features(model: RewardModel, batch: Batch) -> Floats:
+    """The features of a batch as a model of rewards sees them: a ridge sees features by name spread out (`features/design.py`)."""
+    return spread(batch.named) if batch.named is not None and isinstance(model, Ridge) else batch.contexts
 
 
 def _without(by_fold: Floats) -> Floats:

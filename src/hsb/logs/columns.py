@@ -84,7 +84,8 @@ class Columns(NamedTuple):
             raise InputError("available needs a column with lists, or a column of booleans for each arm; given none.")
         offers: Any = "all" if some is None else "lists" if isinstance(some, str) else "truths"
         losses = None if loss is None else meaning.loss_range or (0.0, 1.0)
-        meaning = meaning._replace(arms=all_arms, offers=offers, loss_range=losses)
+        called = (("propensity", propensity), ("reward" if loss is None else "loss", str(reward or loss)))
+        meaning = meaning._replace(arms=all_arms, offers=offers, loss_range=losses, called=called)
         return cls(meaning, arm, propensity, str(reward or loss), some, timestamp, id)
 
 

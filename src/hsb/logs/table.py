@@ -7,17 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arguments import whole
 from ..errors import FileError, InputError, quoted
+from ..types import Ints
 from .batch import Batch
 from .columns import Columns, require
 from .csv_rows import csv_rows
 from .limits import Limits
-from .log import Log, Problem, Problems
+from .log import NOTHING, Log, Problem, Problems
+from .named import LOOKED, Kinds
 from .rows import Checked, Files, Report, Rows, Source
 from .text import pieces
-from .values import Column
+from .values import Coded, Column
 
 
 class RowLog(Log):
@@ -42,19 +45,36 @@ class RowLog(Log):
             )
         self.source, self.size = source, whole("rows", rows, 1)
         self.arms = list(source.meaning.arms or ())
-        self._settled = source.meaning.arms is not None or source.meaning.offers != "all"
+        is_settled = source.meaning.arms is not None or source.meaning.offers != "all"
+        self._settled = {True, False} if is_settled else set[bool]()  # for complete rows, and for all
 
     def __repr__(self) -> str:
         return f"RowLog({self.source!r})"
 
     def __iter__(self) -> Iterator[Batch]:
-        if not self._settled:
-            for _ in self._read():
-                pass
-            self._settled = True
-        yield from self._read()
+        return self.read()
 
-    def _read(self) -> Iterator[Batch]:
+    def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
+        return _ByName(self, known, complete) if self.source.meaning.by_name else self
+
+    def read(self, kinds: Kinds | None = None, *, complete: bool = True) -> Iterator[Batch]:
+        """The batches; with `kinds` of features by name, and if they need not be complete, with rows where some are missing."""
+        if complete not in self._settled:
+            for _ in self._read(kinds, complete):
+                pass
+            self._settled.add(complete)
+        yield from self._read(kinds, complete)
+
+    def kinds(self, known: Mapping[str, str | None] = NOTHING) -> Kinds:
+        """What its features are, by what is known of them and by its first rows."""
+        meaning = self.source.meaning
+        kinds = Kinds({name: known.get(name) for name in meaning.context}, meaning.categories, untyped=meaning.is_untyped)
+        for rows in self.source.rows(LOOKED, lambda problem: None):
+            kinds.look(dict(zip(meaning.context, rows.context, strict=True)))
+            break
+        return kinds
+
+    def _read(self, kinds: Kinds | None, complete: bool) -> Iterator[Batch]:
         self.problems = Problems()
         held: list[Problem] = []  # of one file, as they were noticed
 
@@ -69,7 +89,7 @@ class RowLog(Log):
                 tell()
             held.append(problem)
 
-        checked = Checked(self.source.meaning, self.arms, report)
+        checked = Checked(self.source.meaning, self.arms, report, kinds, complete=complete)
         for rows in self.source.rows(self.size, report):
             batch = checked.batch(rows)
             tell()
@@ -78,11 +98,29 @@ class RowLog(Log):
         tell()
 
 
+class _ByName(Log):
+    """A `RowLog` read with its contexts by name. Arms and problems are those of the log."""
+
+    def __init__(self, log: RowLog, known: Mapping[str, str | None], complete: bool) -> None:
+        self.log, self.known, self.complete = log, dict(known), complete
+        self.arms, self.uniform = log.arms, log.uniform
+        self._kinds: Kinds | None = None
+
+    @property
+    def problems(self) -> Problems:  # type: ignore[override]
+        """Those of the log."""
+        return self.log.problems
+
+    def __iter__(self) -> Iterator[Batch]:
+        self._kinds = self._kinds or self.log.kinds(self.known)
+        return self.log.read(self._kinds, complete=self.complete)
+
+
 class CsvFiles(Files):
     """Comma-separated values with a header, UTF-8, plain or gzip, one file or several with the same columns. Arms are text."""
 
     def __init__(self, paths: Sequence[Path], columns: Columns) -> None:
-        super().__init__(paths, columns.meaning._replace(is_text=True))
+        super().__init__(paths, columns.meaning._replace(is_text=True, is_untyped=True))
         self.columns = columns
         for path in self.paths:
             require(columns.names, header(path), str(path))
@@ -229,12 +267,38 @@ def _plain(series: Any) -> Column:
 
 
 def _arrow(table: Any) -> dict[str, Column]:
-    columns: dict[str, Column] = {}
-    for name, column in zip(table.schema.names, table.columns, strict=True):
+    return {name: _arrow_column(column) for name, column in zip(table.schema.names, table.columns, strict=True)}
+
+
+def _arrow_column(column: Any) -> Column:
+    """A NumPy column of numbers and times, numbered values of text and booleans, else a list."""
+    if hasattr(column, "chunks"):
+        column = column.combine_chunks()
+    kind = str(column.type)
+    if kind.startswith("timestamp"):
+        return np.asarray(column)
+    if kind.startswith(("int", "uint", "float", "double", "halffloat")):
+        if not column.null_count:
+            return np.asarray(column)
+        if not kind.endswith("64") or _is_small(np.asarray(column.fill_null(0))):  # all of these are exact as doubles
+            return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+    if kind in ("string", "large_string", "string_view"):
+        column = column.dictionary_encode()
         kind = str(column.type)
-        is_plain = column.null_count == 0 and kind.startswith(("int", "uint", "float", "double", "halffloat"))
-        columns[name] = np.asarray(column) if is_plain or kind.startswith("timestamp") else column.to_pylist()
-    return columns
+    if kind == "bool":
+        return Coded(_codes(column.cast("int8")), [False, True])
+    if kind.startswith("dictionary"):
+        return Coded(_codes(column.indices), column.dictionary.to_pylist())
+    return column.to_pylist()  # type: ignore[no-any-return]
+
+
+def _is_small(whole: NDArray[Any]) -> bool:
+    return not len(whole) or max(-int(whole.min()), int(whole.max())) <= 1 << 53
+
+
+def _codes(numbers: Any) -> Ints:
+    """Numbers from 0 on, -1 where there is none."""
+    return np.asarray(numbers.cast("int64").fill_null(-1), dtype=np.int64)
 
 
 def kind_of(frame: Any) -> str | None:
