@@ -12,9 +12,10 @@ from ..policies import Policy
 BESIDE = ".encoder.json"  # where hsb kept the encoding before it was in the policy's file
 
 
-def save(policy: Policy, encoder: Encoder, path: Path) -> None:
+def save(policy: Policy, encoder: Encoder | None, path: Path) -> None:
     """Both in one file, whole or not at all."""
-    storage.write_atomically(path, with_encoder(storage.pack(policy), encoder))
+    packed = storage.pack(policy)
+    storage.write_atomically(path, packed if encoder is None else with_encoder(packed, encoder))
 
 
 def load(path: Path) -> tuple[Policy, Encoder | None]:

@@ -22,6 +22,10 @@ class Values(ABC):
         """The value of row t, as `Encoder.read` takes it; None where it is missing."""
 
     @abstractmethod
+    def missing(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+
+    @abstractmethod
     def take(self, rows: Any) -> "Values":
         """Some of the rows: a slice, indices or booleans."""
 
@@ -37,6 +41,9 @@ class Objects(Values):
 
     def at(self, t: int) -> Any:
         return self.values[t]
+
+    def missing(self) -> NDArray[np.bool_]:
+        return np.array([_is_missing(value) for value in self.values], dtype=np.bool_)
 
     def take(self, rows: Any) -> "Objects":
         return Objects([self.values[t] for t in np.arange(len(self.values))[rows].tolist()])
@@ -54,6 +61,9 @@ class Numbers(Values):
     def at(self, t: int) -> Any:
         value = self.given[t]
         return value.item() if isinstance(value, np.generic) else value
+
+    def missing(self) -> NDArray[np.bool_]:
+        return np.isnan(self.floats)
 
     def take(self, rows: Any) -> "Numbers":
         floats, given = self.floats[rows], self.given
@@ -92,6 +102,9 @@ class Words(Values):
         self.codes, self.words = codes, words
         self.hashes: dict[int, int] = {}
 
+    def missing(self) -> NDArray[np.bool_]:
+        return np.asarray(self.codes < 0)
+
     def take(self, rows: Any) -> "Words":
         some = Words(self.codes[rows], self.words)
         some.hashes = self.hashes
@@ -118,6 +131,9 @@ class Times(Values):
     def __init__(self, given: NDArray[Any], parts: dict[str, Floats]) -> None:
         self.given, self.parts = given, parts
 
+    def missing(self) -> NDArray[np.bool_]:
+        return np.isnat(self.given)
+
     def take(self, rows: Any) -> "Times":
         return Times(self.given[rows], {name: part[rows] for name, part in self.parts.items()})
 
@@ -126,6 +142,13 @@ class Times(Values):
 
     def __len__(self) -> int:
         return len(self.given)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return found(value)[0] == MISSING
+    except Unfit:
+        return False
 
 
 def values_of(given: Any) -> Values:

@@ -155,9 +155,7 @@ class ParquetFiles(Files):
         super().__init__(paths, columns.meaning)
         self.columns = columns
         for path in self.paths:
-            with damaged(path, "its columns cannot be read"), parquet(path) as file:
-                there = file.schema_arrow.names
-            require(columns.names, there, str(path))
+            require(columns.names, parquet_names(path), str(path))
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
         """A file that cannot be read to its end raises FileError."""
@@ -173,6 +171,12 @@ class ParquetFiles(Files):
                     table = _arrow(piece)
                 yield self.columns.rows(str(path), range(done + 1, done + 1 + len(piece)), table)
                 done += len(piece)
+
+
+def parquet_names(path: Path) -> list[str]:
+    """The names of a Parquet file's columns."""
+    with damaged(path, "its columns cannot be read"), parquet(path) as file:
+        return list(file.schema_arrow.names)
 
 
 def need(name: str) -> Any:
@@ -229,8 +233,7 @@ class Frame(Source):
             frame = need("pyarrow").Table.from_batches([frame])
         self.frame, self.columns, self.meaning = frame, columns, columns.meaning
         self.name = "table" if self.kind == "mapping" else type(frame).__name__
-        there = list(frame) if self.kind == "mapping" else frame.column_names if self.kind == "pyarrow" else list(frame.columns)
-        require(columns.names, there, self.name)
+        require(columns.names, frame_names(frame), self.name)
         if self.kind == "mapping" and len({len(frame[name]) for name in columns.names}) > 1:
             sizes = ", ".join(f"{quoted(name)} {len(frame[name])}" for name in columns.names)
             raise InputError(f"The columns of a table need the same length; given {sizes}.")
@@ -256,6 +259,14 @@ class Frame(Source):
             part = self.frame.slice(begin, end - begin)
             return {name: part[name].to_numpy() if part[name].dtype.is_numeric() else part[name].to_list() for name in names}
         return {name: self.frame[name][begin:end] for name in names}
+
+
+def frame_names(frame: Any) -> list[str]:
+    """The names of the columns of a table in memory."""
+    kind = kind_of(frame)
+    if kind == "pyarrow":
+        return list(frame.schema.names)
+    return list(frame) if kind == "mapping" else list(frame.columns)
 
 
 def _plain(series: Any) -> Column:
