@@ -1,7 +1,7 @@
 """A policy that a command makes for a log: which one, on which contexts, and how these are encoded for it."""
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -49,8 +49,9 @@ class Fresh:
 
     def make(self, log: logs.Log, policy: str | None = None) -> tuple[Policy, Encoder | None]:
         """A policy for the arms that the log's head has, and the encoding of contexts that it needs, fitted on the head."""
-        given, components, features = self._settings(policy)
+        said = {} if self.config is None else read_toml(self.config)
         with self._named():
+            given, components, features = self._settings(policy, said)
             kind = policy_kind(given["policy"])
         head = log.by_name().head(self.head)
         batches = list(head)  # which the head's rows bound
@@ -61,7 +62,8 @@ class Fresh:
         space = ONE_CELL
         if encoder is not None:
             encoder.fit(batches if is_named else head)
-            space = Box.unit(encoder.transform(batches[0].named if is_named else batches[0].contexts).shape[1])
+            first: Any = batches[0].named if is_named else batches[0].contexts
+            space = Box.unit(encoder.transform(first).shape[1])
         elif kind is not HSB and batches:
             space = Box.unit(max(1, batches[0].contexts.shape[1]))
         if features is not None:
@@ -75,7 +77,7 @@ class Fresh:
         """Errors name the file that the settings come from."""
         return nullcontext() if self.config is None else within(self.config.name)
 
-    def _settings(self, policy: str | None) -> tuple[dict[str, Any], int | None, Features | None]:
+    def _settings(self, policy: str | None, said: dict[str, Any]) -> tuple[dict[str, Any], int | None, Features | None]:
         """The policy's table, as in the files of `hsb run`; how many components; and features that are declared."""
         given: dict[str, Any] = {"policy": policy or "HSB"}
         components, features = self.components, None
@@ -84,7 +86,7 @@ class Fresh:
                 raise InputError(
                     "--config says policy, structure and depth itself. Leave out --policy, --structure and --depth."
                 )
-            given = {"policy": "HSB"} | read_toml(self.config)
+            given |= said
             components = given.pop("components", components)
             features = _features(given.pop("features", None))
             if isinstance(given.get("structure"), str | dict):
@@ -146,7 +148,7 @@ def _features(given: Any) -> Features | None:
             kind = kinds.get(str(settings.pop("kind", "")).lower())
             if kind is None:
                 raise InputError(f"kind: must be one of {', '.join(kinds)}; given {quoted(said)}.")
-            known_keys(settings, set(kind.__dataclass_fields__) - {"name"})
+            known_keys(settings, {field.name for field in fields(kind)})  # type: ignore[arg-type]
             try:
                 declared[name] = kind(**settings)
             except TypeError as error:

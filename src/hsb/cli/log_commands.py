@@ -23,6 +23,7 @@ from .fresh import POLICY, Fresh
 from .log_options import Json, SomeRows, Source
 from .policy_files import load, save, try_out
 from .training import Watched, report, told_training
+from .translate import in_options
 
 GO_ON = "A policy's file to go on from, or the name of one to begin with: HSB (the default), LinUCB, ..."
 CHECKPOINT = "File to keep the state in; a replay that was stopped goes on from it."
@@ -176,4 +177,4 @@ def _tell(as_json: bool, values: dict[str, Any], *lines: str, log: logs.Log | No
     """Print the values as JSON and nothing else; or the lines, and on stderr which lines of the log were skipped."""
     typer.echo(json.dumps(values, default=str) if as_json else "\n".join(lines))
     if not as_json and log is not None and len(log.problems):
-        Console(stderr=True).print(str(log.problems), markup=False, highlight=False, soft_wrap=True)
+        Console(stderr=True).print(in_options(str(log.problems)), markup=False, highlight=False, soft_wrap=True)

@@ -15,7 +15,7 @@ WORDS = {
     "Give the policy --low": "Give --low",
     "learning_rate must": "--learning-rate must",
     "learning_rate needs": "--learning-rate needs",
-    "hsb.logs.open": "hsb",
+    "outside='clip'": 'outside = "clip" in a --config file',
 }
 NAMES = "|".join(OPTIONS)
 LISTED = re.compile(rf"(?<![\w.-])({NAMES})=\[\.\.\.\]")

@@ -132,7 +132,7 @@ class Times(Values):
         self.given, self.parts = given, parts
 
     def missing(self) -> NDArray[np.bool_]:
-        return np.isnat(self.given)
+        return np.asarray(np.isnat(self.given))
 
     def take(self, rows: Any) -> "Times":
         return Times(self.given[rows], {name: part[rows] for name, part in self.parts.items()})

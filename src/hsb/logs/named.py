@@ -58,12 +58,11 @@ class Kinds:
 
     def table(self, columns: Mapping[str, Column], why: Why) -> Table:
         """The columns as features; rows with a value of another kind are noted."""
-        self.look(columns)
         made: dict[str, Values] = {}
         for name, column in columns.items():
             kind = self.known.get(name)
             if kind is None:
-                made[name] = Numbers(blank := np.full(len(why.number), np.nan), blank)  # nothing but missing values so far
+                made[name] = Numbers(blank := np.full(len(why.number), np.nan), blank)  # nothing but missing values
                 continue
             made[name], bad = READ[kind](column)
             if bad is not None and bad.any():
@@ -110,7 +109,7 @@ def _text_kind(values: Any) -> str | None:
         return CATEGORY if any(words) else None
     if all(word in TRUTHS or word in ("0", "1") for word in said) and any(word in TRUTHS for word in said):
         return FLAG
-    return NUMBER if np.isfinite(numbers(said)).mean() >= MOST else CATEGORY
+    return NUMBER if (~np.isnan(numbers(said))).mean() >= MOST else CATEGORY
 
 
 def _numbers(column: Column) -> tuple[Values, Bools | None]:

@@ -112,15 +112,16 @@ class Checked:
         """The rows that can be used; the others are reported, each with the first reason not to."""
         n = len(rows.arm)
         why = Why(n)
+        chances, values = numbers(rows.propensity), numbers(rows.value)
+        self._numeric("propensity", rows, rows.propensity, chances)
+        self._numeric(self._value, rows, rows.value, values)
         points = self._points(rows, why) if self.complete else np.empty((n, 0))
         named = (
             None if self.kinds is None else self.kinds.table(dict(zip(self.meaning.context, rows.context, strict=True)), why)
         )
-        chances = numbers(rows.propensity)
-        self._numeric("propensity", rows, rows.propensity, chances)
         why.note(np.isnan(chances), "the propensity is missing or not a number")
         why.note(~((chances > 0.0) & (chances <= 1.0)), "the propensity is not in (0, 1]")
-        rewards = self._rewards(rows, why)
+        rewards = self._rewards(values, why)
         seconds = np.full(n, np.nan)
         if rows.timestamp is not None:
             seconds, bad = times(rows.timestamp)
@@ -160,11 +161,13 @@ class Checked:
             why.note(bad, f"feature {quoted(name)} is missing" + " or not a finite number" * (not is_category))
         return points
 
-    def _rewards(self, rows: Rows, why: Why) -> Floats:
-        values, between = numbers(rows.value), self.meaning.loss_range
-        what = "reward" if between is None and not self.meaning.negative else "loss"
-        self._numeric(what, rows, rows.value, values)
-        why.note(~np.isfinite(values), f"the {what} is missing or not a finite number")
+    @property
+    def _value(self) -> str:
+        return "reward" if self.meaning.loss_range is None and not self.meaning.negative else "loss"
+
+    def _rewards(self, values: Floats, why: Why) -> Floats:
+        between = self.meaning.loss_range
+        why.note(~np.isfinite(values), f"the {self._value} is missing or not a finite number")
         if between is not None:
             low, high = between
             why.note(~((values >= low) & (values <= high)), f"the loss is not in [{low:g}, {high:g}]")

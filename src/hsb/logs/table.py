@@ -66,12 +66,13 @@ class RowLog(Log):
         yield from self._read(kinds, complete)
 
     def kinds(self, known: Mapping[str, str | None] = NOTHING) -> Kinds:
-        """What its features are, by what is known of them and by its first rows."""
+        """What its features are, by what is known of them and by its first rows; of one that is missing there, by the next that have it."""
         meaning = self.source.meaning
         kinds = Kinds({name: known.get(name) for name in meaning.context}, meaning.categories, untyped=meaning.is_untyped)
         for rows in self.source.rows(LOOKED, lambda problem: None):
             kinds.look(dict(zip(meaning.context, rows.context, strict=True)))
-            break
+            if len(kinds.known) == len(meaning.context):
+                break
         return kinds
 
     def _read(self, kinds: Kinds | None, complete: bool) -> Iterator[Batch]:
