@@ -50,7 +50,9 @@ def _row(at: Any, rows: int, what: str, bar: float, title: str, meaning: str) ->
 
 def _growth(at: Any, least: int, most: int) -> Row:
     few, many = at(least)["peak"], at(most)["peak"]
-    return Row(f"tables: peak memory, {most:,} rows", many, "MB", 1.2, few, f"{least:,} rows", note="growth with the log's length")
+    return Row(
+        f"tables: peak memory, {most:,} rows", many, "MB", 1.2, few, f"{least:,} rows", note="growth with the log's length"
+    )
 
 
 def measure(rows: int) -> dict[str, float]:

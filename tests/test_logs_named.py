@@ -8,6 +8,7 @@ import hsb
 import hsb.evaluate
 import hsb.logs
 from hsb.encode import PCA, Chain, Columns, MinMax, from_dict
+from hsb.features.design import spread
 from hsb.logs.named import Kinds
 from hsb.play.named import read_for
 
@@ -248,6 +249,17 @@ def test_columns_for_policies_that_take_numbers():
     assert chain(next(iter(log.by_name())).named).shape == (ROWS, 2)
     again = from_dict(chain.to_dict())
     assert np.array_equal(again(next(iter(log.by_name())).named), chain(next(iter(log.by_name())).named))
+
+
+def test_a_model_of_rewards_by_name():
+    """Of named features: ridge on columns spread out, better than on codes; a structure has no cells for them."""
+    log = hsb.logs.open(shop(ROWS, seed=1), **PARTS)
+    policy = trained(shop(ROWS))
+    with pytest.raises(hsb.InputError, match="takes features by name"):
+        hsb.evaluate.off_policy(policy, log, model=hsb.BinaryTree(depth=3))
+    table = next(iter(log.by_name())).named
+    assert spread(table).shape == (ROWS, 3 * 2 + 2 * 8) and np.isfinite(spread(table)).all()
+    assert np.array_equal(spread(table.take(slice(5, 9))), spread(table)[5:9])
 
 
 def test_replays_go_on_by_name(tmp_path):

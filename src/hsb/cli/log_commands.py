@@ -21,7 +21,7 @@ from ..policies import Policy
 from . import show
 from .fresh import POLICY, Fresh
 from .log_options import Json, SomeRows, Source
-from .policy_files import load, save, try_out
+from .policy_files import encoded_names, load, save, try_out
 from .training import Watched, report, told_training
 from .translate import in_options
 
@@ -130,8 +130,8 @@ def explain(
 ) -> None:
     """Print what a policy plays, as rules.
 
-    Parts of the space, the largest first; the arm played most in each, and how surely; which features matter. Of a policy made with a
-    horizon or a rate: its most probable mapping.
+    Parts of the space, the largest first; the arm played most in each, and how surely; which features matter. A policy that was trained
+    on a table speaks of its columns in their own units. Of a policy made with a horizon or a rate: its most probable mapping.
 
     Example: hsb explain policy.hsb --names age,spend --png policy.png
     """
@@ -140,7 +140,7 @@ def explain(
     policy, encoder = load(file)
     if (explain_itself := getattr(policy, "explain", None)) is None:
         raise InputError(f"{file} holds a policy of kind {type(policy).__name__}, which has no rules to print; HSB has.")
-    called = None if names is None else [name.strip() for name in names.split(",")]
+    called = encoded_names(encoder) if names is None else [name.strip() for name in names.split(",")]
     explanation = explain_itself(names=called, rules=rules, top=None if everything else TOP)
     if png is not None:
         storage.write_atomically(png, explanation_png(explanation))

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..errors import InputError, quoted
 from ..features.design import spread
+from ..features.tables import Table
 from ..logs import Batch
 from ..structures import Structure
 from ..types import Floats, Ints
@@ -106,6 +107,10 @@ class CellMeans(RewardModel):
         self.sums, self.rows = (np.zeros((FOLDS, 0, structure.leaves)) for _ in range(2))
 
     def _cells(self, contexts: Floats) -> Ints:
+        if isinstance(contexts, Table):
+            raise InputError(
+                "A structure as model= needs contexts that are numbers; this policy takes features by name. Leave model out."
+            )
         points, _ = self.structure.space.check(contexts)
         return self.structure.leaf(self.structure.space.to_unit(points))
 

@@ -259,7 +259,8 @@ class Frame(Source):
         if self.kind == "polars":
             part = self.frame.slice(begin, end - begin)
             return {name: part[name].to_numpy() if part[name].dtype.is_numeric() else part[name].to_list() for name in names}
-        return {name: self.frame[name][begin:end] for name in names}
+        parts = {name: self.frame[name][begin:end] for name in names}
+        return {name: _arrow_column(part) if hasattr(part, "to_pylist") else part for name, part in parts.items()}
 
 
 def frame_names(frame: Any) -> list[str]:
