@@ -27,6 +27,4 @@ def limited(words: float) -> Iterator[None]:
 def afford(words: float) -> None:
     """Refuse, before it is taken, memory that is out of all proportion to the file that asks for it; outside `limited`, nothing is."""
     if words > _words.get():
-        raise BudgetError(
-            f"what it describes needs {words * 8 / 2**20:,.0f} MB, and the file is too small to hold so much"
-        )
+        raise BudgetError(f"what it describes needs {words * 8 / 2**20:,.0f} MB, and the file is too small to hold so much")

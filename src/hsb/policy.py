@@ -49,6 +49,9 @@ class Policy(Kept):
     asked_again: ClassVar[tuple[str, ...]] = ()
     """What a file cannot hold and `hsb.load` must be given."""
 
+    learned_settings: ClassVar[tuple[str, ...]] = ()
+    """Those of its `settings` that learning changes."""
+
     def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
         if listed and Policy.kinds.get(cls.__name__, cls).__module__ == cls.__module__:  # a user's Uniform is not hsb's
@@ -336,6 +339,11 @@ class Policy(Kept):
     def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
         """Learn the scaled loss of an arm at the located context. `rounds` counts it only afterwards."""
         self._commit(self.update, self._context, index, loss, propensity)
+
+    @property
+    def named_columns(self) -> dict[str, str | None] | None:
+        """Of a policy that takes contexts by name: the features that it knows and what they are; of others None."""
+        return None
 
     def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
         """A whole table of contexts, checked, one row each, and how many were clipped."""

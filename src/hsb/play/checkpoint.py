@@ -186,11 +186,17 @@ def _policy(data: bytes, play: Play, at: Progressed, sums: Any) -> Policy:
     policy = storage.unpack(data, _asked(before))
     if type(policy) is not type(before) or policy.arms[: len(before.arms)] != before.arms:
         raise ValueError("it holds another policy")
-    if json.dumps(policy.settings(), sort_keys=True) != json.dumps(before.settings(), sort_keys=True):
+    if _fixed(policy) != _fixed(before):
         raise ValueError("it holds another policy")
     if policy.rounds != before.rounds + matched:
         raise ValueError("its policy has learned another number of rounds")
     return policy
+
+
+def _fixed(policy: Policy) -> str:
+    """The settings that learning does not change."""
+    fixed = {name: value for name, value in policy.settings().items() if name not in policy.learned_settings}
+    return json.dumps(fixed, sort_keys=True)
 
 
 def _asked(policy: Policy) -> dict[str, Any]:

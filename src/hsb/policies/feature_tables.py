@@ -19,9 +19,14 @@ CHUNK = 1024  # rows encoded at once
 class FeatureTables(OneFeature, listed=False):
     """A policy with an encoder, on many rows."""
 
+    learned_settings = ("encoder", "first_slots", "arm_features")
     _due = property(lambda self: 0, lambda self, rounds: None)  # always: an encoder observes every round
     _raws: tuple[int, Floats] = (0, np.empty((0, 0)))
     """Raw rows that are being learned, and how many rounds had been when they were begun."""
+
+    @property
+    def named_columns(self) -> dict[str, str | None] | None:
+        return self.encoder.named_columns
 
     def _parts(self, points: Any, n: int) -> Any:
         """Cut rows where the encoder changes: (start, stop, raw rows), or (row, row + 1, None) for one that has something new."""
