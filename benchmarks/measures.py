@@ -11,6 +11,7 @@ from features import feature_rows
 from logs import log_rows
 from report import Row
 from rivals import rivals
+from tables import table_rows
 from timing import DATA, generator, least, noise, policy, rate, simulate_ns, step_ns, warm_simulate_ns
 from yardstick import Yardstick, check, compiler
 
@@ -59,6 +60,7 @@ def measures(effort: Effort) -> Iterator[tuple[str, Callable[[], Row]]]:
     yield from rivals(effort.rounds, effort.repeats)
     yield from feature_rows(effort.steps * 4, effort.steps // 5, effort.repeats)
     yield from log_rows(effort.visits)
+    yield from table_rows(tuple(visits // 10 for visits in effort.visits))
     yield "import", partial(importing, effort)
     yield "first decision", partial(first_decision, effort)
     for name, depth, bar in (("a tree", 10, 8.0), ("a deep tree", 52, None)):

@@ -4,6 +4,7 @@ import default
 import growth
 import measures
 import pytest
+import tables
 import timing
 
 import hsb
@@ -63,3 +64,15 @@ def test_what_is_timed_runs():
     first, again = (timing.policy(tree, 2, 0.1, seed=4).decide([0.1, 0.2], u=u) for u in (None, timing.generator(4).random()))
     assert (first.arm, first.propensity) == (again.arm, again.propensity)
     assert all(sweep.sizes for sweep in growth.sweeps(True))
+
+
+def test_the_table_that_is_timed():
+    """Twenty columns of four kinds, some with missing values; read and learned."""
+    pytest.importorskip("pyarrow")
+    made = tables.columns(1000, seed=0)
+    log = hsb.logs.open(made, **tables.PARTS)
+    kinds = list(log.kinds().known.values())
+    assert (len(kinds), kinds.count("number"), kinds.count("category"), kinds.count("flag")) == (20, 12, 5, 3)
+    assert log.by_name().count() == 1000 and sum(column.null_count > 0 for column in list(made.values())[:20]) == 7
+    found = tables.run(500)
+    assert found["places"] > 30 and found["read"] > 0 and found["train"] > 0

@@ -7,7 +7,7 @@ import pytest
 
 import hsb
 import hsb.logs
-from hsb.encode import PCA, Chain, Encoder, Hashed, MinMax, Ordinal, Quantiles, from_dict
+from hsb.encode import PCA, Chain, Columns, Encoder, Hashed, MinMax, Ordinal, Quantiles, from_dict
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(500, 6)) @ RNG.normal(size=(6, 6)) + 100.0
@@ -73,6 +73,7 @@ def fitted():
         "Ordinal": Ordinal([1, 4]).fit(ROWS),
         "Hashed": Hashed(64, seed=3).fit(ROWS),
         "Chain": Chain(PCA(1), MinMax(), Quantiles()).fit(ROWS),
+        "Columns": Columns().fit(ROWS),
     }
 
 
@@ -88,11 +89,12 @@ def test_every_encoder_survives_as_plain_data(kind):
 def test_bad_input_changes_nothing(kind):
     encoder = fitted()[kind]
     before = json.dumps(encoder.to_dict())
-    for bad in (ROWS[:1], [[np.nan] * 6] * 3, [ROWS, ROWS[:, :2]], "text", np.zeros((0, 6))):
+    missing = [] if kind == "Columns" else [[[np.nan] * 6] * 3]  # which Columns takes
+    for bad in (ROWS[:1], *missing, [ROWS, ROWS[:, :2]], "text", np.zeros((0, 6))):
         with pytest.raises(hsb.InputError):
             encoder.fit(bad)
         assert json.dumps(encoder.to_dict()) == before
-    for bad in (ROWS[:, :2], [[np.inf] * 6], np.zeros((2, 2, 2))):
+    for bad in (ROWS[:, :2], *([[[np.inf] * 6]] if missing else []), np.zeros((2, 2, 2))):
         with pytest.raises(hsb.InputError):
             encoder.transform(bad)
 

@@ -336,3 +336,24 @@ def test_a_sample_of_many_rows_has_all_parts_of_the_log(monkeypatch):
     assert offered.all() and len(arm) == len(number)
     fit = opened(table, "estimate", rows=512).logger
     assert fit.rows == len(number) and fit.gain > 0.02
+
+
+def test_mixed_columns_with_missing_values():
+    """Estimates of a log read by name are off by 0.03 on average (uniform: by 0.16), though a fifth of the ages are missing."""
+    rng = np.random.default_rng(0)
+    n = 5000
+    country = rng.integers(0, 3, n)
+    scores = np.column_stack([1.5 * (country == 0), 0.0 * country, 1.0 * (country == 2)])
+    P = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    arm = (P.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
+    table = {
+        "country": [["FR", "DE", "US"][k] for k in country],
+        "shown": [ARMS[k] for k in arm],
+        "click": rng.integers(0, 2, n),
+    }
+    table["age"] = [None if rng.random() < 0.2 else int(rng.integers(18, 80)) for _ in range(n)]
+    log = hsb.logs.open(table, arm="shown", propensity="estimate", reward="click")
+    assert sorted(log.arms) == ARMS and log.logger.rows == n and log.logger.gain > 0.05
+    found, true = np.concatenate([batch.propensity for batch in log.by_name()]), P[np.arange(n), arm]
+    assert np.abs(found - true).mean() < 0.035 < 0.15 < np.abs(1.0 / 3.0 - true).mean()
+    assert hsb.learn_from(hsb.HSB(arms=log.arms, seed=0), log) == n

@@ -23,6 +23,7 @@ from . import show
 from .bounds import bounds
 from .log_commands import convert, evaluate, explain, replay, train
 from .options import flat
+from .translate import in_options
 from .warmup import warmup
 
 USAGE: type[Exception] = typer.BadParameter.__bases__[0]  # the parser's own errors: it does not name their class
@@ -137,7 +138,7 @@ def start(arguments: list[str]) -> int:
         said = error.format_message() if hasattr(error, "format_message") else str(error)
         return _fail(f"{said.rstrip('.')}. See hsb --help." if said else "see hsb --help.", 2)
     except (InputError, FileError, PartFailed) as error:
-        return _fail(str(error), 2 if not isinstance(error, PartFailed) else 1)
+        return _fail(in_options(str(error)), 2 if not isinstance(error, PartFailed) else 1)
     except OSError as error:
         return _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.", 2)
     except (KeyboardInterrupt, typer.Abort):

@@ -18,18 +18,22 @@ from ..explain.words import told
 from ..play import learn_from
 from ..play import replay as replay_log
 from ..plot import explanation_png
+from ..policies import Policy
 from . import show
-from .log_options import Fresh, Json, SomeRows, Source
-from .policy_files import load, save, try_out
+from .fresh import POLICY, Fresh
+from .log_options import Json, SomeRows, Source
+from .policy_files import encoded_names, load, save, try_out
+from .training import Watched, report, told_training
+from .translate import in_options
 
-GO_ON = "A policy's file to go on from; by default a fresh HSB on a binary tree."
+GO_ON = "A policy's file to go on from, or the name of one to begin with: HSB (the default), LinUCB, ..."
 CHECKPOINT = "File to keep the state in; a replay that was stopped goes on from it."
 
 
 def replay(
     source: SomeRows,
     fresh: Fresh,
-    policy: Annotated[Path | None, Option(help=GO_ON)] = None,
+    policy: Annotated[str | None, Option(help=GO_ON)] = None,
     checkpoint: Annotated[Path | None, Option(help=CHECKPOINT)] = None,
     every: Annotated[int, Option(min=1, help="Rows between checkpoints.")] = 1_000_000,
     as_json: Json = False,
@@ -39,12 +43,15 @@ def replay(
     The policy decides on every event; where it chooses the arm that was shown, it learns from what came of it.
     Logs that were not drawn uniformly are thinned by their propensities first; where that leaves little, a warning says what to do.
 
+    Of a table the policy takes the columns by name, mixed, with missing values; --structure, --depth or --components ask for HSB on
+    cells of encoded contexts instead.
+
     Example: hsb replay ydata-fp-td-clicks-v2_0.20111002.gz --format yahoo-r6b --depth 10 --json
     """
     if checkpoint is not None:
         try_out(checkpoint)
     log = source.open()
-    player, encoder = fresh.make(log) if policy is None else load(policy)
+    player, encoder = fresh.make(log, policy) if policy is None or _is_name(policy) else load(Path(policy))
     started = time.monotonic()
     keep: dict[str, Any] = {"checkpoint": checkpoint, "every": every}
     with show.rows("replay", quiet=as_json) as progress:
@@ -69,27 +76,29 @@ def train(
     source: SomeRows,
     fresh: Fresh,
     out: Annotated[Path, Option(help="File for the policy, with the encoding of contexts in it.")],
+    policy: Annotated[str | None, Option(help=POLICY)] = None,
     as_json: Json = False,
 ) -> None:
     """Make a policy from a log.
 
-    It learns from every decision in the log, with the propensity that it was made with. The encoding of contexts is fitted
-    on the first rows and kept in the policy's file. Keep some rows to evaluate it on: --rows.
+    It learns from every decision in the log, with the propensity that it was made with. Of a table it takes the columns by name, mixed,
+    with missing values; what they hold is found out, and is in the policy's file. Keep some rows to evaluate it on: --rows.
 
-    Example: hsb train clicks.parquet --rows 1000000 --out policy.hsb
+    Reported are the rows used, the columns with their kinds, how often the policy would play what was shown, and its first rules.
+
+    Example: hsb train shop.csv --arm shown --propensity p --reward click --rows 1000000 --out policy.hsb
     """
     try_out(out)
     log = source.open()
-    policy, encoder = fresh.make(log)
-    try_out(out, len(storage.pack(policy)))  # it will not become smaller
-    started = time.monotonic()
+    made, encoder = fresh.make(log, policy)
+    try_out(out, len(storage.pack(made)))  # it will not become smaller
+    started, watched = time.monotonic(), Watched(log)
     with show.rows("train", quiet=as_json) as progress:
-        learned = learn_from(policy, log, context=encoder, progress=progress)
-    save(policy, encoder, out)
-    values: dict[str, Any] = {"learned": learned, "arms": len(policy.arms), "skipped": len(log.problems)}
-    values |= {"policy": str(out), "seconds": time.monotonic() - started}
-    said = f"{learned:,} decisions learned, {len(policy.arms)} arms; the policy, with its encoding of contexts:"
-    _tell(as_json, values, said, str(out), log=log)
+        learned = learn_from(made, watched, context=encoder, progress=progress)
+    seconds = time.monotonic() - started
+    save(made, encoder, out)
+    values = report(made, encoder, watched, learned, seconds) | {"policy": str(out)}
+    _tell(as_json, values, *told_training(values), f"the policy, with all that it knows of the columns: {out}", log=log)
 
 
 def evaluate(
@@ -124,8 +133,8 @@ def explain(
 ) -> None:
     """Print what a policy plays, as rules.
 
-    Parts of the space, the largest first; the arm played most in each, and how surely; which features matter. Of a policy made with a
-    horizon or a rate: its most probable mapping.
+    Parts of the space, the largest first; the arm played most in each, and how surely; which features matter. A policy that was trained
+    on a table speaks of its columns in their own units. Of a policy made with a horizon or a rate: its most probable mapping.
 
     Example: hsb explain policy.hsb --names age,spend --png policy.png
     """
@@ -134,7 +143,7 @@ def explain(
     policy, encoder = load(file)
     if (explain_itself := getattr(policy, "explain", None)) is None:
         raise InputError(f"{file} holds a policy of kind {type(policy).__name__}, which has no rules to print; HSB has.")
-    called = None if names is None else [name.strip() for name in names.split(",")]
+    called = encoded_names(encoder) if names is None else [name.strip() for name in names.split(",")]
     explanation = explain_itself(names=called, rules=rules, top=None if everything else TOP)
     if png is not None:
         storage.write_atomically(png, explanation_png(explanation))
@@ -162,6 +171,11 @@ def convert(
     _tell(as_json, values, f"{done.rows:,} rows written to {out}; {done.problems}", logger=done.logger)
 
 
+def _is_name(policy: str) -> bool:
+    """Is it the name of a kind of policy, and no file?"""
+    return policy in Policy.kinds or (":" in policy and not Path(policy).exists())
+
+
 def _warned(warnings: Iterable[str]) -> list[str]:
     return [f"Warning: {warning}" for warning in warnings]
 
@@ -178,4 +192,4 @@ def _tell(
         values, lines = values | {"logger": logger.to_dict()}, (*lines, str(logger))
     typer.echo(json.dumps(values, default=str) if as_json else "\n".join(lines))
     if not as_json and log is not None and len(log.problems):
-        Console(stderr=True).print(str(log.problems), markup=False, highlight=False, soft_wrap=True)
+        Console(stderr=True).print(in_options(str(log.problems)), markup=False, highlight=False, soft_wrap=True)

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from .. import encode, storage
-from ..encode import Encoder
+from ..encode import PCA, Chain, Columns, Encoder
 from ..encode.files import with_encoder
 from ..errors import FileError, InputError
 from ..policies import Policy
@@ -12,9 +12,10 @@ from ..policies import Policy
 BESIDE = ".encoder.json"  # where hsb kept the encoding before it was in the policy's file
 
 
-def save(policy: Policy, encoder: Encoder, path: Path) -> None:
+def save(policy: Policy, encoder: Encoder | None, path: Path) -> None:
     """Both in one file, whole or not at all."""
-    storage.write_atomically(path, with_encoder(storage.pack(policy), encoder))
+    packed = storage.pack(policy)
+    storage.write_atomically(path, packed if encoder is None else with_encoder(packed, encoder))
 
 
 def load(path: Path) -> tuple[Policy, Encoder | None]:
@@ -25,6 +26,20 @@ def load(path: Path) -> tuple[Policy, Encoder | None]:
         why = f"{other} lies beside {path} and does not say to which policy it belongs"
         raise FileError(f"{why}. Train again, which keeps both in one file; or remove it, to use contexts as they are.")
     return policy, encoder
+
+
+def encoded_names(encoder: Encoder | None) -> list[str] | None:
+    """What the contexts of a policy are called that an encoding makes of a table's columns; None where nothing is known of them.
+
+    >>> from hsb.encode import Chain, Columns, MinMax, PCA
+    >>> shop = {"age": [31, 33, 40], "member": [True, False, True]}
+    >>> encoded_names(Chain(Columns(), MinMax()).fit(shop)), encoded_names(Chain(Columns(), PCA(1), MinMax()).fit(shop))
+    (['age', 'member'], ['component 1'])
+    """
+    steps = encoder.steps if isinstance(encoder, Chain) else (encoder,)
+    if components := [step.components for step in steps if isinstance(step, PCA)]:
+        return [f"component {k + 1}" for k in range(components[-1])]
+    return steps[0].names if isinstance(steps[0], Columns) else None
 
 
 def try_out(path: Path, size: int = 0) -> None:

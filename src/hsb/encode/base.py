@@ -36,6 +36,11 @@ class Encoder(ABC):
     def fit(self, head: Head) -> Self:
         """Learn from the head, in bounded memory. What was learned before is forgotten; where the head is refused, nothing changes."""
 
+    @property
+    def named_columns(self) -> dict[str, str | None] | None:
+        """Of an encoder that takes columns by name: those that it was fitted on and what they are; of others None."""
+        return None
+
     def transform(self, rows: ArrayLike) -> Floats:
         """Contexts (n, d') for rows of features (n, d). Only `clipped` may change."""
         if not self.features:
@@ -46,6 +51,10 @@ class Encoder(ABC):
         return self._transform(table)
 
     __call__ = transform  # so that an encoder can be given as `context=` of `hsb.replay`
+
+    def parts(self, head: Any) -> Iterable[Any]:
+        """The tables of a head as `transform` takes them."""
+        return tables(head)
 
     def to_dict(self) -> dict[str, Any]:
         """The encoder as plain data, for JSON: its class, its settings and what it learned."""

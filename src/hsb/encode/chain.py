@@ -1,12 +1,13 @@
 """Encoders one after the other."""
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 from ..errors import InputError, quoted
 from ..types import Floats
-from .base import Encoder, Head, from_dict, tables
+from .base import Encoder, Head, from_dict
+from .columns import Columns
 
 
 class Chain(Encoder):
@@ -44,12 +45,28 @@ class Chain(Encoder):
         fitted = []
         for step in self.steps:
             fitted.append(copy.copy(step).fit(seen))
-            seen = _Through(seen, fitted[-1].transform)
+            seen = _Through(seen, fitted[-1])
         for step, twin in zip(self.steps, fitted, strict=True):
             step.__dict__.update(twin.__dict__)
         self.features = self.steps[0].features
         self.clipped = 0
         return self
+
+    @property
+    def named_columns(self) -> dict[str, str | None] | None:
+        return self.steps[0].named_columns
+
+    def parts(self, head: Any) -> Iterable[Any]:
+        return self.steps[0].parts(head)
+
+    def transform(self, rows: Any) -> Floats:
+        if not isinstance(self.steps[0], Columns):
+            return super().transform(rows)
+        for step in self.steps:
+            rows = step.transform(rows)
+        return rows  # type: ignore[no-any-return]
+
+    __call__ = transform
 
     def _transform(self, table: Floats) -> Floats:
         table = self.steps[0]._transform(table)  # which has been checked
@@ -68,10 +85,10 @@ class Chain(Encoder):
 
 
 class _Through:
-    """A head as it comes out of a function, table by table, each time it is iterated over."""
+    """A head as it comes out of an encoder, table by table, each time it is iterated over."""
 
-    def __init__(self, head: Head, function: Callable[[Floats], Floats]) -> None:
-        self.head, self.function = head, function
+    def __init__(self, head: Head, step: Encoder) -> None:
+        self.head, self.step = head, step
 
     def __iter__(self) -> Iterator[Floats]:
-        return map(self.function, tables(self.head))
+        return map(self.step.transform, self.step.parts(self.head))

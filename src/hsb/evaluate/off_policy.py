@@ -10,13 +10,14 @@ from ..arguments import function, is_number, listed, whole
 from ..errors import InputError, quoted
 from ..logs import Batch, Log
 from ..logs.log import check_log, each_batch
+from ..play.named import Context, own_contexts, read_for
 from ..policies import Policy
 from ..structures import Structure
 from ..types import Floats
 from .estimators import ESTIMATORS, WITH_CLIP, WITH_MODEL
 from .off_policy_result import OffPolicy
 from .reading import Reading
-from .reward_models import FOLDS, Given, RewardModel, reward_model
+from .reward_models import FOLDS, Given, RewardModel, log_features, reward_model
 
 Told = Callable[[int, int | None], None]
 
@@ -63,12 +64,13 @@ def off_policy(
     fitted = reward_model(model) if wanted & set(WITH_MODEL) else None
     needs_clip = bool(wanted & set(WITH_CLIP))
     to_fit = fitted if fitted is not None and fitted.fits else None
+    total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
+    log = read_for(log, [policy], context)
     if to_fit is not None or (needs_clip and clip is None):
-        rows = _first_reading(log, context, to_fit)
+        rows = _first_reading(policy, log, context, to_fit)
         clip = math.sqrt(max(rows, 1)) if clip is None else clip
     reading = Reading(policy, fitted, clip if needs_clip else None)
-    total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
-    for batch, contexts in _read(log, context):
+    for batch, contexts in _read(policy, log, context):
         reading.add(batch, contexts)
         if progress is not None:
             progress(reading.seen, total)
@@ -92,17 +94,18 @@ def _checked(policy: Any, log: Any, estimators: Any, clip: Any, seed: Any) -> tu
     return chosen
 
 
-def _read(log: Iterable[Batch], context: Callable[[Floats], Any] | None) -> Iterator[tuple[Batch, Any]]:
+def _read(policy: Policy, log: Iterable[Batch], context: Context) -> Iterator[tuple[Batch, Any]]:
     for batch in each_batch("off_policy", log):
         if len(batch):
-            yield batch, batch.contexts if context is None else context(batch.contexts)
+            yield batch, own_contexts(policy, batch, context)
 
 
-def _first_reading(log: Iterable[Batch], context: Callable[[Floats], Any] | None, fitted: RewardModel | None) -> int:
+def _first_reading(policy: Policy, log: Iterable[Batch], context: Context, fitted: RewardModel | None) -> int:
     rows = 0
-    for batch, contexts in _read(log, context if fitted is not None else None):
+    for batch, contexts in _read(policy, log, context):
         if fitted is not None:
-            fitted.add(batch.contexts, contexts, batch.arm, batch.reward, np.arange(rows, rows + len(batch)) % FOLDS)
+            features, fold = log_features(fitted, batch), np.arange(rows, rows + len(batch)) % FOLDS
+            fitted.add(features, contexts, batch.arm, batch.reward, fold)
         rows += len(batch)
     if fitted is not None and rows:
         fitted.finish()

@@ -14,7 +14,7 @@ from ..policies import Policy
 from .distributions import distributions
 from .estimators import COLUMN, WITH_CLIP, allowance, terms
 from .off_policy_result import Estimate, Kind, OffPolicy
-from .reward_models import FOLDS, RewardModel
+from .reward_models import FOLDS, RewardModel, log_features
 from .soundness import ADVICE, ESTIMATED, RARE, Weighing, Weights
 from .tallies import Tally, draws, studentised
 from .wagers import Wagers
@@ -68,7 +68,7 @@ class Reading:
         used = playable & known
         d = q = None
         if self.fitted is not None:
-            rewards = np.clip(self.fitted.predict(batch.contexts, contexts, fold, batch.arms), low, high)
+            rewards = np.clip(self.fitted.predict(log_features(self.fitted, batch), contexts, fold, batch.arms), low, high)
             d, q = (table * rewards).sum(axis=1)[used], rewards[np.arange(n), batch.arm][used]
         chance, propensity, reward = table[np.arange(n), batch.arm][used], batch.propensity[used], batch.reward[used]
         w = chance / propensity

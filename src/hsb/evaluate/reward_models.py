@@ -6,6 +6,9 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 
 from ..errors import InputError, quoted
+from ..features.design import spread
+from ..features.tables import Table
+from ..logs import Batch
 from ..structures import Structure
 from ..types import Floats, Ints
 
@@ -104,6 +107,10 @@ class CellMeans(RewardModel):
         self.sums, self.rows = (np.zeros((FOLDS, 0, structure.leaves)) for _ in range(2))
 
     def _cells(self, contexts: Floats) -> Ints:
+        if isinstance(contexts, Table):
+            raise InputError(
+                "A structure as model= needs contexts that are numbers; this policy takes features by name. Leave model out."
+            )
         points, _ = self.structure.space.check(contexts)
         return self.structure.leaf(self.structure.space.to_unit(points))
 
@@ -163,6 +170,11 @@ def reward_model(model: Structure | Given | None) -> RewardModel:
         return GivenModel(model)
     needed = "None (ridge), a structure (averages of its cells) or a function (features, arms) -> rewards"
     raise InputError(f"model must be {needed}; given {quoted(model)}.")
+
+
+def log_features(model: RewardModel, batch: Batch) -> Floats:
+    """The features of a batch as a model of rewards sees them: a ridge sees features by name spread out (`features/design.py`)."""
+    return spread(batch.named) if batch.named is not None and isinstance(model, Ridge) else batch.contexts
 
 
 def _without(by_fold: Floats) -> Floats:

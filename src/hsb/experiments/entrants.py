@@ -8,7 +8,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, Protocol
 
 from ..errors import InputError, quoted
 from ..policies import Policy
@@ -38,7 +38,19 @@ def world(given: Plain) -> Problem:
     return made
 
 
-def structure(given: Plain, problem: Problem) -> Structure:
+class Ground(Protocol):
+    """What a policy is made for: arms, by number or name, and the space of its contexts. A problem is one."""
+
+    @property
+    def arms(self) -> Any:
+        """How many, or which."""
+
+    @property
+    def space(self) -> Any:
+        """Where contexts lie."""
+
+
+def structure(given: Plain, problem: Ground) -> Structure:
     """A structure from {"kind": ..., its arguments}, over the contexts of the problem.
 
     >>> structure({"kind": "BinaryTree", "depth": 3}, world({"name": "two-features"})).space
@@ -53,31 +65,55 @@ def structure(given: Plain, problem: Problem) -> Structure:
     return made
 
 
-def entrant(given: Plain, problem: Problem, rounds: int) -> Callable[[int], Policy]:
+def entrant(given: Plain, problem: Ground, rounds: int, *, bare: bool = False) -> Callable[[int], Policy]:
     """Makes the policy {"policy": ..., "structure": ..., its settings} from a seed. `horizon` may be true: the rounds to be played.
+
+    `bare`: those that can do without a structure need none: HSB, and LinUCB, which then takes as many numbers as the space has features.
 
     >>> tree = {"kind": "BinaryTree", "depth": 2}
     >>> entrant({"policy": "SExp3", "structure": tree, "horizon": True}, world({"name": "stationary"}), 1000)(0).horizon
     1000.0
     """
     settings = dict(given)
-    plain = [name for name, kind in Policy.kinds.items() if _needed(kind) <= NEEDED]
-    kind = _kind("policy", settings.pop("policy", None), Policy, plain)
+    kind = policy_kind(settings.pop("policy", None))
     where = settings.pop("structure", None)
     if settings.get("horizon") is True:
         settings["horizon"] = rounds
-    if isinstance(settings.get("loss_range"), list):
-        settings["loss_range"] = tuple(settings["loss_range"])
-    takes_structure = next(iter(inspect.signature(kind).parameters), "") in ("structure", "features")
-    if takes_structure and where is None:
+    for name in ("loss_range", "reward_range"):
+        if isinstance(settings.get(name), list):
+            settings[name] = tuple(settings[name])
+    takes = needs_structure(kind)
+    if takes and where is None and (not bare or takes == "always"):
         raise InputError("structure: is missing.")
-    first = [structure(where, problem)] if takes_structure else []
+    first: list[Any] = [structure(where, problem)] if takes and where is not None else []
+    if takes == "features" and not first:
+        first = [problem.space.features]
 
     def make(seed: int) -> Policy:
         made: Policy = _made(kind, settings, *first, arms=problem.arms, seed=seed)
         return made
 
     return make
+
+
+def needs_structure(kind: Any) -> Literal["", "always", "perhaps", "features"]:
+    """Does a policy take a structure: never, always, perhaps, or instead a number of features?
+
+    >>> from hsb.policies import HSB, Exp3, LinUCB, TreeThompson
+    >>> [needs_structure(kind) for kind in (Exp3, TreeThompson, HSB, LinUCB)]
+    ['', 'always', 'perhaps', 'features']
+    """
+    name, first = next(iter(inspect.signature(kind).parameters.items()), ("", None))
+    if name == "features":
+        return "features"
+    if name != "structure" or first is None:
+        return ""
+    return "perhaps" if first.default is None else "always"
+
+
+def policy_kind(name: Any) -> Any:
+    """The class of a policy that can be made from settings, by its name or as "module:Class"."""
+    return _kind("policy", name, Policy, [each for each, kind in Policy.kinds.items() if _needed(kind) <= NEEDED])
 
 
 def table(value: Any, key: str | None = None) -> Plain:

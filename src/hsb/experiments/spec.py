@@ -38,10 +38,17 @@ def read(path: Path) -> dict[str, Any]:
 
     A wrong key, value or column is an InputError of one line that names it; nothing has been run then.
     """
+    given = read_toml(path)
+    with within(path.name):
+        return _checked(given, path)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file says; InputError of one line where it is none."""
     if path.exists() and not path.is_file():
         raise InputError(f"Cannot read {quoted(str(path))}: it is not a file.")
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except RecursionError:
         raise InputError(f"{path.name} is not TOML that can be read: its values are nested too deeply.") from None
     except ValueError as error:
@@ -50,8 +57,6 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(f"{path.name} is not TOML: {error}.") from None
     except OSError as error:
         raise InputError(f"Cannot read {quoted(str(path))}: {error.strerror}.") from None
-    with _within(path.name):
-        return _checked(given, path)
 
 
 def _checked(given: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -63,12 +68,12 @@ def _checked(given: dict[str, Any], path: Path) -> dict[str, Any]:
         raise InputError(f"title: must be text; given {spec['title']!r}.")
     problem: Problem
     if "file" in given:
-        with _within("file"):
+        with within("file"):
             spec["file"] = _file(table(given["file"]), path.parent)
             problem = losses = Losses(spec["file"])
             given = {"rounds": len(losses.contexts)} | given
     else:
-        with _within("problem"):
+        with within("problem"):
             asked = table(given["problem"], "name")
             problem = world(asked)
             spec["problem"] = asked if ":" in asked["name"] else problem.to_dict()
@@ -76,7 +81,7 @@ def _checked(given: dict[str, Any], path: Path) -> dict[str, Any]:
         spec[name] = whole(name, given.get(name, default), 0 if name == "seed" else 1, MOST[name])
     if isinstance(problem, Losses) and spec["rounds"] > len(problem.contexts):
         raise InputError(f"rounds: the file has {len(problem.contexts):,} rows; given {spec['rounds']:,}.")
-    with _within("structure"):
+    with within("structure"):
         spec["structure"] = table(given.get("structure", {"kind": "BinaryTree", "depth": 10}), "kind")
         structure(spec["structure"], problem)
     spec["policies"] = dict(_policies(given, spec, problem))
@@ -91,10 +96,10 @@ def _policies(given: dict[str, Any], spec: dict[str, Any], problem: Problem) -> 
     labels = set()
     for i, each in enumerate(listed):
         settings = dict(each)
-        with _within(f"policies[{i}]"):
+        with within(f"policies[{i}]"):
             label = str(settings.pop("label", settings.get("policy", "")))
             if "structure" in settings:
-                with _within("structure"):
+                with within("structure"):
                     settings["structure"] = table(settings["structure"], "kind")
                     structure(settings["structure"], problem)
             problem.check(entrant({"structure": spec["structure"]} | settings, problem, spec["rounds"])(0))
@@ -134,7 +139,14 @@ def _own_classes(data: Any) -> Iterator[str]:
 
 
 @contextmanager
-def _within(where: str) -> Iterator[None]:
+def within(where: str) -> Iterator[None]:
+    """Errors say where they come from.
+
+    >>> with within("policies[0]"):
+    ...     raise InputError("policy: is missing.")
+    Traceback (most recent call last):
+    hsb.errors.InputError: policies[0]: policy: is missing.
+    """
     try:
         yield
     except InputError as error:

@@ -22,6 +22,14 @@ class Values(ABC):
         """The value of row t, as `Encoder.read` takes it; None where it is missing."""
 
     @abstractmethod
+    def missing(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+
+    @abstractmethod
+    def take(self, rows: Any) -> "Values":
+        """Some of the rows: a slice, indices or booleans."""
+
+    @abstractmethod
     def __len__(self) -> int: ...
 
 
@@ -33,6 +41,12 @@ class Objects(Values):
 
     def at(self, t: int) -> Any:
         return self.values[t]
+
+    def missing(self) -> NDArray[np.bool_]:
+        return np.array([_is_missing(value) for value in self.values], dtype=np.bool_)
+
+    def take(self, rows: Any) -> "Objects":
+        return Objects([self.values[t] for t in np.arange(len(self.values))[rows].tolist()])
 
     def __len__(self) -> int:
         return len(self.values)
@@ -48,8 +62,35 @@ class Numbers(Values):
         value = self.given[t]
         return value.item() if isinstance(value, np.generic) else value
 
+    def missing(self) -> NDArray[np.bool_]:
+        return np.isnan(self.floats)
+
+    def take(self, rows: Any) -> "Numbers":
+        floats, given = self.floats[rows], self.given
+        if given is self.floats:
+            given = floats
+        elif isinstance(given, np.ndarray):
+            given = given[rows]
+        else:
+            given = [given[t] for t in np.arange(len(given))[rows].tolist()]
+        return Numbers(floats, given, self.kind or NUMBER)
+
     def __len__(self) -> int:
         return len(self.floats)
+
+
+class Flags(Numbers):
+    """True, False and what is missing: 1, 0 and NaN."""
+
+    def __init__(self, floats: Floats) -> None:
+        super().__init__(floats, floats, FLAG)
+
+    def at(self, t: int) -> Any:
+        value = self.floats[t]
+        return None if value != value else bool(value)
+
+    def take(self, rows: Any) -> "Flags":
+        return Flags(self.floats[rows])
 
 
 class Words(Values):
@@ -60,6 +101,14 @@ class Words(Values):
     def __init__(self, codes: Ints, words: list[str]) -> None:
         self.codes, self.words = codes, words
         self.hashes: dict[int, int] = {}
+
+    def missing(self) -> NDArray[np.bool_]:
+        return np.asarray(self.codes < 0)
+
+    def take(self, rows: Any) -> "Words":
+        some = Words(self.codes[rows], self.words)
+        some.hashes = self.hashes
+        return some
 
     def hash(self, code: int) -> int:
         """`columns.stable` of a word."""
@@ -82,11 +131,24 @@ class Times(Values):
     def __init__(self, given: NDArray[Any], parts: dict[str, Floats]) -> None:
         self.given, self.parts = given, parts
 
+    def missing(self) -> NDArray[np.bool_]:
+        return np.asarray(np.isnat(self.given))
+
+    def take(self, rows: Any) -> "Times":
+        return Times(self.given[rows], {name: part[rows] for name, part in self.parts.items()})
+
     def at(self, t: int) -> Any:
         return self.given[t]
 
     def __len__(self) -> int:
         return len(self.given)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return found(value)[0] == MISSING
+    except Unfit:
+        return False
 
 
 def values_of(given: Any) -> Values:

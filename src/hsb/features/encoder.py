@@ -131,6 +131,18 @@ class Encoder:
         return read_part(self, table, start, stop)
 
     @property
+    def named_columns(self) -> dict[str, str | None] | None:
+        """The features that it knows by name, in order, and their kinds, None where all was missing; None where contexts have no names.
+
+        >>> from hsb.features import Cycle
+        >>> Encoder(Features()).named_columns, Encoder(Features(hour=Cycle(24))).named_columns
+        ({}, {'hour': 'cycle'})
+        """
+        if self.features.open and self.knowledge.form not in (None, NAMED):
+            return None
+        return {column.name: column.kind for column in self.knowledge.listed}
+
+    @property
     def due(self) -> bool:
         """Is it time to `refit`? After 2, 4, 8, 16 ... rows."""
         rows = self.rows

@@ -120,16 +120,18 @@ class Part:
 
     def _meanings(self, values: Words, column: Column) -> Floats:
         """The raw values of text; NaN where it is missing. Each word is looked up once."""
-        different, first, back = np.unique(values.codes[self.rows], return_index=True, return_inverse=True)
-        meant = np.full(len(different), math.nan)
+        given = values.codes[self.rows]
+        few = len(values.words) <= len(given)
+        different, back = (np.arange(len(values.words)), given) if few else np.unique(given, return_inverse=True)
+        meant = np.full(len(different) + 1, math.nan)  # the last is that of -1, where all words are looked up
         codes, full, limit = column.codes, column.full, column.limit
         for i, code in enumerate(different.tolist()):
             if code >= 0:
                 word = values.words[code]
-                if len(word) > self.text:
-                    _from(self.start + int(first[i]), taken, column, word, self.text)  # refused there
+                if len(word) > self.text and (where := np.flatnonzero(given == code)).size:
+                    _from(self.start + int(where[0]), taken, column, word, self.text)  # refused there
                 meant[i] = codes[word] if word in codes else limit + values.hash(code) % limit if full else -1.0
-        return meant[back.reshape(-1)]
+        return np.asarray(meant[back.reshape(-1)])
 
     def _codes(self, column: Column, raw: Floats, news: Bools) -> Bools:
         """Numbers and flags as categories, by their text."""

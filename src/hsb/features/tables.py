@@ -25,6 +25,14 @@ class Table:
         values = [column.at(t) for column in self.columns.values()]
         return dict(zip(self.columns, values, strict=True)) if self.form == NAMED else values if self.form == ROW else values[0]
 
+    def take(self, rows: Any) -> "Table":
+        """Some of the rows: a slice, indices or booleans."""
+        return Table(self.form, {name: values.take(rows) for name, values in self.columns.items()}, _count(self.rows, rows))
+
+    def select(self, names: Iterable[Any]) -> "Table":
+        """Some of the columns, in the order of their names here."""
+        return Table(self.form, {name: self.columns[name] for name in names}, self.rows)
+
     def __len__(self) -> int:
         return self.rows
 
@@ -38,6 +46,13 @@ class Listed(Table):
 
     def context(self, t: int) -> Any:
         return self.contexts[t]
+
+    def take(self, rows: Any) -> "Listed":
+        return Listed([self.contexts[t] for t in np.arange(self.rows)[rows].tolist()])
+
+
+def _count(n: int, rows: Any) -> int:
+    return len(np.arange(n)[rows])
 
 
 def table_of(contexts: Any) -> Table:

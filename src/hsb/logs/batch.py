@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import arm_list
 from ..errors import InputError, quoted
+from ..features.tables import Table
 from ..spaces import numbers
 from ..types import Floats, Ints
 
@@ -70,6 +71,11 @@ class Batch:
     pools: Pools
     arms: tuple[Hashable, ...]
     """Labels of the arms seen so far. Later batches of a log have the same and perhaps more."""
+    named: Table | None = None
+    """The contexts by name, of mixed kinds, some values perhaps missing, where the log was read so (`Log.by_name`).
+
+    `contexts` then has numbers as they are, True and False as 1 and 0, of text its `hsb.encode.code`, and NaN where a value is missing.
+    """
     estimated: bool = False
     """Are the propensities a model's (`hsb.logs.open(..., propensity="estimate")`)?"""
 
@@ -104,7 +110,8 @@ class Batch:
     def take(self, rows: Any) -> Self:
         """Some of the rows: a slice, indices or booleans."""
         columns = ("contexts", "arm", "reward", "propensity", "timestamp", "pool")
-        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
+        named = None if self.named is None else self.named.take(rows)
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns}, named=named)
 
     @classmethod
     def of(

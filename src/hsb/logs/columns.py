@@ -112,7 +112,9 @@ class Columns(NamedTuple):
             raise InputError("available needs a column with lists, or a column of booleans for each arm; given none.")
         offers: Any = "all" if some is None else "lists" if isinstance(some, str) else "truths"
         losses = None if loss is None else meaning.loss_range or (0.0, 1.0)
-        meaning = meaning._replace(arms=all_arms, offers=offers, loss_range=losses)
+        parts = {"propensity": column, "reward" if loss is None else "loss": str(reward or loss)}
+        called = tuple((part, name) for part, name in parts.items() if name is not None)
+        meaning = meaning._replace(arms=all_arms, offers=offers, loss_range=losses, called=called)
         return cls(meaning, arm, column, str(reward or loss), some, timestamp, id)
 
 

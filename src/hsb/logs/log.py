@@ -14,6 +14,7 @@ from .logger_fit import LoggerFit
 
 OnError = Literal["skip", "raise"]
 SHOWN = 10  # problems kept in full
+NOTHING: Mapping[str, str | None] = {}
 
 
 class Problem(NamedTuple):
@@ -88,14 +89,17 @@ class Log(ABC):
         ['a', 'b']
         """
         if not self.seen:
-            for batch in self:
-                self.seen = self.seen or list(batch.arms)
-                break
+            for batch in self.looked():
+                return self.seen or list(batch.arms)
         return self.seen
 
     @arms.setter
     def arms(self, arms: list[Hashable]) -> None:
         self.seen = arms
+
+    def looked(self) -> "Log":
+        """The log as it is read to see its arms."""
+        return self
 
     @abstractmethod
     def __iter__(self) -> Iterator[Batch]: ...
@@ -111,6 +115,22 @@ class Log(ABC):
         if not is_number(rows) or rows < 1 or rows != int(rows):
             raise InputError(f"A head needs a whole number of rows, at least 1; given {quoted(rows)}.")
         return Part(self, 0, int(rows))
+
+    def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> "Log":
+        """The same log, whose batches have their contexts by name too (`Batch.named`); a log whose contexts have no names is as it is.
+
+        What a column holds is found in the first rows and stays: numbers, true and false, dates, else categories. A missing value is a value
+        like others, unless the rows must be `complete`. `known` says of some columns what they are: "number", "category", "flag", ...
+        `hsb.learn_from`, `hsb.replay` and `hsb.evaluate` read so by themselves for policies that take features by name.
+
+        >>> import hsb.logs
+        >>> table = {"age": [31, None], "country": ["FR", "DE"], "shown": ["a", "b"], "p": [0.5, 0.5], "click": [1, 0]}
+        >>> log = hsb.logs.open(table, context=["age", "country"], arm="shown", propensity="p", reward="click")
+        >>> [batch] = log.by_name()
+        >>> batch.named.context(1)
+        {'age': nan, 'country': 'DE'}
+        """
+        return self
 
     def count(self) -> int:
         """How many rows it has, by reading it."""
@@ -157,6 +177,9 @@ class Part(Log):
     def problems(self) -> Problems:  # type: ignore[override]
         """Those of the log as far as it was read, also of lines beyond the part that were read with its last batch."""
         return self.log.problems
+
+    def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
+        return Part(self.log.by_name(known, complete=complete), self.skip, self.rows)
 
     def __iter__(self) -> Iterator[Batch]:
         at, end = 0, None if self.rows is None else self.skip + self.rows

@@ -15,7 +15,7 @@ from .log import Log, OnError
 from .native import StoredLog, is_native
 from .obd import COLUMNS, obd_files
 from .rows import Meaning
-from .table import CsvFiles, Frame, ParquetFiles, RowLog, kind_of
+from .table import CsvFiles, Frame, ParquetFiles, RowLog, frame_names, header, kind_of, parquet_names
 from .text import BOM, DAMAGE, opened
 from .vw import VWFiles
 from .yahoo import YahooLog
@@ -59,7 +59,9 @@ def open(
 
     Of a table ("csv", "parquet", frames) say which column is what:
 
-    - `context`: the features, numbers; those that are named in `categories` too are text and become their `hsb.encode.code`.
+    - `context`: the features; left out, every column that is nothing else here. A policy without a structure is given them by name
+      (`Log.by_name`), mixed, with missing values. For others they are numbers; those that are named in `categories` too are text and become
+      their `hsb.encode.code`. `categories` are text in any case, even if they look like numbers.
     - `arm`: what was shown. In a CSV file arms are text.
     - `propensity`: with which probability. A log without them: "uniform", if each of the arms offered was as probable as the others; a number,
       if all rows have the same; or "estimate", for a model of who wrote the log (`log.logger` says how well it fits; docs/off_policy.md). A
@@ -104,17 +106,26 @@ def open(
     meaning = Meaning(features, kinds, all_arms, loss_range=bounds, on_error=on_error, limits=limits)
     named: dict[str, Any] = {"arm": arm, "propensity": propensity, "reward": reward, "loss": loss, "available": available}
     named |= {"timestamp": timestamp, "id": id}
+    named_columns = [*named.values(), *(named["available"] if isinstance(available, tuple) else ())]
+    if isinstance(available, Mapping):
+        named_columns += list(available.values())
+
+    def columns(there: Sequence[str]) -> Columns:
+        """Of a table: without `context`, all its other columns that have a name are features."""
+        rest = tuple(name for name in dict.fromkeys(there) if isinstance(name, str) and name and name not in named_columns)
+        return Columns.of(meaning if features or arm is None else meaning._replace(context=rest), **named)
+
     if kind_of(path) is not None:
         if format is not None:
             raise InputError(f"A table in memory has no format; given {quoted(format)}. Leave it out.")
-        return RowLog(Frame(path, Columns.of(meaning, **named)), rows=rows)
+        return RowLog(Frame(path, columns(frame_names(path))), rows=rows)
     is_mapped = any(one is not None for one in named.values())
     paths = _paths(path, format)
     format = format or _looked(paths[0], is_mapped)
     if format == "csv":
-        return RowLog(CsvFiles(paths, Columns.of(meaning, **named)), rows=rows)
+        return RowLog(CsvFiles(paths, columns(header(paths[0]))), rows=rows)
     if format == "parquet" and (is_mapped or not is_native(paths[0])):
-        return RowLog(ParquetFiles(paths, Columns.of(meaning, **named)), rows=rows)
+        return RowLog(ParquetFiles(paths, columns(parquet_names(paths[0]))), rows=rows)
     if format == "dsjson":
         named.pop("arm")  # which it does take
     _refuse(format, named)

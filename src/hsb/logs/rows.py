@@ -16,7 +16,9 @@ from ..types import Floats, Ints
 from .batch import Batch, Pools, pooled
 from .limits import LIMITS, Limits
 from .log import OnError, Problem
-from .values import Column, codes, identity, labels, numbers, times, truths
+from .named import Kinds, as_numbers
+from .values import Coded, Column, coded, codes, identity, labels, numbers, times, truths
+from .why import Why
 
 KEPT = 1 << 14  # sets of arms remembered
 
@@ -52,6 +54,9 @@ class Meaning(NamedTuple):
         None  # propensities without a column: one for all, 1 / offered, a model's
     )
     needs_id: bool = True  # where there is a column of event ids, a row without one is a problem
+    is_untyped: bool = False  # features come as text, whatever they are
+    by_name: bool = True  # may features be given by name?
+    called: tuple[tuple[str, str], ...] = ()  # which columns are the propensity and the reward or loss
     on_error: OnError = "skip"
     limits: Limits = LIMITS
 
@@ -90,10 +95,16 @@ class Files(Source):
 
 
 class Checked:
-    """Turns rows into batches. One for each reading; `arms` is the log's list, which grows where the arms are not given."""
+    """Turns rows into batches. One for each reading; `arms` is the log's list, which grows where the arms are not given.
 
-    def __init__(self, meaning: Meaning, arms: list[Hashable], report: Report) -> None:
+    With `kinds` batches have their features by name too, and a feature may be missing unless they must be `complete`.
+    """
+
+    def __init__(
+        self, meaning: Meaning, arms: list[Hashable], report: Report, kinds: Kinds | None = None, *, complete: bool = True
+    ) -> None:
         self.meaning, self.arms, self.report = meaning, arms, report
+        self.kinds, self.complete = kinds, complete or kinds is None
         self.places: dict[Hashable, int] = {arm: k for k, arm in enumerate(arms)}
         self.written = {str(arm): arm for arm in arms} if meaning.is_text and meaning.arms is not None else {}
         self.ids: set[Hashable] = set()
@@ -103,113 +114,150 @@ class Checked:
     def batch(self, rows: Rows) -> Batch:
         """The rows that can be used; the others are reported, each with the first reason not to."""
         n = len(rows.arm)
-        why: list[str | None] = [None] * n
-        points = self._points(rows, why)
-        chances = self._chances(rows, why)
-        rewards = self._rewards(rows, why)
+        why = Why(n)
+        values = numbers(rows.value)
+        chances = self._chances(rows)
+        self._numeric(self._value, rows, rows.value, values)
+        points = self._points(rows, why) if self.complete else np.empty((n, 0))
+        named = (
+            None if self.kinds is None else self.kinds.table(dict(zip(self.meaning.context, rows.context, strict=True)), why)
+        )
+        if rows.propensity is not None:
+            why.note(np.isnan(chances), "the propensity is missing or not a number")
+            why.note(~((chances > 0.0) & (chances <= 1.0)), "the propensity is not in (0, 1]")
+        rewards = self._rewards(values, why)
         seconds = np.full(n, np.nan)
         if rows.timestamp is not None:
             seconds, bad = times(rows.timestamp)
-            _note(why, bad, "the timestamp is neither a number of seconds nor a date")
+            why.note(bad, "the timestamp is neither a number of seconds nor a date")
         shown = self._labels(rows.arm)
-        _note(why, np.array([label is None for label in shown], dtype=np.bool_), "the arm is missing")
+        why.note(shown.codes < 0, "the arm is missing")
         truth: NDArray[np.bool_] | None = None
         if self.meaning.offers == "truths" and rows.available is not None:
             table = np.stack([truths(column) for column in rows.available], axis=1)
-            _note(why, np.asarray(np.isnan(table).any(axis=1)), "a column of available is neither true nor false")
+            why.note(np.asarray(np.isnan(table).any(axis=1)), "a column of available is neither true nor false")
             truth = table == 1.0
-        arm, pool, pools = self._offers(rows, why, shown, truth)
-        for i, reason in enumerate(why):
-            if reason is not None:
-                self.report(Problem(rows.file, int(rows.line[i]), reason))
-        good = np.array([reason is None for reason in why], dtype=np.bool_)
+        is_listed = self.meaning.offers == "lists" and rows.available is not None
+        arm, pool, pools = self._lists(rows, why, list(shown)) if is_listed else self._shown(rows, why, shown, truth)
+        for i, reason in why:
+            self.report(Problem(rows.file, int(rows.line[i]), reason))
+        good = why.good
         self.rows += int(good.sum())
+        if named is not None:
+            named = named if good.all() else named.take(good)
+            points = points[good] if self.complete else as_numbers(named)
+        else:
+            points = points[good]
         pool, pools = (pool[good], pools) if truth is None else pooled(truth[good])
         known = 1.0 / pools.sizes[pool] if isinstance(self.meaning.chances, str) else chances[good]
-        columns = (points[good], arm[good], rewards[good], known, seconds[good], pool, pools)
-        return Batch(*columns, tuple(self.arms), estimated=self.meaning.chances == "estimate")
+        columns = (points, arm[good], rewards[good], known, seconds[good], pool, pools)
+        return Batch(*columns, tuple(self.arms), named, estimated=self.meaning.chances == "estimate")
 
-    def _points(self, rows: Rows, why: list[str | None]) -> Floats:
-        points = np.empty((len(why), len(rows.context)))
+    def _points(self, rows: Rows, why: Why) -> Floats:
+        points = np.empty((len(why.number), len(rows.context)))
         for j, (name, column) in enumerate(zip(self.meaning.context, rows.context, strict=True)):
             is_category = name in self.meaning.categories
             points[:, j] = codes(column) if is_category else numbers(column)
             bad = ~np.isfinite(points[:, j])
             if not bad.any():
                 continue
-            if not is_category and not self.rows and bad.all() and any(isinstance(v, str) and v for v in column):
-                example = next(v for v in column if isinstance(v, str) and v)
+            if not is_category and not self.rows and bad.all() and (example := _text_in(column)):
                 fix = "If it holds categories, add it to categories=[...]; else leave it out of context."
                 raise InputError(f"Column {quoted(name)} of {rows.file} has no numbers, e.g. {quoted(example[:40])}. {fix}")
-            _note(why, bad, f"feature {quoted(name)} is missing" + " or not a finite number" * (not is_category))
+            why.note(bad, f"feature {quoted(name)} is missing" + " or not a finite number" * (not is_category))
         return points
 
-    def _chances(self, rows: Rows, why: list[str | None]) -> Floats:
+    def _chances(self, rows: Rows) -> Floats:
         """The column, or the number that all have; of the others NaN."""
         if rows.propensity is None:
             said = self.meaning.chances
-            return np.full(len(why), np.nan if said is None or isinstance(said, str) else said)
+            return np.full(len(rows.arm), np.nan if said is None or isinstance(said, str) else said)
         chances = numbers(rows.propensity)
-        _note(why, np.isnan(chances), "the propensity is missing or not a number")
-        _note(why, ~((chances > 0.0) & (chances <= 1.0)), "the propensity is not in (0, 1]")
+        self._numeric("propensity", rows, rows.propensity, chances)
         return chances
 
-    def _rewards(self, rows: Rows, why: list[str | None]) -> Floats:
-        values, between = numbers(rows.value), self.meaning.loss_range
-        what = "reward" if between is None and not self.meaning.negative else "loss"
-        _note(why, ~np.isfinite(values), f"the {what} is missing or not a finite number")
+    @property
+    def _value(self) -> str:
+        return "reward" if self.meaning.loss_range is None and not self.meaning.negative else "loss"
+
+    def _rewards(self, values: Floats, why: Why) -> Floats:
+        between = self.meaning.loss_range
+        why.note(~np.isfinite(values), f"the {self._value} is missing or not a finite number")
         if between is not None:
             low, high = between
-            _note(why, ~((values >= low) & (values <= high)), f"the loss is not in [{low:g}, {high:g}]")
+            why.note(~((values >= low) & (values <= high)), f"the loss is not in [{low:g}, {high:g}]")
             return np.asarray(low + high - values)
         return np.asarray(0.0 - values if self.meaning.negative else values)
 
-    def _labels(self, column: Column) -> list[Hashable]:
-        """The arms that a column names, None where it names none."""
-        arms = labels(column)
-        if (convert := self.meaning.arm_type) is not None:
-            for i, label in enumerate(arms):
-                try:
-                    arms[i] = None if label is None else convert(label)
-                except ValueError:
-                    arms[i] = None
-        if not self.written:
-            return arms
-        return [label if label in self.places else self.written.get(str(label), label) for label in arms]
+    def _numeric(self, part: str, rows: Rows, column: Column, values: Floats) -> None:
+        """Refuse a column of text where numbers are needed: another one was meant."""
+        name = dict(self.meaning.called).get(part)
+        if name is not None and not self.rows and len(values) and np.isnan(values).all() and (example := _text_in(column)):
+            given = f"Column {quoted(name)} of {rows.file}, given as {part}=, has no numbers, e.g. {quoted(example[:40])}"
+            raise InputError(f"{given}. Were columns mixed up? Say which one is the {part} with {part}=.")
 
-    def _offers(
-        self, rows: Rows, why: list[str | None], shown: list[Hashable], truth: NDArray[np.bool_] | None
-    ) -> tuple[Ints, Ints, Pools]:
-        """The arms shown, as indices, and the pools that lists say were offered: where there are none, one of all arms."""
-        fixed = self.meaning.arms is not None
-        arm, pool = np.zeros(len(why), dtype=np.int64), np.zeros(len(why), dtype=np.int64)
-        listed = rows.available if self.meaning.offers == "lists" else None
+    def _labels(self, column: Column) -> Coded:
+        """The arms that a column names."""
+        found = coded(column)
+        arms = found.values
+        if (convert := self.meaning.arm_type) is not None:
+            arms = [_converted(convert, label) for label in arms]
+        if self.written:
+            arms = [label if label in self.places else self.written.get(str(label), label) for label in arms]
+        return coded(Coded(found.codes, arms)) if None in arms else Coded(found.codes, arms)
+
+    def _shown(self, rows: Rows, why: Why, shown: Coded, truth: NDArray[np.bool_] | None) -> tuple[Ints, Ints, Pools]:
+        """The arms shown, as indices, and one pool of all arms."""
+        places = np.array([*(self.places.get(label, -1) for label in shown.values), -1], dtype=np.int64)
+        if self.meaning.arms is not None:
+            why.note(places[shown.codes] < 0, "the arm is not one of the arms given")
+        if truth is not None:
+            offered = np.asarray(truth[np.arange(len(truth)), places[shown.codes]])
+            why.note(~offered, "the arm shown is not among the available ones")
+        if rows.id is not None:
+            ids = labels(rows.id)
+            for i in np.flatnonzero(why.good).tolist():
+                self._note_id(ids[i], i, why)
+        different, first = np.unique(shown.codes[why.good], return_index=True)
+        for code in different[np.argsort(first)].tolist():
+            places[code] = self._place(shown.values[code])
+        arm = np.where(why.good, places[shown.codes], 0)
+        return arm, np.zeros(len(arm), dtype=np.int64), Pools.of([range(len(self.arms))])
+
+    def _note_id(self, label: Hashable, row: int, why: Why) -> None:
+        if label is None:
+            if self.meaning.needs_id:
+                why.set(row, "the event id is missing")
+        elif (known := identity(label)) in self.ids:
+            why.set(row, "the event id was there before")
+        else:
+            self.ids.add(known)
+
+    def _lists(self, rows: Rows, why: Why, shown: list[Hashable]) -> tuple[Ints, Ints, Pools]:
+        """The arms shown, as indices, and the pools that lists say were offered."""
+        listed: Any = rows.available
+        arm, pool = np.zeros(len(shown), dtype=np.int64), np.zeros(len(shown), dtype=np.int64)
         ids = None if rows.id is None else labels(rows.id)
         seen: dict[tuple[Hashable, ...], int] = {}
         members: list[list[int]] = []
-        for i, label in enumerate(shown):
-            if why[i] is not None:
-                continue
-            place = self.places.get(label, -1)
-            offered: tuple[Hashable, ...] | str = () if listed is None else self._set(listed[i])
-            if fixed and place < 0:
-                why[i] = "the arm is not one of the arms given"
+        for i in np.flatnonzero(why.good).tolist():
+            label = shown[i]
+            offered = self._set(listed[i])
+            if self.meaning.arms is not None and label not in self.places:
+                why.set(i, "the arm is not one of the arms given")
             elif isinstance(offered, str):
-                why[i] = offered
-            elif (listed is not None and label not in offered) or (truth is not None and not truth[i, place]):
-                why[i] = "the arm shown is not among the available ones"
-            elif ids is not None and ids[i] is None and self.meaning.needs_id:
-                why[i] = "the event id is missing"
-            elif ids is not None and ids[i] is not None and identity(ids[i]) in self.ids:
-                why[i] = "the event id was there before"
-            else:
-                if ids is not None and ids[i] is not None:
-                    self.ids.add(identity(ids[i]))
-                arm[i] = self._place(label) if place < 0 else place
-                pool[i] = 0 if listed is None else seen.setdefault(offered, len(seen))
-                if len(seen) > len(members):
-                    members.append([self._place(one) for one in offered])
-        return arm, pool, Pools.of([range(len(self.arms))] if listed is None else members)
+                why.set(i, offered)
+            elif label not in offered:
+                why.set(i, "the arm shown is not among the available ones")
+            elif ids is not None:
+                self._note_id(ids[i], i, why)
+            if why.number[i] or isinstance(offered, str):
+                continue
+            arm[i] = self._place(label)
+            pool[i] = seen.setdefault(offered, len(seen))
+            if len(seen) > len(members):
+                members.append([self._place(one) for one in offered])
+        return arm, pool, Pools.of(members)
 
     def _place(self, label: Hashable) -> int:
         place = self.places.setdefault(label, len(self.arms))
@@ -237,7 +285,7 @@ class Checked:
                     words = [str(word) if isinstance(word, int) and not isinstance(word, bool) else word for word in words]
             else:
                 words = [word.strip() for word in key.split("|")]
-        arms = self._labels(list(words))
+        arms = list(self._labels(list(words)))
         if not arms or any(label is None for label in arms):
             return "available is empty or has a missing arm"
         if len(set(arms)) < len(arms):
@@ -247,7 +295,14 @@ class Checked:
         return tuple(arms)
 
 
-def _note(why: list[str | None], bad: NDArray[np.bool_], reason: str) -> None:
-    """Keep the reason of rows that have none yet."""
-    for i in np.flatnonzero(bad):
-        why[i] = why[i] or reason
+def _converted(convert: Callable[[Any], Hashable], label: Hashable) -> Hashable:
+    try:
+        return convert(label)
+    except ValueError:
+        return None
+
+
+def _text_in(column: Column) -> str:
+    """A text that a column holds, as an example; "" where it holds none."""
+    values = column.values if isinstance(column, Coded) else column
+    return next((value for value in values if isinstance(value, str) and value), "")

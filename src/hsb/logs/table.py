@@ -1,6 +1,6 @@
 """Logs in tables: CSV files, Parquet files, Arrow tables, pandas and polars frames."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -8,19 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arguments import whole
 from ..errors import FileError, InputError, quoted
+from ..features.values import CATEGORY
+from ..types import Ints
 from .batch import Batch
 from .columns import Columns, require
 from .csv_rows import csv_rows
 from .limits import Limits
-from .log import Log, Problem, Problems
+from .log import NOTHING, Log, Problem, Problems
 from .logger_fit import LoggerFit
 from .logger_model import LoggerModel, Sample
+from .named import LOOKED, Kinds
 from .rows import Checked, Files, Report, Rows, Source
 from .text import pieces
-from .values import Column
+from .values import Coded, Column
 
 
 class RowLog(Log):
@@ -46,45 +50,72 @@ class RowLog(Log):
         self.source, self.size = source, whole("rows", rows, 1)
         self.seen = list(source.meaning.arms or ())
         known, chances = source.meaning.arms is not None or source.meaning.offers != "all", source.meaning.chances
-        self._settled = known and chances != "estimate"
-        self._model: LoggerModel | None = None
+        self._needs_reading = not known or chances == "estimate"
+        self._settled: dict[
+            tuple[bool, bool], LoggerModel | None
+        ] = {}  # by how it is read: by name, and rows that must be complete
         self.uniform = True if chances == "uniform" else None
 
     def __repr__(self) -> str:
         return f"RowLog({self.source!r})"
 
     def __iter__(self) -> Iterator[Batch]:
-        self._settle()
-        if (model := self._model) is None:
-            yield from self._read()
-            return
-        row = 0
-        for batch in self._read():
-            yield replace(batch, propensity=model.propensities(batch, row))
-            row += len(batch)
+        return self.read()
 
-    def _settle(self) -> None:
+    def _settle(self, kinds: Kinds | None, complete: bool) -> LoggerModel | None:
         """Read it once where that is needed before the first batch: for its arms, for a model of its propensities."""
-        if self._settled:
-            return
+        way = kinds is not None, complete
+        if not self._needs_reading or way in self._settled:
+            return self._settled.get(way)
         meaning = self.source.meaning
         sample = Sample() if meaning.chances == "estimate" else None
-        for batch in self._read():
+        for batch in self._read(kinds, complete):
             if sample is not None:
                 sample.add(batch)
+        model = None
         if sample is not None and sample.rows:
-            categories = [name in meaning.categories for name in meaning.context]
-            self._model = LoggerModel(sample, len(self.seen), categories, all_offered=meaning.offers == "all")
-        self._settled = True
+            texts = set(meaning.categories) | {
+                name for name, kind in (kinds.known.items() if kinds else ()) if kind == CATEGORY
+            }
+            categories = [name in texts for name in meaning.context]
+            model = LoggerModel(sample, len(self.seen), categories, all_offered=meaning.offers == "all")
+        self._settled[way] = model
+        return model
 
     @property
     def logger(self) -> LoggerFit | None:  # type: ignore[override]
-        """Of `propensity="estimate"`, how well the model fits; the log is read for it, if it was not yet."""
-        if self.source.meaning.chances == "estimate":
-            self._settle()
-        return None if self._model is None else self._model.fit
+        """Of `propensity="estimate"`, how well the model fits, as the log was read last; it is read for it, if it was not yet."""
+        if self.source.meaning.chances != "estimate":
+            return None
+        if not self._settled:
+            self._settle(self.kinds() if self.source.meaning.by_name else None, not self.source.meaning.by_name)
+        models = [model for model in self._settled.values() if model is not None]
+        return models[-1].fit if models else None
 
-    def _read(self) -> Iterator[Batch]:
+    def looked(self) -> Log:
+        return self.by_name()
+
+    def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
+        return _ByName(self, known, complete) if self.source.meaning.by_name else self
+
+    def read(self, kinds: Kinds | None = None, *, complete: bool = True) -> Iterator[Batch]:
+        """The batches; with `kinds` of features by name, and if they need not be complete, with rows where some are missing."""
+        model, row = self._settle(kinds, complete), 0
+        for batch in self._read(kinds, complete):
+            yield batch if model is None else replace(batch, propensity=model.propensities(batch, row))
+            row += len(batch)
+
+    def kinds(self, known: Mapping[str, str | None] = NOTHING) -> Kinds:
+        """What its features are, by what is known of them and by its first rows; of one that is missing there, by the next that have it."""
+        meaning = self.source.meaning
+        kinds = Kinds({name: known.get(name) for name in meaning.context}, meaning.categories, untyped=meaning.is_untyped)
+        for rows in self.source.rows(LOOKED, lambda problem: None):
+            kinds.look(dict(zip(meaning.context, rows.context, strict=True)))
+            if len(kinds.known) == len(meaning.context):
+                break
+        return kinds
+
+    def _read(self, kinds: Kinds | None, complete: bool) -> Iterator[Batch]:
         self.problems = Problems()
         held: list[Problem] = []  # of one file, as they were noticed
 
@@ -99,7 +130,7 @@ class RowLog(Log):
                 tell()
             held.append(problem)
 
-        checked = Checked(self.source.meaning, self.seen, report)
+        checked = Checked(self.source.meaning, self.seen, report, kinds, complete=complete)
         for rows in self.source.rows(self.size, report):
             batch = checked.batch(rows)
             tell()
@@ -108,12 +139,40 @@ class RowLog(Log):
         tell()
 
 
+class _ByName(Log):
+    """A `RowLog` read with its contexts by name. Arms and problems are those of the log."""
+
+    def __init__(self, log: RowLog, known: Mapping[str, str | None], complete: bool) -> None:
+        self.log, self.known, self.complete = log, dict(known), complete
+        self.uniform = log.uniform
+        self._kinds: Kinds | None = None
+
+    @property
+    def seen(self) -> list[Hashable]:  # type: ignore[override]
+        """The arms of the log."""
+        return self.log.seen
+
+    @property
+    def logger(self) -> LoggerFit | None:  # type: ignore[override]
+        """That of the log."""
+        return self.log.logger
+
+    @property
+    def problems(self) -> Problems:  # type: ignore[override]
+        """Those of the log."""
+        return self.log.problems
+
+    def __iter__(self) -> Iterator[Batch]:
+        self._kinds = self._kinds or self.log.kinds(self.known)
+        return self.log.read(self._kinds, complete=self.complete)
+
+
 class CsvFiles(Files):
     """Comma-separated values with a header, UTF-8, plain or gzip, one file or several with the same columns. Arms are text."""
 
     def __init__(self, paths: Sequence[Path], columns: Columns) -> None:
         self.columns = columns.within((str(path), header(path)) for path in paths)
-        super().__init__(paths, self.columns.meaning._replace(is_text=True))
+        super().__init__(paths, self.columns.meaning._replace(is_text=True, is_untyped=True))
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
         """A row that does not have as many fields as the header is reported."""
@@ -142,7 +201,7 @@ class ParquetFiles(Files):
     """Parquet files of others, which need pyarrow; read as many rows at a time as are asked for."""
 
     def __init__(self, paths: Sequence[Path], columns: Columns) -> None:
-        self.columns = columns.within((str(path), _names(path)) for path in paths)
+        self.columns = columns.within((str(path), parquet_names(path)) for path in paths)
         super().__init__(paths, self.columns.meaning)
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
@@ -161,7 +220,8 @@ class ParquetFiles(Files):
                 done += len(piece)
 
 
-def _names(path: Path) -> list[str]:
+def parquet_names(path: Path) -> list[str]:
+    """The names of a Parquet file's columns."""
     with damaged(path, "its columns cannot be read"), parquet(path) as file:
         return list(file.schema_arrow.names)
 
@@ -219,8 +279,7 @@ class Frame(Source):
         if self.kind == "pyarrow" and type(frame).__name__ == "RecordBatch":
             frame = need("pyarrow").Table.from_batches([frame])
         self.name = "table" if self.kind == "mapping" else type(frame).__name__
-        there = list(frame) if self.kind == "mapping" else frame.column_names if self.kind == "pyarrow" else list(frame.columns)
-        columns = columns.within([(self.name, there)])
+        columns = columns.within([(self.name, frame_names(frame))])
         self.frame, self.columns, self.meaning = frame, columns, columns.meaning
         if self.kind == "mapping" and len({len(frame[name]) for name in columns.names}) > 1:
             sizes = ", ".join(f"{quoted(name)} {len(frame[name])}" for name in columns.names)
@@ -246,7 +305,16 @@ class Frame(Source):
         if self.kind == "polars":
             part = self.frame.slice(begin, end - begin)
             return {name: part[name].to_numpy() if part[name].dtype.is_numeric() else part[name].to_list() for name in names}
-        return {name: self.frame[name][begin:end] for name in names}
+        parts = {name: self.frame[name][begin:end] for name in names}
+        return {name: _arrow_column(part) if hasattr(part, "to_pylist") else part for name, part in parts.items()}
+
+
+def frame_names(frame: Any) -> list[str]:
+    """The names of the columns of a table in memory."""
+    kind = kind_of(frame)
+    if kind == "pyarrow":
+        return list(frame.schema.names)
+    return list(frame) if kind == "mapping" else list(frame.columns)
 
 
 def _plain(series: Any) -> Column:
@@ -258,12 +326,38 @@ def _plain(series: Any) -> Column:
 
 
 def _arrow(table: Any) -> dict[str, Column]:
-    columns: dict[str, Column] = {}
-    for name, column in zip(table.schema.names, table.columns, strict=True):
+    return {name: _arrow_column(column) for name, column in zip(table.schema.names, table.columns, strict=True)}
+
+
+def _arrow_column(column: Any) -> Column:
+    """A NumPy column of numbers and times, numbered values of text and booleans, else a list."""
+    if hasattr(column, "chunks"):
+        column = column.combine_chunks()
+    kind = str(column.type)
+    if kind.startswith("timestamp"):
+        return np.asarray(column)
+    if kind.startswith(("int", "uint", "float", "double", "halffloat")):
+        if not column.null_count:
+            return np.asarray(column)
+        if not kind.endswith("64") or _is_small(np.asarray(column.fill_null(0))):  # all of these are exact as doubles
+            return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+    if kind in ("string", "large_string", "string_view"):
+        column = column.dictionary_encode()
         kind = str(column.type)
-        is_plain = column.null_count == 0 and kind.startswith(("int", "uint", "float", "double", "halffloat"))
-        columns[name] = np.asarray(column) if is_plain or kind.startswith("timestamp") else column.to_pylist()
-    return columns
+    if kind == "bool":
+        return Coded(_codes(column.cast("int8")), [False, True])
+    if kind.startswith("dictionary"):
+        return Coded(_codes(column.indices), column.dictionary.to_pylist())
+    return column.to_pylist()  # type: ignore[no-any-return]
+
+
+def _is_small(whole: NDArray[Any]) -> bool:
+    return not len(whole) or max(-int(whole.min()), int(whole.max())) <= 1 << 53
+
+
+def _codes(numbers: Any) -> Ints:
+    """Numbers from 0 on, -1 where there is none."""
+    return np.asarray(numbers.cast("int64").fill_null(-1), dtype=np.int64)
 
 
 def kind_of(frame: Any) -> str | None:

@@ -1,7 +1,7 @@
 """Columns of whatever a source gives, to numbers, labels and times. What cannot be read is NaN or None, for the caller to report."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from hashlib import blake2b
@@ -12,7 +12,34 @@ from numpy.typing import NDArray
 
 from ..arguments import is_hashable
 from ..encode.categories import code
-from ..types import Floats
+from ..types import Floats, Ints
+
+
+class Coded(Sequence[Any]):
+    """A column whose rows have few different values: a number each, -1 where it is missing, and the values that these stand for.
+
+    >>> list(Coded(np.array([1, 0, -1]), ["a", "b"]))
+    ['b', 'a', None]
+    """
+
+    def __init__(self, codes: Ints, values: Sequence[Any]) -> None:
+        self.codes, self.values = codes, list(values)
+
+    def each(self, function: Callable[[list[Any]], Floats]) -> Floats:
+        """A function from values to numbers, of every row; what is missing is the function's None."""
+        return function([*self.values, None])[self.codes]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: Any) -> Any:
+        code = self.codes[row]
+        return None if code < 0 else self.values[code]
+
+    def __iter__(self) -> Iterator[Any]:
+        values = [*self.values, None]
+        return map(values.__getitem__, self.codes.tolist())
+
 
 Column = Sequence[Any] | NDArray[Any]
 
@@ -26,6 +53,8 @@ def numbers(column: Column) -> Floats:
     >>> numbers(["1.5", "", "x", None])
     array([1.5, nan, nan, nan])
     """
+    if isinstance(column, Coded):
+        return column.each(numbers)
     if isinstance(column, np.ndarray) and column.dtype.kind in "biufmM":
         return np.full(len(column), np.nan) if column.dtype.kind in "mM" else column.astype(np.float64)
     values = column.tolist() if isinstance(column, np.ndarray) else column
@@ -35,9 +64,8 @@ def numbers(column: Column) -> Floats:
         floats = np.empty(0)
     if floats.shape != (len(values),):
         floats = np.array([_number(value) for value in values], dtype=np.float64)
-    for i, value in enumerate(values):
-        if isinstance(value, str) and "_" in value:  # Python reads 1_0 as 10
-            floats[i] = np.nan
+    odd = [i for i, value in enumerate(values) if type(value) is not float and isinstance(value, str) and "_" in value]
+    floats[odd] = np.nan  # Python reads 1_0 as 10
     return floats
 
 
@@ -54,6 +82,8 @@ def truths(column: Column) -> Floats:
     >>> truths(["True", "0", "maybe", True])
     array([ 1.,  0., nan,  1.])
     """
+    if isinstance(column, Coded):
+        return column.each(truths)
     if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuf":
         column = [TRUTHS.get(value.strip().lower(), value) if isinstance(value, str) else value for value in column]
     values = numbers(column)
@@ -63,6 +93,8 @@ def truths(column: Column) -> Floats:
 
 def codes(column: Column) -> Floats:
     """The `hsb.encode.code` of each row's category; NaN for none."""
+    if isinstance(column, Coded):
+        return column.each(codes)
     return np.array([_code(value) for value in labels(column)], dtype=np.float64)
 
 
@@ -79,6 +111,27 @@ def labels(column: Column) -> list[Hashable]:
     """
     values = column.tolist() if isinstance(column, np.ndarray) else column
     return [value if type(value) is str and value else _label(value) for value in values]
+
+
+def coded(column: Column) -> Coded:
+    """`labels` of a column, each different one once.
+
+    >>> found = coded(np.array([7, 3, 7]))
+    >>> found.codes, found.values, list(coded(["a", "", 3.0]))
+    (array([1, 0, 1]), [3, 7], ['a', None, 3])
+    """
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+        different, numbered = np.unique(column, return_inverse=True)
+        column = Coded(numbered.reshape(-1).astype(np.int64), different.tolist())
+    if isinstance(column, Coded):
+        named = labels(column.values)
+        if None not in named:
+            return Coded(column.codes, named)
+        places = np.array([-1 if label is None else k for k, label in enumerate(named)] + [-1], dtype=np.int64)
+        return Coded(places[column.codes], named)
+    numbers_of: dict[tuple[type, Hashable], int] = {}
+    found = [-1 if label is None else numbers_of.setdefault((type(label), label), len(numbers_of)) for label in labels(column)]
+    return Coded(np.array(found, dtype=np.int64), [label for _, label in numbers_of])
 
 
 def _label(value: Any) -> Hashable:
@@ -108,6 +161,9 @@ def times(column: Column) -> tuple[Floats, NDArray[np.bool_]]:
     >>> times(["1970-01-01 00:01:00+00:00", "61.5", "", "soon"])
     (array([60. , 61.5,  nan,  nan]), array([False, False, False,  True]))
     """
+    if isinstance(column, Coded):
+        seconds, bad = times([*column.values, None])
+        return seconds[column.codes], bad[column.codes]
     if isinstance(column, np.ndarray) and column.dtype.kind == "M":
         seconds = column.astype("datetime64[us]").astype(np.int64) / 1e6
         return np.where(np.isnat(column), np.nan, seconds), np.zeros(len(column), dtype=np.bool_)

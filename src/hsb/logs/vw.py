@@ -42,7 +42,9 @@ class VWFiles(LineFiles):
             raise FileError(f"{paths[0]} has no line of the form action:cost:probability | features. Is its format vw?")
         known = given.arms or tuple(sorted(actions)) or (1,)
         self.places = {name: j for j, name in enumerate(features)}
-        super().__init__(paths, given._replace(context=tuple(features), arms=known, offers="lists", negative=True))
+        super().__init__(
+            paths, given._replace(context=tuple(features), arms=known, offers="lists", negative=True, by_name=False)
+        )
 
     def read(self, text: str) -> str | tuple[Any, ...]:
         example = parse(text)

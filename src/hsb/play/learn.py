@@ -13,6 +13,7 @@ from ..policy import Policy
 from ..rows import Rows
 from ..types import Floats, Ints
 from .batches import Play
+from .named import own_contexts, read_for
 
 
 def learn_from(
@@ -28,6 +29,9 @@ def learn_from(
     An arm that the policy does not know is added as it appears; an event whose arm was removed is left out. `context` and `progress` as for
     `hsb.replay`. Compiled for mixtures.
 
+    A policy without a structure is given the columns of a table by name, mixed, with missing values (`Log.by_name`). It keeps to the columns
+    that it learned first, in whatever order they come; others are ignored, and a log without one of them is refused.
+
     >>> import hsb
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=2), arms=["a", "b"], learning_rate=0.5)
     >>> batch = Batch.of(contexts=[[0.1], [0.7]], arm=[0, 1], reward=[1, 0], propensity=[0.5, 0.5], arms=["a", "b"])
@@ -42,9 +46,9 @@ def learn_from(
     context, progress = function("context", context), function("progress", progress)
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
     play, rounds, before = _Learning(policy), 0, policy.rounds
-    for batch in each_batch("learn_from", log):
+    for batch in each_batch("learn_from", read_for(log, [policy], context)):
         rounds += len(batch)
-        play.batch(batch, batch.contexts if context is None or not len(batch) else context(batch.contexts))
+        play.batch(batch, own_contexts(policy, batch, context))
         if progress is not None:
             progress(rounds, total)
     return policy.rounds - before

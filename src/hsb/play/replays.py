@@ -16,6 +16,7 @@ from .advice import advice
 from .ahead import ahead
 from .batches import Play
 from .checkpoint import Checkpoint, Progressed
+from .named import own_contexts, read_for
 from .result import Replay
 
 
@@ -36,7 +37,8 @@ def replay(
     added as it appears. What it learns does not depend on how the log is cut into batches.
 
     - `log`: from `hsb.logs.open`, or batches.
-    - `context`: what turns the log's features (n, d) into the policy's contexts, e.g. a fitted encoder; None uses them as they are.
+    - `context`: what turns the log's features (n, d) into the policy's contexts, e.g. a fitted encoder; None uses them as they are, for a
+      policy without a structure by name (`hsb.learn_from`).
     - `floor`: a log whose arms were not drawn uniformly from their pools is thinned first: an event shown with propensity p is kept with
       probability floor / p. No propensity may be below it; None finds the smallest by reading the log once more. `seed` draws the thinning.
     - `progress(done, total)` is called after each batch; total is None where the log does not know its length.
@@ -90,6 +92,7 @@ def replay_all(
         if checkpoint is None
         else Checkpoint(path_of("checkpoint", checkpoint), every, policies, {"seed": seed, "floor": repr(floor)}, context)
     )
+    log = read_for(log, policies.values(), context)
     uniform, least = _drawn(log, floor)
     thinning = np.random.default_rng([seed, 0x7265])
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
@@ -105,8 +108,11 @@ def replay_all(
 
     rest = ((batch, "") for batch in noted()) if kept is None else kept.rest(noted())
 
+    first = next(iter(policies.values()), None)
+
     def encoded(batch: Batch) -> Any:
-        return batch.contexts if context is None or not len(batch) else context(batch.contexts)
+        """What the context makes of it, once for all policies; without one each is given its own."""
+        return None if context is None or first is None else own_contexts(first, batch, context)
 
     for batch, contexts, read in ahead((batch, encoded(batch) if uniform else None, read) for batch, read in rest):
         so_far.rounds += len(batch)
@@ -117,7 +123,7 @@ def replay_all(
             batch = batch.take(fair)
             contexts = encoded(batch)
         for play in plays.values():
-            play.batch(batch, contexts)
+            play.batch(batch, own_contexts(play.policy, batch) if context is None else contexts)
         if kept is not None:
             kept.write(plays, thinning, so_far, read)
         if progress is not None:

@@ -38,11 +38,7 @@ class Points:
         rows = self.rows[start:stop]
         if len(rows) == 0 or rows[-1] - rows[0] == len(rows) - 1:
             return encoder.read_part(self.table, int(rows[0]), int(rows[-1]) + 1) if len(rows) else (np.empty((0, 0)), rows > 0)
-        raw, news = np.empty((len(rows), encoder.slots)), np.zeros(len(rows), dtype=np.bool_)
-        for t in range(len(rows)):
-            raw[t] = encoder.read(self[start + t])
-            news[t] = encoder.news
-        return raw, news
+        return encoder.read_part(self.table.take(rows), 0, len(rows))
 
 
 class Encoded:

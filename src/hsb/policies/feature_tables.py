@@ -23,6 +23,10 @@ class FeatureTables(OneFeature, listed=False):
     _raws: tuple[int, Floats] = (0, np.empty((0, 0)))
     """Raw rows that are being learned, and how many rounds had been when they were begun."""
 
+    @property
+    def named_columns(self) -> dict[str, str | None] | None:
+        return self.encoder.named_columns
+
     def _parts(self, points: Any, n: int) -> Any:
         """Cut rows where the encoder changes: (start, stop, raw rows), or (row, row + 1, None) for one that has something new."""
         at, size = 0, FEWEST

@@ -1,0 +1,39 @@
+"""What the library says of its arguments, in the words of a command: --context where it says context=[...]. The one place that does it."""
+
+import re
+
+OPTIONS = (
+    "context", "categories", "arm", "propensity", "reward", "available", "timestamp", "id", "format", "rows", "seed", "clip",
+    "horizon", "depth", "floor", "loss",
+)  # fmt: skip
+WORDS = {
+    "on_error='skip'": "by leaving out --strict",
+    "with by leaving": "by leaving",
+    "loss_range=(low, high)": "--low and --high",
+    "reward_range=(low, high)": "--low and --high",
+    "Give it --low": "Give --low",
+    "Give the policy --low": "Give --low",
+    "learning_rate must": "--learning-rate must",
+    "learning_rate needs": "--learning-rate needs",
+    "outside='clip'": 'outside = "clip" in a --config file',
+}
+NAMES = "|".join(OPTIONS)
+LISTED = re.compile(rf"(?<![\w.-])({NAMES})=\[\.\.\.\]")
+GIVEN = re.compile(rf"(?<![\w.-])({NAMES})=(['(\[][^'\])]*['\])])")
+BARE = re.compile(rf"(?<![\w.-])({NAMES})=(?=[\s,.;:)]|$)")
+
+
+def in_options(message: str) -> str:
+    """A message of the library as a command says it.
+
+    >>> in_options("It has no numbers. Add it to categories=[...]; or say which it is with reward=.")
+    'It has no numbers. Add it to --categories; or say which it is with --reward.'
+    >>> in_options("Mend the line, or skip such lines with on_error='skip'.")
+    'Mend the line, or skip such lines by leaving out --strict.'
+    """
+    said = LISTED.sub(r"--\1", message)
+    said = GIVEN.sub(r"--\1 \2", said)
+    said = BARE.sub(r"--\1", said)
+    for ours, theirs in WORDS.items():
+        said = said.replace(ours, theirs)
+    return said

@@ -1,0 +1,40 @@
+"""A table of named features as numbers for a linear model that is fitted in one pass: the same columns for every part of the table."""
+
+import numpy as np
+
+from ..types import Floats
+from .cells import Numbers, Times, Words
+from .columns import stable
+from .tables import Table
+
+PLACES = 8  # of the categories of a feature, which share them by a hash of their text
+
+
+def spread(table: Table) -> Floats:
+    """Numbers, flags and times as they are, 0 where they are missing, and whether they are; categories one of a few places each.
+
+    How many columns there are follows from the kinds of the table's columns alone. Other kinds are left out.
+
+    >>> from hsb.features.tables import table_of
+    >>> spread(table_of({"age": [31, None], "member": [True, False]}))
+    array([[31.,  0.,  1.,  0.],
+           [ 0.,  1.,  0.,  0.]])
+    >>> spread(table_of({"country": ["FR", None]})).sum(axis=1)
+    array([1., 0.])
+    """
+    columns: list[Floats] = []
+    for values in table.columns.values():
+        if isinstance(values, Numbers):
+            columns += _numbers(values.floats)
+        elif isinstance(values, Times):
+            for part in ("day", "hour", "weekday"):
+                columns += _numbers(values.parts[part]) if part in values.parts else []
+        elif isinstance(values, Words):
+            places = np.array([*(stable(word) % PLACES for word in values.words), PLACES], dtype=np.int64)
+            columns += list(np.eye(PLACES + 1)[:, places[values.codes]][:PLACES])
+    return np.column_stack(columns) if columns else np.zeros((table.rows, 0))
+
+
+def _numbers(values: Floats) -> list[Floats]:
+    bad = ~np.isfinite(values)
+    return [np.where(bad, 0.0, values), bad.astype(np.float64)]

@@ -1,0 +1,209 @@
+"""The features of a log by name: which kind each column has, found in the first rows, and its values."""
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import quoted
+from ..features.cells import Flags, Numbers, Objects, Times, Values, Words, values_of
+from ..features.contexts import NAMED
+from ..features.declared import LIMITS
+from ..features.tables import Table
+from ..features.values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, Unfit, category_text, found
+from ..types import Floats
+from .values import TRUTHS, Coded, Column, coded, codes, numbers, truths
+from .why import Why
+
+LOOKED = 1 << 13  # rows at the beginning that say what a column holds
+MOST = 0.9  # of the values of a text column that must be numbers for it to be one
+ABSENT = frozenset({"", "nan", "na", "n/a", "null", "none"})  # words for a missing number
+WORDS = {
+    NUMBER: "is not a number, as others are",
+    CYCLE: "is not a finite number",
+    FLAG: "is neither true nor false, as others are",
+    CATEGORY: f"is no text of at most {LIMITS['text']} characters",
+    TIME: "is not a date or time, as others are",
+    TAGS: "is not a list of text, as others are",
+}
+Bools = NDArray[np.bool_]
+
+
+class Kinds:
+    """What the features of a log hold: `known`, and what the first rows show; it stays so for the whole log.
+
+    Of text without types, as in CSV files: numbers where nine in ten are (then nan, NA, n/a, null, none and nothing are missing), true and
+    false, else categories. `categories` are always that.
+
+    >>> kinds = Kinds({}, (), untyped=True)
+    >>> kinds.look({"age": ["31", "", "33"], "member": ["True", "False", ""], "country": ["FR", "", "DE"]})
+    >>> kinds.known
+    {'age': 'number', 'member': 'flag', 'country': 'category'}
+    """
+
+    def __init__(self, known: Mapping[str, str | None], categories: Collection[str], *, untyped: bool) -> None:
+        self.known: dict[str, str] = {name: kind for name, kind in known.items() if kind is not None}
+        self.categories, self.untyped = categories, untyped
+
+    def look(self, columns: Mapping[str, Column]) -> None:
+        """Find out the kinds that are not known yet."""
+        for name, column in columns.items():
+            if name in self.known:
+                continue
+            kind = CATEGORY if name in self.categories else self._kind(column)
+            if kind is not None:
+                self.known[name] = kind
+
+    def table(self, columns: Mapping[str, Column], why: Why) -> Table:
+        """The columns as features; rows with a value of another kind are noted."""
+        made: dict[str, Values] = {}
+        for name, column in columns.items():
+            kind = self.known.get(name)
+            if kind is None:
+                made[name] = Numbers(blank := np.full(len(why.number), np.nan), blank)  # nothing but missing values
+                continue
+            made[name], bad = READ[kind](column)
+            if bad is not None and bad.any():
+                hint = "; if it holds categories, add it to categories=[...]" if kind in (NUMBER, FLAG) else ""
+                why.note(bad, f"feature {quoted(name)} {WORDS[kind]}{hint}")
+        return Table(NAMED, made, len(why.number))
+
+    def _kind(self, column: Column) -> str | None:
+        """What a column holds; None where there is nothing but missing values."""
+        if isinstance(column, np.ndarray) and column.dtype.kind in "biufM":
+            if column.dtype.kind == "f" and np.isnan(column).all():
+                return None
+            return {"b": FLAG, "M": TIME}.get(column.dtype.kind, NUMBER)
+        values = column.values if isinstance(column, Coded) else column
+        if self.untyped:
+            return _text_kind(values)
+        for value in values:
+            try:
+                kind, _ = found(value)
+            except Unfit:
+                continue
+            if kind != MISSING:
+                return kind
+        return None
+
+
+def as_numbers(table: Table) -> Floats:
+    """A float for every value: numbers as they are, 1 and 0 for True and False, the `hsb.encode.code` of text, days since 1970; else NaN."""
+    points = np.full((table.rows, len(table.columns)), np.nan)
+    for j, values in enumerate(table.columns.values()):
+        if isinstance(values, Numbers):
+            points[:, j] = values.floats
+        elif isinstance(values, Words):
+            points[:, j] = Coded(values.codes, values.words).each(codes)
+        elif isinstance(values, Times):
+            points[:, j] = values.parts["day"]
+    return points
+
+
+def _text_kind(values: Any) -> str | None:
+    words = [value.strip().lower() for value in values if isinstance(value, str)]
+    said = [word for word in words if word not in ABSENT]
+    if not said:
+        return CATEGORY if any(words) else None
+    if all(word in TRUTHS or word in ("0", "1") for word in said) and any(word in TRUTHS for word in said):
+        return FLAG
+    return NUMBER if (~np.isnan(numbers(said))).mean() >= MOST else CATEGORY
+
+
+def _numbers(column: Column) -> tuple[Values, Bools | None]:
+    floats = numbers(column)
+    return Numbers(floats, floats), _odd(column, np.isnan(floats))
+
+
+def _finite(column: Column) -> tuple[Values, Bools | None]:
+    floats = numbers(column)
+    bad = _odd(column, np.isnan(floats))
+    return Numbers(floats, floats), np.isinf(floats) if bad is None else bad | np.isinf(floats)
+
+
+def _flags(column: Column) -> tuple[Values, Bools | None]:
+    floats = truths(column)
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
+        return Flags(floats), np.isnan(floats) & ~np.isnan(column.astype(np.float64))
+    return Flags(floats), _odd(column, np.isnan(floats))
+
+
+def _words(column: Column) -> tuple[Values, Bools | None]:
+    labels = coded(column)
+    words, places = dict[str, int](), []
+    for label in labels.values:
+        text = _text(label)
+        places.append(-2 if text is None else words.setdefault(text, len(words)))
+    where = np.array([*places, -1], dtype=np.int64)[labels.codes]
+    return Words(where, list(words)), where == -2
+
+
+def _text(label: Any) -> str | None:
+    try:
+        text = label if isinstance(label, str) else category_text(label, LIMITS["text"])
+    except Unfit:
+        return None
+    return text if text is not None and len(text) <= LIMITS["text"] else None
+
+
+def _times(column: Column) -> tuple[Values, Bools | None]:
+    if isinstance(column, np.ndarray) and column.dtype.kind == "M":
+        return values_of(column), None
+    return _objects([_date(value) if isinstance(value, str) else value for value in column], TIME)
+
+
+def _date(text: str) -> Any:
+    if text.strip().lower() in ABSENT:
+        return None
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        return text
+
+
+def _tags(column: Column) -> tuple[Values, Bools | None]:
+    return _objects(list(column), TAGS)
+
+
+def _objects(values: list[Any], kind: str) -> tuple[Values, Bools]:
+    """Values one by one."""
+    bad = np.zeros(len(values), dtype=np.bool_)
+    for i, value in enumerate(values):
+        try:
+            bad[i] = found(value)[0] not in (kind, MISSING)
+        except Unfit:
+            bad[i] = True
+    return Objects(values), bad
+
+
+def _odd(column: Column, unread: Bools) -> Bools | None:
+    """Which of the values that could not be read are not just missing."""
+    if (isinstance(column, np.ndarray) and column.dtype.kind in "biufM") or not unread.any():
+        return None
+    odd = np.zeros(len(column), dtype=np.bool_)
+    if isinstance(column, Coded):
+        return column.each(lambda values: np.array([not _is_missing(value) for value in values], dtype=np.float64)) * unread > 0
+    for i in np.flatnonzero(unread).tolist():
+        odd[i] = not _is_missing(column[i])
+    return odd
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.strip().lower() in ABSENT
+    try:
+        return found(value)[0] == MISSING
+    except Unfit:
+        return False
+
+
+READ: dict[str, Callable[[Column], tuple[Values, Bools | None]]] = {
+    NUMBER: _numbers,
+    CYCLE: _finite,
+    FLAG: _flags,
+    CATEGORY: _words,
+    TIME: _times,
+    TAGS: _tags,
+}
