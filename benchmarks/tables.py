@@ -51,7 +51,7 @@ def _row(at: Any, rows: int, what: str, bar: float, title: str, meaning: str) ->
 def _growth(at: Any, least: int, most: int) -> Row:
     few, many = at(least)["peak"], at(most)["peak"]
     return Row(
-        f"tables: peak memory, {most:,} rows", many, "MB", 1.2, few, f"{least:,} rows", note="growth with the log's length"
+        f"tables: peak memory, {most:,} rows", many, "MB", 1.5, few, f"{least:,} rows", note="growth with the log's length"
     )
 
 

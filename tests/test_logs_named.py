@@ -115,6 +115,9 @@ def test_missing_values_are_kept_by_name_only():
     assert np.array_equal(np.isnan(batch.contexts[:, 3]), [x is None for x in columns["spend"]])
     part = log.head(10).by_name()
     assert part.count() == 10
+    for known in (5, {"spend": "moon"}, {"spend": 3}, [1]):
+        with pytest.raises(hsb.InputError, match="known must say"):
+            log.by_name(known)
 
 
 WORDS = {

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import quoted
+from ..errors import InputError, quoted
 from ..features.cells import Flags, Numbers, Objects, Times, Values, Words, values_of
 from ..features.contexts import NAMED
 from ..features.declared import LIMITS
@@ -44,6 +44,10 @@ class Kinds:
     """
 
     def __init__(self, known: Mapping[str, str | None], categories: Collection[str], *, untyped: bool) -> None:
+        if not isinstance(known, Mapping) or not all(
+            kind is None or (isinstance(kind, str) and kind in READ) for kind in known.values()
+        ):
+            raise InputError(f"known must say of columns what they are, one of {', '.join(READ)}; given {quoted(known):.200}.")
         self.known: dict[str, str] = {name: kind for name, kind in known.items() if kind is not None}
         self.categories, self.untyped = categories, untyped
 

@@ -96,6 +96,7 @@ class RowLog(Log):
         return self.by_name()
 
     def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
+        Kinds(known, (), untyped=False)  # refused where it is nothing of the kind
         return _ByName(self, known, complete) if self.source.meaning.by_name else self
 
     def read(self, kinds: Kinds | None = None, *, complete: bool = True) -> Iterator[Batch]:
