@@ -25,6 +25,11 @@ KINDS = {"f": "<f8", "i": "<i8", "u": "<u8"}
 class Kept(Bulk):
     """What there is to do with a policy beside playing it."""
 
+    @property
+    def named_columns(self) -> dict[str, str | None] | None:
+        """Of a policy that takes contexts by name: the features that it knows and what they are; of others None."""
+        return None
+
     def to_arrays(self) -> Arrays:
         """All that it learned, by name."""
         raise NotImplementedError
