@@ -1,15 +1,11 @@
-"""The commands about logs: replay, train, evaluate, explain, convert."""
+"""The commands about logs: replay, train, explain, convert. `evaluate` is in `compare_commands.py`."""
 
-import json
 import time
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-from rich.console import Console
 from typer import Argument, Option
 
-from .. import evaluate as evaluation
 from .. import logs, storage
 from ..errors import InputError
 from ..explain.result import TOP
@@ -20,6 +16,7 @@ from ..plot import explanation_png
 from . import show
 from .log_options import Fresh, Json, SomeRows, Source
 from .policy_files import load, save, try_out
+from .telling import tell
 
 GO_ON = "A policy's file to go on from; by default a fresh HSB on a binary tree."
 CHECKPOINT = "File to keep the state in; a replay that was stopped goes on from it."
@@ -59,7 +56,7 @@ def replay(
     passed = f"{replayed.rejected:,} passed over to make the log fair"
     events = f"{replayed.rounds:,} events, {replayed.matched:,} matched, {passed}"
     interval = f"95%: {low:.4f} to {high:.4f}, {replayed.method}"
-    _tell(as_json, values, events, f"average reward {replayed.average_reward:.4f} ({interval}); the log {logged:.4f}", log=log)
+    tell(as_json, values, events, f"average reward {replayed.average_reward:.4f} ({interval}); the log {logged:.4f}", log=log)
 
 
 def train(
@@ -86,29 +83,7 @@ def train(
     values: dict[str, Any] = {"learned": learned, "arms": len(policy.arms), "skipped": len(log.problems)}
     values |= {"policy": str(out), "seconds": time.monotonic() - started}
     said = f"{learned:,} decisions learned, {len(policy.arms)} arms; the policy, with its encoding of contexts:"
-    _tell(as_json, values, said, str(out), log=log)
-
-
-def evaluate(
-    source: SomeRows,
-    policy: Annotated[Path, Option(help="A policy's file, made by hsb train or policy.save.")],
-    clip: Annotated[float | None, Option(help="Largest weight of clipped and switch; by default sqrt(rows).")] = None,
-    seed: Annotated[int, Option(min=0, help="Of the bootstrap.")] = 0,
-    as_json: Json = False,
-) -> None:
-    """Evaluate a policy, as it is, on a log: what would it earn?
-
-    Six estimators, each with a 95% interval and, after "surely", one that holds for any log whose propensities are right.
-    The first is a bootstrap; where the log cannot carry one, a warning says why, and it is marked [safe] or [bounds]. Use
-    rows that the policy did not learn from: --skip.
-
-    Example: hsb evaluate clicks.parquet --policy policy.hsb --skip 1000000
-    """
-    player, encoder = load(policy)
-    log = source.open()
-    with show.rows("evaluate", quiet=as_json) as progress:
-        result = evaluation.off_policy(player, log, clip=clip, context=encoder, seed=seed, progress=progress)
-    _tell(as_json, result.to_dict() | {"skipped": len(log.problems)}, str(result), log=log)
+    tell(as_json, values, said, str(out), log=log)
 
 
 def explain(
@@ -138,7 +113,7 @@ def explain(
     kind = "" if encoder is None else ", contexts encoded as in the file"
     values = explanation.to_dict() | {"rounds": policy.rounds, "png": None if png is None else str(png)}
     said = f"{policy.rounds:,} rounds learned, {len(policy.arms)} arms{kind}"
-    _tell(as_json, values, said, told(explanation, how="hsb explain --all"))
+    tell(as_json, values, said, told(explanation, how="hsb explain --all"))
 
 
 def convert(
@@ -156,11 +131,4 @@ def convert(
     with show.rows("convert", quiet=as_json) as progress:
         done = logs.convert(source.path, out, source.format, progress=lambda rows: progress(rows, None), **source.options())
     values = {"rows": done.rows, "skipped": done.problems.count, "out": str(out), "seconds": time.monotonic() - started}
-    _tell(as_json, values, f"{done.rows:,} rows written to {out}; {done.problems}")
-
-
-def _tell(as_json: bool, values: dict[str, Any], *lines: str, log: logs.Log | None = None) -> None:
-    """Print the values as JSON and nothing else; or the lines, and on stderr which lines of the log were skipped."""
-    typer.echo(json.dumps(values, default=str) if as_json else "\n".join(lines))
-    if not as_json and log is not None and len(log.problems):
-        Console(stderr=True).print(str(log.problems), markup=False, highlight=False, soft_wrap=True)
+    tell(as_json, values, f"{done.rows:,} rows written to {out}; {done.problems}")

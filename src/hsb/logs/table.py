@@ -1,7 +1,8 @@
 """Logs in tables: CSV files, Parquet files, Arrow tables, pandas and polars frames."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,36 @@ class RowLog(Log):
                 pass
             self._settled = True
         yield from self._read()
+
+    def cut(self) -> list[Log]:
+        """A log for each file. Where events have ids, one file's reader would not see those of another: such a log is not cut."""
+        source = self.source
+        if not isinstance(source, CsvFiles | ParquetFiles):
+            return super().cut()
+        if source.columns.id is not None:
+            raise InputError(
+                "Event ids are compared over all files, so one process must read them. Leave out id=, or use jobs=1."
+            )
+        found: list[Log] = []
+        for path in source.paths:
+            part, part_source = copy(self), copy(source)
+            part_source.paths = [path]
+            part.source, part.arms, part.problems = part_source, list(self.arms), Problems()
+            found.append(part)
+        return found
+
+    @property
+    def knows_arms(self) -> bool:
+        return self.source.meaning.arms is not None or (self._settled and self.source.meaning.offers == "all")
+
+    def find_arms(self) -> list[Hashable]:
+        for _ in self._read():
+            pass
+        self._settled = True
+        return self.arms
+
+    def take_arms(self, arms: Iterable[Hashable]) -> None:
+        self.arms, self._settled = list(arms), True
 
     def _read(self) -> Iterator[Batch]:
         self.problems = Problems()

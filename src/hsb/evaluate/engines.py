@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ..errors import InputError, quoted
-from ..evaluate import parallel
+from . import parallel
 
 # what each engine needs: the package, and the extra that brings it
 ENGINES = {"local": ("joblib", "cli"), "dask": ("distributed", "dask"), "ray": ("ray", "ray")}
