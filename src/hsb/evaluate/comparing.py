@@ -81,7 +81,8 @@ def compare_off_policy(
     source = Whole(log, progress) if engine == "local" and jobs == 1 else Parts(log, engine, jobs, progress)
     found = None
     if plan.players:
-        found = _surveyed(plan, source, models, estimator, clip)
+        with source:
+            found = _surveyed(plan, source, models, estimator, clip)
     replays = plan.replayed(log, seed)
     return _Judging(plan, found, replays, **options).result()
 

@@ -110,9 +110,9 @@ class Reading:
             np.pad(mine, (0, m - len(mine))) + np.pad(theirs, (0, m - len(theirs)))
             for mine, theirs in ((self.mass, later.mass), (self.counts, later.counts))
         )
-        if not self.columns:
-            self.columns, self.tally = later.columns, later.tally
-        elif later.columns:
+        if not self.columns and later.columns:
+            self.columns, self.tally = later.columns, Tally(len(later.columns))
+        if later.columns:
             self.tally.merge(later.tally)
 
     def result(self, chosen: Sequence[str], seed: int, confidence: float = 0.95) -> OffPolicy:

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
-from typing import Any
+from typing import Any, Self
 
 from ..errors import InputError
 from ..logs import Batch, Log
 from ..logs.log import Problems, each_batch
-from .engines import spread
+from .engines import spread_over_workers, workers
 from .parallel import Task
 from .survey import Fitting, Survey
 
@@ -24,6 +24,12 @@ class Whole:
 
     def __init__(self, log: Log | Iterable[Batch], progress: Told | None) -> None:
         self.log, self.progress = log, progress
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *what: Any) -> None:
+        pass
 
     def fit(self, fitting: Fitting) -> None:
         """The first reading."""
@@ -48,23 +54,37 @@ class Parts:
         self.log, self.engine, self.jobs, self.progress = log, engine, jobs, progress
         self.parts = log.cut()
         self.starts = [0] * len(self.parts)
-        if not log.knows_arms:
-            arms = dict.fromkeys(arm for found in self._run(_arms, [(part,) for part in self.parts]) for arm in found)
-            for part in (log, *self.parts):
-                part.take_arms(arms)
+        self.workers, self.settled = workers(engine, jobs), log.knows_arms
+
+    def __enter__(self) -> Self:
+        self.workers.__enter__()
+        return self
+
+    def __exit__(self, *what: Any) -> None:
+        self.workers.__exit__(*what)
 
     def _run(self, function: Callable[..., Any], tasks: list[Task]) -> Iterator[Any]:
         """What each task gives, in the order of the tasks."""
         waiting: dict[int, Any] = {}
+        numbered = [(k, function, *task) for k, task in enumerate(tasks)]
         due = 0
-        for number, found in spread(self.engine, self.jobs, _numbered, [(k, function, *task) for k, task in enumerate(tasks)]):
+        for number, found in spread_over_workers(self.engine, self.jobs, _numbered, numbered):
             waiting[number] = found
             while due in waiting:
                 yield waiting.pop(due)
                 due += 1
 
+    def _settle(self) -> None:
+        """Find out what arms there are, where nobody knows: their places must be the same in all parts."""
+        if not self.settled:
+            arms = dict.fromkeys(arm for found in self._run(_arms, [(part,) for part in self.parts]) for arm in found)
+            for part in (self.log, *self.parts):
+                part.take_arms(arms)
+            self.settled = True
+
     def fit(self, fitting: Fitting) -> None:
         """The first reading: sums of every part, and where each begins."""
+        self._settle()
         first = next(batches(self.log), None)
         if first is None:
             return
@@ -77,6 +97,7 @@ class Parts:
 
     def read(self, plan: dict[str, Any]) -> Survey:
         """The second reading; its problems are the log's."""
+        self._settle()
         survey, tell = Survey(**plan), told(self.progress, self.log)
         problems = Problems()
         tasks = [(part, start, plan) for part, start in zip(self.parts, self.starts, strict=True)]
