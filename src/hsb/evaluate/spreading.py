@@ -48,9 +48,7 @@ class Parts:
 
     def __init__(self, log: Any, engine: str, jobs: int, progress: Told | None) -> None:
         if not isinstance(log, Log):
-            raise InputError(
-                "Batches in memory cannot be shared between processes. Give a log of files, or engine='local' and jobs=1."
-            )
+            raise InputError("Batches in memory cannot be shared between processes. Give a log of files, or use one process.")
         self.log, self.engine, self.jobs, self.progress = log, engine, jobs, progress
         self.parts = log.cut()
         self.starts = [0] * len(self.parts)

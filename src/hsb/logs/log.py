@@ -103,7 +103,7 @@ class Log(ABC):
         """Logs that are this one, one after the other, each to be read by a process of its own; InputError where it cannot be cut."""
         raise InputError(
             f"A {type(self).__name__} is read as a whole: it cannot be shared between processes. Give Parquet files, "
-            "as hsb.logs.convert writes them, or several CSV files; or engine='local' and jobs=1."
+            "as hsb.logs.convert writes them, or several CSV files; or read it in one process."
         )
 
     @property
@@ -175,7 +175,7 @@ class Part(Log):
             if not isinstance(part, Sized):
                 raise InputError(
                     "Rows to leave out cannot be counted in files that are read by several processes, unless hsb.logs.convert wrote them. "
-                    "Take whole files, or engine='local' and jobs=1."
+                    "Take whole files, or read them in one process."
                 )
             first, last = max(self.skip - at, 0), min(end - at, len(part))
             if first < last:

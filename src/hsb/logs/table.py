@@ -62,7 +62,7 @@ class RowLog(Log):
             return super().cut()
         if source.columns.id is not None:
             raise InputError(
-                "Event ids are compared over all files, so one process must read them. Leave out id=, or use jobs=1."
+                "Event ids are compared over all files, so one process must read them. Read the log in one process, or without ids."
             )
         found: list[Log] = []
         for path in source.paths:
