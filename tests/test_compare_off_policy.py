@@ -73,6 +73,19 @@ def test_each_candidate_is_as_alone(now, near, estimator):
     assert (found["now"].value, found["now"].interval) == (found["now"].result.value, found["now"].result.interval)
 
 
+def test_contexts_are_made_once_for_all_who_see_the_same(now, near):
+    called = []
+
+    def seen(rows):
+        called.append(len(rows))
+        return rows
+
+    compare_off_policy(
+        {"uniform": None, "now": now, "always 1": 1, "near": near}, [pooled(1, 300)], estimator="snips", context=seen
+    )
+    assert called == [300]
+
+
 def test_each_as_alone_with_cells_of_their_own_contexts(now, near):
     log, half = [pooled(1, 300), pooled(2, 300)], lambda rows: rows / 2
     found = compare_off_policy({"now": now, "half": near}, log, model=TREE, context={"half": half})

@@ -1,7 +1,7 @@
 """What can be judged on a log: a policy as it is, one arm always, uniform play, or a policy that learns on the way."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..types import Flags, Floats
 from .distributions import distributions
 
 Range = tuple[float, float]
+Contexts = Callable[[Floats], Any] | None
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,15 @@ class Player(ABC):
     def __init__(self, reward_range: Range) -> None:
         self.reward_range = reward_range
 
+    @property
+    def sight(self) -> Hashable:
+        """Players with equal ones and the same `context` see the same of a batch; None: it looks at nothing."""
+        return None
+
+    def sees(self, batch: Batch, context: Contexts) -> Any:
+        """Its contexts, one row an event."""
+        return batch.contexts if context is None else context(batch.contexts)
+
     @abstractmethod
     def play(self, batch: Batch, contexts: Any) -> tuple[Floats, Flags]:
         """(n, arms of the batch): the probability of every arm; and which events offer any that it knows. `contexts` are its own."""
@@ -58,6 +68,10 @@ class Played(Player):
     def __init__(self, policy: Policy) -> None:
         super().__init__(policy.reward_range)
         self.policy, self.outside = policy, policy.outside
+
+    @property
+    def sight(self) -> Hashable:
+        return "numbers"
 
     def play(self, batch: Batch, contexts: Any) -> tuple[Floats, Flags]:
         return distributions(self.policy, batch, contexts)

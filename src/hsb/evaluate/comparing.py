@@ -13,7 +13,7 @@ from ..play.result import Replay
 from ..policies import Policy
 from ..structures import Structure
 from ..types import Floats
-from .candidates import Always, Learning, Player, player
+from .candidates import Always, Contexts, Learning, Player, player
 from .differences import Difference, apart, chances, paired
 from .engines import check_engine
 from .estimators import WITH_CLIP, WITH_MODEL
@@ -22,7 +22,7 @@ from .off_policy_comparison import OffPolicyCandidate, OffPolicyComparison
 from .off_policy_result import OffPolicy
 from .reward_models import CellMeans, Given, RewardModel, reward_model
 from .spreading import Parts, Whole
-from .survey import Contexts, Fitting, Survey
+from .survey import Fitting, Sight, Survey
 
 COMPARED = ("dr", "switch", "snips", "ips", "clipped")
 MOST = 200  # candidates
@@ -90,12 +90,12 @@ def compare_off_policy(
 def _surveyed(
     plan: "_Plan", source: Whole | Parts, models: list[RewardModel | None], estimator: str, clip: float | None
 ) -> Survey:
-    fitting, needs_clip = Fitting(plan.functions, models), estimator in WITH_CLIP
+    fitting, needs_clip = Fitting(plan.sights, models), estimator in WITH_CLIP
     if fitting.needed or (needs_clip and clip is None):
         source.fit(fitting)
         clip = math.sqrt(max(fitting.rows, 1)) if clip is None else clip
     settings: dict[str, Any] = {"estimator": estimator, "clip": clip if needs_clip else None, "baseline": plan.place}
-    return source.read({"players": plan.players, "uses": plan.uses, "functions": plan.functions, "models": models, **settings})
+    return source.read({"players": plan.players, "uses": plan.uses, "sights": plan.sights, "models": models, **settings})
 
 
 def _checked(log: Any, estimator: Any, clip: Any, seed: Any, confidence: Any, engine: Any, jobs: Any) -> dict[str, Any]:
@@ -129,8 +129,12 @@ class _Plan:
         fixed = {name: given for name, given in self.candidates.items() if not isinstance(given, Learning)}
         self.fixed = list(fixed)
         self.players: list[Player] = [player(name, given, between) for name, given in fixed.items()]
-        self.functions: list[Contexts] = []
-        self.uses = [self._use(name) for name in fixed]
+        self.sights: list[Sight] = []
+        looking = sorted(
+            range(len(fixed)), key=lambda i: self.players[i].sight is None
+        )  # those that look at something come first
+        used = {i: self._use(self.contexts[self.fixed[i]], self.players[i]) for i in looking}
+        self.uses = [used[i] for i in range(len(fixed))]
         self.place = self.fixed.index(self.baseline) if self.baseline in fixed else None
         self._check_arms(log)
 
@@ -142,16 +146,13 @@ class _Plan:
         known = [each.reward_range for each in policies if each.reward_range[0] < each.reward_range[1]]
         return known[0] if known else (0.0, 1.0)
 
-    def _use(self, name: str) -> int:
-        """Which of the functions makes this candidate's contexts: those without a policy see none, and take any."""
-        context = self.contexts[name]
-        if context is None and not isinstance(self.candidates[name], Policy) and self.functions:
-            return 0
-        for k, known in enumerate(self.functions):
-            if known is context:
+    def _use(self, context: Contexts, each: Player) -> int:
+        """Which of the sights is this candidate's: one that looks at nothing takes any."""
+        for k, known in enumerate(self.sights):
+            if each.sight is None or (known.context is context and known.player.sight == each.sight):
                 return k
-        self.functions.append(context)
-        return len(self.functions) - 1
+        self.sights.append(Sight(each, context))
+        return len(self.sights) - 1
 
     def _check_arms(self, log: Any) -> None:
         """An arm that a policy or the log is known not to have is a slip of the pen."""
@@ -167,13 +168,13 @@ class _Plan:
         raise InputError(f"{given}. Its arms are {shown(arms)}.")
 
     def models(self, model: Any, estimator: str) -> list[RewardModel | None]:
-        """One for each of the functions; all the same, unless it looks at the policies' contexts."""
+        """One for each of the sights; all the same, unless it looks at the policies' contexts."""
         if estimator not in WITH_MODEL:
-            return [None] * len(self.functions)
+            return [None] * len(self.sights)
         first = reward_model(model)
         if not isinstance(first, CellMeans):
-            return [first] * len(self.functions)
-        return [first, *(reward_model(model) for _ in self.functions[1:])]
+            return [first] * len(self.sights)
+        return [first, *(reward_model(model) for _ in self.sights[1:])]
 
     def replayed(self, log: Any, seed: int) -> dict[str, Replay]:
         """What came of those that learn."""

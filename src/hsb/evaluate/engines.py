@@ -25,7 +25,7 @@ def check_engine(engine: str) -> None:
 
     >>> check_engine("local")
     """
-    if engine not in ENGINES:
+    if not isinstance(engine, str) or engine not in ENGINES:
         raise InputError(f"engine must be one of {', '.join(ENGINES)}; given {quoted(engine)}.")
     for name in ("local", engine):
         package, extra = ENGINES[name]

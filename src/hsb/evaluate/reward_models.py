@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, quoted
+from ..logs import Batch
 from ..structures import Structure
 from ..types import Floats, Ints
 
@@ -191,6 +192,11 @@ def reward_model(model: Structure | Given | None) -> RewardModel:
         return GivenModel(model)
     needed = "None (ridge), a structure (averages of its cells) or a function (features, arms) -> rewards"
     raise InputError(f"model must be {needed}; given {quoted(model)}.")
+
+
+def log_features(model: RewardModel, batch: Batch) -> Floats:
+    """The features of a batch as a model of rewards sees them."""
+    return batch.contexts
 
 
 def _without(by_fold: Floats) -> Floats:

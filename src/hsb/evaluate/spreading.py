@@ -87,7 +87,7 @@ class Parts:
         if first is None:
             return
         fitting.prepare(first)
-        fresh = (fitting.functions, list(fitting.models))
+        fresh = (fitting.sights, list(fitting.models))
         for k, found in enumerate(self._run(_fit, [(part, *fresh) for part in self.parts])):
             self.starts[k] = fitting.rows
             fitting.merge(found)
@@ -124,8 +124,8 @@ def _arms(part: Log) -> list[Any]:
     return part.find_arms()
 
 
-def _fit(part: Log, functions: list[Any], models: list[Any]) -> Fitting:
-    fitting = Fitting(functions, deepcopy(models))  # in one process they are the caller's
+def _fit(part: Log, sights: list[Any], models: list[Any]) -> Fitting:
+    fitting = Fitting(sights, deepcopy(models))  # in one process they are the caller's
     fitting.add(batches(part))
     return fitting
 

@@ -1,40 +1,44 @@
 """One reading of a log for several fixed candidates: what can be shared is made once a batch."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..logs import Batch
 from ..types import Floats
-from .candidates import Player
+from .candidates import Contexts, Player
 from .estimators import COLUMN
 from .pairs import Pair, value_columns
 from .reading import Reading, Taken, folds
-from .reward_models import RewardModel
+from .reward_models import RewardModel, log_features
 from .tallies import Tally
 
-Contexts = Callable[[Floats], Any] | None
 
+class Sight(NamedTuple):
+    """What some candidates see of a batch: those with the same `context`, of which `player` is one."""
 
-def context_of(batch: Batch, context: Contexts) -> Any:
-    """What a policy sees of a batch."""
-    return batch.contexts if context is None else context(batch.contexts)
+    player: Player
+    context: Contexts
+
+    def __call__(self, batch: Batch) -> Any:
+        """Their contexts, one row an event."""
+        return self.player.sees(batch, self.context)
 
 
 class Fitting:
-    """The first reading: how many rows, and the models that they fit. `functions` and `models` belong together, one model each."""
+    """The first reading: how many rows, and the models that they fit. `sights` and `models` belong together, one model each."""
 
-    def __init__(self, functions: Sequence[Contexts], models: Sequence[RewardModel | None]) -> None:
-        self.rows, self.functions, self.models = 0, list(functions), list(models)
+    def __init__(self, sights: Sequence[Sight | None], models: Sequence[RewardModel | None]) -> None:
+        self.rows, self.sights, self.models = 0, list(sights), list(models)
 
-    def _each(self) -> Iterator[tuple[RewardModel, Contexts]]:
+    def _each(self) -> Iterator[tuple[RewardModel, Any]]:
         """Every model that is fitted, once, and whose contexts it gets."""
         met: set[int] = set()
-        for model, function in zip(self.models, self.functions, strict=True):
+        for model, sight in zip(self.models, self.sights, strict=True):
             if model is not None and model.fits and id(model) not in met:
                 met.add(id(model))
-                yield model, function
+                yield model, sight
 
     @property
     def needed(self) -> bool:
@@ -44,14 +48,14 @@ class Fitting:
     def prepare(self, batch: Batch) -> None:
         """Look at the log's first batch."""
         for model, _ in self._each():
-            model.prepare(batch.contexts)
+            model.prepare(log_features(model, batch))
 
     def add(self, batches: Iterable[Batch]) -> None:
         """Take in a log, or a part of one."""
         for batch in batches:
             fold = folds(self.rows, len(batch))
-            for model, function in self._each():
-                model.add(batch.contexts, context_of(batch, function), batch.arm, batch.reward, fold)
+            for model, sight in self._each():
+                model.add(log_features(model, batch), sight(batch), batch.arm, batch.reward, fold)
             self.rows += len(batch)
 
     def merge(self, later: "Fitting") -> None:
@@ -61,8 +65,8 @@ class Fitting:
         self.rows += later.rows
 
     def __getstate__(self) -> dict[str, Any]:
-        """What goes back from a process: sums, and no functions."""
-        return vars(self) | {"functions": [None] * len(self.functions)}
+        """What goes back from a process: sums, and no policies."""
+        return vars(self) | {"sights": [None] * len(self.sights)}
 
     def finish(self) -> None:
         """Fit, after the last row."""
@@ -74,14 +78,14 @@ class Fitting:
 class Survey:
     """The second reading: a `Reading` for each candidate, pairs with the baseline, and the events that all can play together.
 
-    `uses[i]` says which of the `functions` makes the contexts of candidate i, and which of the `models` is its own.
+    `uses[i]` says which of the `sights` is that of candidate i, and which of the `models` is its own.
     """
 
     def __init__(
         self,
         players: Sequence[Player],
         uses: Sequence[int],
-        functions: Sequence[Contexts],
+        sights: Sequence[Sight],
         models: Sequence[RewardModel | None],
         *,
         estimator: str,
@@ -89,7 +93,7 @@ class Survey:
         baseline: int | None,
         start: int = 0,
     ) -> None:
-        self.uses, self.functions, self.models = list(uses), list(functions), list(models)
+        self.uses, self.sights, self.models = list(uses), list(sights), list(models)
         self.estimator, self.column, self.baseline, self.start, self.seen = estimator, COLUMN[estimator], baseline, start, 0
         self.readings = [Reading(each, models[k], clip, start) for each, k in zip(players, uses, strict=True)]
         self.together = Tally(2 * len(self.readings))
@@ -104,13 +108,13 @@ class Survey:
         return Pair(self.estimator, self.column, min(mine.low, other.low), max(mine.high, other.high), same_range=same)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What goes back from a process: sums, no models and no functions."""
-        return {name: value for name, value in vars(self).items() if name not in ("functions", "models")}
+        """What goes back from a process: sums, no models and no policies."""
+        return {name: value for name, value in vars(self).items() if name not in ("sights", "models")}
 
     def add(self, batches: Iterable[Batch], told: Callable[[int], None] | None = None) -> None:
         """Take in a log, or a part of one; `told` is given the number of rows after each batch."""
         for batch in batches:
-            contexts = [context_of(batch, function) for function in self.functions]
+            contexts = [sight(batch) for sight in self.sights]
             predicted = self._predicted(batch, contexts)
             taken = [reading.add(batch, contexts[k], predicted[k]) for reading, k in zip(self.readings, self.uses, strict=True)]
             self.seen += len(batch)
@@ -123,7 +127,7 @@ class Survey:
         made: dict[int, Floats | None] = {id(None): None}
         for model, own in zip(self.models, contexts, strict=True):
             if model is not None and id(model) not in made:
-                made[id(model)] = model.predict(batch.contexts, own, fold, batch.arms)
+                made[id(model)] = model.predict(log_features(model, batch), own, fold, batch.arms)
         return [made[id(model)] for model in self.models]
 
     def _relate(self, taken: Sequence[Taken]) -> None:
