@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 import fresh
+from candidates import candidate_rows
 from features import feature_rows
 from logs import log_rows
 from report import Row
@@ -34,10 +35,21 @@ class Effort(NamedTuple):
     deep: int  # rounds at depth 52
     repeats: int
     visits: tuple[int, ...]  # of a synthetic log of Yahoo's kind
+    candidates: int  # rows of the log that candidates are compared on
 
 
-FULL = Effort(rounds=1_000_000, lexicographic=10_000, steps=5_000, deep=1_000_000, repeats=9, visits=(100_000, 10_000_000))
-QUICK = Effort(rounds=200_000, lexicographic=3_000, steps=5_000, deep=200_000, repeats=3, visits=(100_000, 500_000))
+FULL = Effort(
+    rounds=1_000_000,
+    lexicographic=10_000,
+    steps=5_000,
+    deep=1_000_000,
+    repeats=9,
+    visits=(100_000, 10_000_000),
+    candidates=1_000_000,
+)
+QUICK = Effort(
+    rounds=200_000, lexicographic=3_000, steps=5_000, deep=200_000, repeats=3, visits=(100_000, 500_000), candidates=200_000
+)
 
 
 def measures(effort: Effort) -> Iterator[tuple[str, Callable[[], Row]]]:
@@ -61,6 +73,7 @@ def measures(effort: Effort) -> Iterator[tuple[str, Callable[[], Row]]]:
     yield from feature_rows(effort.steps * 4, effort.steps // 5, effort.repeats)
     yield from log_rows(effort.visits)
     yield from table_rows(tuple(visits // 10 for visits in effort.visits))
+    yield from candidate_rows(effort.candidates)
     yield "import", partial(importing, effort)
     yield "first decision", partial(first_decision, effort)
     for name, depth, bar in (("a tree", 10, 8.0), ("a deep tree", 52, None)):

@@ -12,10 +12,10 @@ import pytest
 import toy_experiments as toy
 
 import hsb
+from hsb.evaluate.engines import check_engine
 from hsb.experiments import NAMES, named
 from hsb.experiments.base import Experiment, Part
 from hsb.experiments.cache import Cache, Finished, key, source_of
-from hsb.experiments.engines import check_engine
 from hsb.experiments.runner import PartFailed, compile_first, run
 
 

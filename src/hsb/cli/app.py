@@ -12,16 +12,17 @@ from typer import Argument, Option
 
 from .. import __version__
 from ..errors import FileError, InputError
+from ..evaluate.engines import check_engine
 from ..experiments import named
 from ..experiments.base import Experiment, Options
 from ..experiments.conduct import conduct
-from ..experiments.engines import check_engine
 from ..experiments.own import Own
 from ..experiments.runner import PartFailed
 from ..experiments.spec import read
 from . import show
 from .bounds import bounds
-from .log_commands import convert, evaluate, explain, replay, train
+from .compare_commands import evaluate
+from .log_commands import convert, explain, replay, train
 from .options import flat
 from .translate import in_options
 from .warmup import warmup

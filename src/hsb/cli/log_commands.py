@@ -1,16 +1,12 @@
-"""The commands about logs: replay, train, evaluate, explain, convert."""
+"""The commands about logs: replay, train, explain, convert. `evaluate` is in `compare_commands.py`."""
 
-import json
 import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-from rich.console import Console
 from typer import Argument, Option
 
-from .. import evaluate as evaluation
 from .. import logs, storage
 from ..errors import InputError
 from ..explain.result import TOP
@@ -23,8 +19,8 @@ from . import show
 from .fresh import POLICY, Fresh
 from .log_options import Json, SomeRows, Source
 from .policy_files import encoded_names, load, save, try_out
+from .telling import tell
 from .training import Watched, report, told_training
-from .translate import in_options
 
 GO_ON = "A policy's file to go on from, or the name of one to begin with: HSB (the default), LinUCB, ..."
 CHECKPOINT = "File to keep the state in; a replay that was stopped goes on from it."
@@ -69,7 +65,7 @@ def replay(
     events = f"{replayed.rounds:,} events, {replayed.matched:,} matched, {passed}"
     interval = f"95%: {low:.4f} to {high:.4f}, {replayed.method}"
     earned = f"average reward {average:.4f} ({interval})" if average is not None else "nothing matched, so no average reward"
-    _tell(as_json, values, events, f"{earned}; the log {logged:.4f}", *_warned(replayed.warnings), log=log)
+    tell(as_json, values, events, f"{earned}; the log {logged:.4f}", *_warned(replayed.warnings), log=log)
 
 
 def train(
@@ -98,29 +94,7 @@ def train(
     seconds = time.monotonic() - started
     save(made, encoder, out)
     values = report(made, encoder, watched, learned, seconds) | {"policy": str(out)}
-    _tell(as_json, values, *told_training(values), f"the policy, with all that it knows of the columns: {out}", log=log)
-
-
-def evaluate(
-    source: SomeRows,
-    policy: Annotated[Path, Option(help="A policy's file, made by hsb train or policy.save.")],
-    clip: Annotated[float | None, Option(help="Largest weight of clipped and switch; by default sqrt(rows).")] = None,
-    seed: Annotated[int, Option(min=0, help="Of the bootstrap.")] = 0,
-    as_json: Json = False,
-) -> None:
-    """Evaluate a policy, as it is, on a log: what would it earn?
-
-    Six estimators, each with a 95% interval and, after "surely", one that holds for any log whose propensities are right.
-    The first is a bootstrap; where the log cannot carry one, a warning says why, and it is marked [safe] or [bounds]. Use
-    rows that the policy did not learn from: --skip.
-
-    Example: hsb evaluate clicks.parquet --policy policy.hsb --skip 1000000
-    """
-    player, encoder = load(policy)
-    log = source.open()
-    with show.rows("evaluate", quiet=as_json) as progress:
-        result = evaluation.off_policy(player, log, clip=clip, context=encoder, seed=seed, progress=progress)
-    _tell(as_json, result.to_dict() | {"skipped": len(log.problems)}, str(result), log=log)
+    tell(as_json, values, *told_training(values), f"the policy, with all that it knows of the columns: {out}", log=log)
 
 
 def explain(
@@ -150,7 +124,7 @@ def explain(
     kind = "" if encoder is None else ", contexts encoded as in the file"
     values = explanation.to_dict() | {"rounds": policy.rounds, "png": None if png is None else str(png)}
     said = f"{policy.rounds:,} rounds learned, {len(policy.arms)} arms{kind}"
-    _tell(as_json, values, said, told(explanation, how="hsb explain --all"))
+    tell(as_json, values, said, told(explanation, how="hsb explain --all"))
 
 
 def convert(
@@ -168,7 +142,7 @@ def convert(
     with show.rows("convert", quiet=as_json) as progress:
         done = logs.convert(source.path, out, source.format, progress=lambda rows: progress(rows, None), **source.options())
     values = {"rows": done.rows, "skipped": done.problems.count, "out": str(out), "seconds": time.monotonic() - started}
-    _tell(as_json, values, f"{done.rows:,} rows written to {out}; {done.problems}", logger=done.logger)
+    tell(as_json, values, f"{done.rows:,} rows written to {out}; {done.problems}", logger=done.logger)
 
 
 def _is_name(policy: str) -> bool:
@@ -178,18 +152,3 @@ def _is_name(policy: str) -> bool:
 
 def _warned(warnings: Iterable[str]) -> list[str]:
     return [f"Warning: {warning}" for warning in warnings]
-
-
-def _tell(
-    as_json: bool, values: dict[str, Any], *lines: str, log: logs.Log | None = None, logger: logs.LoggerFit | None = None
-) -> None:
-    """Print the values as JSON and nothing else; or the lines, and on stderr which lines of the log were skipped.
-
-    Where propensities were estimated, how well: the `log` says, or `logger`.
-    """
-    logger = log.logger if log is not None else logger
-    if logger is not None:
-        values, lines = values | {"logger": logger.to_dict()}, (*lines, str(logger))
-    typer.echo(json.dumps(values, default=str) if as_json else "\n".join(lines))
-    if not as_json and log is not None and len(log.problems):
-        Console(stderr=True).print(in_options(str(log.problems)), markup=False, highlight=False, soft_wrap=True)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,23 +11,36 @@ from ..arguments import shown
 from ..errors import InputError
 from ..logs import Batch
 from ..policies import Policy
-from .distributions import distributions
+from ..types import Flags, Floats, Ints
+from .candidates import Played, Player
 from .estimators import COLUMN, WITH_CLIP, allowance, terms
 from .off_policy_result import Estimate, Kind, OffPolicy
 from .reward_models import FOLDS, RewardModel, log_features
 from .soundness import ADVICE, ESTIMATED, RARE, Weighing, Weights
-from .tallies import Tally, draws, studentised
+from .tallies import Tally, draws, studentised, too_fine
 from .wagers import Wagers
 
 UNSEEN = 0.001  # a share of decisions on arms that were never shown which is worth a word
 
 
-class Reading:
-    """What is summed up on the way through a log."""
+class Taken(NamedTuple):
+    """What a batch of events says of one policy: the probability of every arm, which events can be used, and of those the weight, the reward
+    and every column of terms."""
 
-    def __init__(self, policy: Policy, fitted: RewardModel | None, clip: float | None) -> None:
-        self.policy, self.fitted, self.clip = policy, fitted, clip
-        self.low, self.high = policy.reward_range
+    table: Floats
+    used: Flags
+    w: Floats
+    reward: Floats
+    columns: dict[str, Floats]
+
+
+class Reading:
+    """What is summed up on the way through a log, or through a part of it that begins at row `start`."""
+
+    def __init__(self, policy: Policy | Player, fitted: RewardModel | None, clip: float | None, start: int = 0) -> None:
+        self.policy: Player = policy if isinstance(policy, Player) else Played(policy)
+        self.fitted, self.clip, self.start = fitted, clip, start
+        self.low, self.high = self.policy.reward_range
         if not self.low < self.high:
             raise InputError(
                 "The range of the policy's rewards is not known: it finds it on the way, and has not learned two different ones. "
@@ -42,8 +55,12 @@ class Reading:
         self.arms: tuple[Hashable, ...] = ()
         self.mass, self.counts = np.zeros(0), np.zeros(0)  # by arm: how much the policy plays it, how often it was shown
 
-    def add(self, batch: Batch, contexts: Any) -> None:
-        """Add a batch to the sums; `contexts` are the policy's."""
+    def __getstate__(self) -> dict[str, Any]:
+        """The sums alone: between processes neither the policy nor the model goes back."""
+        return {name: value for name, value in vars(self).items() if name not in ("policy", "fitted")}
+
+    def add(self, batch: Batch, contexts: Any, predicted: Floats | None = None) -> Taken:
+        """Add a batch to the sums; `contexts` are the policy's, `predicted` what the model says, where that is known already."""
         low, high = self.low, self.high
         if not (batch.reward.min() >= low and batch.reward.max() <= high):
             beyond = ~((batch.reward >= low) & (batch.reward <= high))
@@ -52,10 +69,10 @@ class Reading:
                 raise InputError(f"{given}. Give the policy loss_range=(low, high).")
             self.clipped += int(beyond.sum())
             batch = replace(batch, reward=np.clip(batch.reward, low, high))
-        table, playable = distributions(self.policy, batch, contexts)
+        table, playable = self.policy.play(batch, contexts)
         n, m = len(batch), len(batch.arms)
         self.estimated |= batch.estimated
-        fold = np.arange(self.seen, self.seen + n) % FOLDS
+        first = self.start + self.seen
         self.seen += n
         self.logged += float(batch.reward.sum())
         more = m - len(self.mass)
@@ -68,7 +85,9 @@ class Reading:
         used = playable & known
         d = q = None
         if self.fitted is not None:
-            rewards = np.clip(self.fitted.predict(log_features(self.fitted, batch), contexts, fold, batch.arms), low, high)
+            if predicted is None:
+                predicted = self.fitted.predict(log_features(self.fitted, batch), contexts, folds(first, n), batch.arms)
+            rewards = np.clip(predicted, low, high)
             d, q = (table * rewards).sum(axis=1)[used], rewards[np.arange(n), batch.arm][used]
         chance, propensity, reward = table[np.arange(n), batch.arm][used], batch.propensity[used], batch.reward[used]
         w = chance / propensity
@@ -79,8 +98,27 @@ class Reading:
             self.columns = list(columns)
             self.tally = Tally(len(columns))
         self.tally.add(np.column_stack(list(columns.values())))
+        return Taken(table, used, w, reward, columns)
 
-    def result(self, chosen: Sequence[str], seed: int) -> OffPolicy:
+    def merge(self, later: "Reading") -> None:
+        """Take in the sums of the events that follow."""
+        for name in ("seen", "unplayable", "unknown", "clipped", "logged"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        self.estimated |= later.estimated
+        self.weighing.merge(later.weighing)
+        self.wagers.merge(later.wagers)
+        self.arms = max(self.arms, later.arms, key=len)
+        m = len(self.arms)
+        self.mass, self.counts = (
+            np.pad(mine, (0, m - len(mine))) + np.pad(theirs, (0, m - len(theirs)))
+            for mine, theirs in ((self.mass, later.mass), (self.counts, later.counts))
+        )
+        if not self.columns and later.columns:
+            self.columns, self.tally = later.columns, Tally(len(later.columns))
+        if later.columns:
+            self.tally.merge(later.tally)
+
+    def result(self, chosen: Sequence[str], seed: int, confidence: float = 0.95) -> OffPolicy:
         """Values, intervals, and what speaks against them."""
         if not self.columns or not self.tally.rows:
             why = f"{self.unplayable} offered no arm that the policy knows and {self.unknown} have no propensity"
@@ -90,7 +128,7 @@ class Reading:
         share = (totals[2] / totals[1] - self.low) / (self.high - self.low) if totals[1] > 0.0 else 0.0
         paid = weights.effective * float(min(share, 1.0 - share))  # how many rewards (or their absence) the events are worth
         faults, doubts = [*weights.faults()], [*weights.doubts(paid)]
-        made = _Intervals(self, weights, sound=not (faults or doubts), paid=paid, seed=seed)
+        made = _Intervals(self, weights, sound=not (faults or doubts), paid=paid, seed=seed, confidence=confidence)
         names = dict.fromkeys((*chosen, *["dr"] * ("direct" in chosen)))
         estimates = {name: made.estimate(name) for name in names}
         if "direct" in chosen:
@@ -124,19 +162,35 @@ class Reading:
             yield f"In {100 * share:.2g}% of decisions the policy plays arms that the log never shows: {names}. Nothing is known of them."
 
 
+def folds(first: int, rows: int) -> Ints:
+    """The folds of so many rows from number `first` on.
+
+    >>> folds(3, 4)
+    array([3, 4, 0, 1])
+    """
+    return np.arange(first, first + rows) % FOLDS
+
+
 class _Intervals:
     """The interval of each estimator, by what the log can carry; averages are resampled together."""
 
-    def __init__(self, reading: Reading, weights: Weights, *, sound: bool, paid: float, seed: int) -> None:
+    def __init__(
+        self, reading: Reading, weights: Weights, *, sound: bool, paid: float, seed: int, confidence: float = 0.95
+    ) -> None:
         self.low, self.high, self.columns = reading.low, reading.high, reading.columns
-        self.weights, self.sound, self.few = weights, sound, paid < RARE
+        self.weights, self.sound, self.few = weights, sound, paid < RARE or too_fine(confidence)
+        self.confidence = confidence
         self.clips = reading.clip is not None and weights.largest > reading.clip
         self.groups, self.totals = reading.tally.used, reading.tally.totals
         self.drawn = draws(len(self.groups), int(seed))
         self.ends = dict(
-            zip(self.columns, zip(*studentised(self.groups[:, :1], self.groups, self.drawn), strict=True), strict=True)
+            zip(
+                self.columns,
+                zip(*studentised(self.groups[:, :1], self.groups, self.drawn, confidence), strict=True),
+                strict=True,
+            )
         )
-        first, last = reading.wagers.ends()
+        first, last = reading.wagers.ends(confidence)
         self.safe = (self.low + (self.high - self.low) * first, self.low + (self.high - self.low) * last)
 
     def estimate(self, name: str) -> Estimate:
@@ -160,7 +214,7 @@ class _Intervals:
 
     def _bootstrap(self, name: str, value: float) -> tuple[float, float]:
         if name == "snips":
-            [begin], [end] = studentised(self.groups[:, 1:2], self.groups[:, 2:3], self.drawn)
+            [begin], [end] = studentised(self.groups[:, 1:2], self.groups[:, 2:3], self.drawn, self.confidence)
         else:
             begin, end = self.ends[COLUMN[name]]
         down, up = allowance(name, value, self.weights.unseen, self.low, self.high)

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,13 @@ class RewardModel(ABC):
         """Fit, after the last row."""
         raise NotImplementedError
 
+    def prepare(self, features: Floats) -> None:  # noqa: B027 - most have nothing to look for
+        """Look at the log's first batch, before parts of the log are added in several processes."""
+
+    def merge(self, later: Any, rows: int) -> None:
+        """Take in the sums of rows that follow `rows` others; their folds were counted from 0, as if they were the first."""
+        raise NotImplementedError
+
     @abstractmethod
     def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
         """(n, arms): the reward expected of every arm."""
@@ -51,6 +59,9 @@ class Ridge(RewardModel):
         self.targets: list[Floats] = []  # by arm: (folds, d + 1)
         self.rewards, self.rows = np.zeros(FOLDS), np.zeros(FOLDS)
         self.about: Floats | None = None
+
+    def prepare(self, features: Floats) -> None:
+        self._scaled(features[:1] if self.about is not None else features)
 
     def _scaled(self, features: Floats) -> Floats:
         if self.about is None:
@@ -79,6 +90,15 @@ class Ridge(RewardModel):
             self.targets[a][k] += part.T @ y[begin:end]
         self.rewards += np.bincount(fold, weights=reward, minlength=FOLDS)
         self.rows += np.bincount(fold, minlength=FOLDS)
+
+    def merge(self, later: "Ridge", rows: int) -> None:
+        for mine, theirs in ((self.products, later.products), (self.targets, later.targets)):
+            for a, sums in enumerate(theirs):
+                if a == len(mine):
+                    mine.append(np.zeros_like(sums))
+                mine[a] += np.roll(sums, rows % FOLDS, axis=0)
+        self.rewards += np.roll(later.rewards, rows % FOLDS)
+        self.rows += np.roll(later.rows, rows % FOLDS)
 
     def finish(self) -> None:
         self.means = _without(self.rewards) / np.maximum(_without(self.rows), 1.0)
@@ -124,6 +144,14 @@ class CellMeans(RewardModel):
         place = (fold * self.sums.shape[1] + arm) * leaves + self._cells(contexts)
         self.sums += np.bincount(place, weights=reward, minlength=self.sums.size).reshape(self.sums.shape)
         self.rows += np.bincount(place, minlength=self.rows.size).reshape(self.rows.shape)
+
+    def merge(self, later: "CellMeans", rows: int) -> None:
+        most = max(self.sums.shape[1], later.sums.shape[1])
+        room = [((0, 0), (0, most - each.sums.shape[1]), (0, 0)) for each in (self, later)]
+        self.sums, self.rows = (
+            np.pad(mine, room[0]) + np.roll(np.pad(theirs, room[1]), rows % FOLDS, axis=0)
+            for mine, theirs in ((self.sums, later.sums), (self.rows, later.rows))
+        )
 
     def finish(self) -> None:
         sums, rows = _without(self.sums), _without(self.rows)

@@ -60,6 +60,14 @@ class Weighing:
         bins = np.floor(STEPS * np.log2(np.clip(weight, 1.0, 2.0 ** ((BINS - 1) // STEPS)))).astype(np.int64)
         self.elsewhere += np.bincount(bins, weights=others, minlength=BINS)
 
+    def merge(self, other: "Weighing") -> None:
+        """Take in the sums of other events."""
+        self.rows += other.rows
+        self.sum += other.sum
+        self.squares += other.squares
+        self.largest = max(self.largest, other.largest)
+        self.elsewhere += other.elsewhere
+
     def result(self) -> "Weights":
         """What came of it."""
         n = max(self.rows, 1)

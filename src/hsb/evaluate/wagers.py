@@ -41,42 +41,62 @@ class Wagers:
         """Take in events: weights, and rewards scaled to [0, 1]."""
         self.rows += len(w)
         for sums, terms in zip(self.sums, (w * r, w * (1.0 - r)), strict=True):
-            rewarded = terms[terms > 0.0]
-            for j, stake in enumerate(STAKES.tolist()):
-                sums[j] += np.log1p(stake * rewarded).sum()
+            add_wagers(sums, terms)
 
-    def ends(self) -> tuple[float, float]:
-        """The 95% interval, in [0, 1]. All of it where the two ends cross: then the propensities are not those of the log.
+    def merge(self, other: "Wagers") -> None:
+        """Take in the sums of other events."""
+        self.rows += other.rows
+        self.sums += other.sums
+
+    def ends(self, confidence: float = 0.95) -> tuple[float, float]:
+        """The interval, in [0, 1]. All of it where the two ends cross: then the propensities are not those of the log.
 
         >>> wagers = Wagers()
         >>> wagers.add(np.ones(1000), np.arange(1000) % 2.0)
         >>> tuple(round(end, 2) for end in wagers.ends())
         (0.45, 0.55)
         """
-        low, high = lower_end(self.sums[0], self.rows), 1.0 - lower_end(self.sums[1], self.rows)
+        error = round((1.0 - confidence) / 2, 15)
+        low, high = lower_end(self.sums[0], self.rows, error), 1.0 - lower_end(self.sums[1], self.rows, error)
         return (low, high) if low <= high else (0.0, 1.0)
 
 
-def lower_end(sums: Floats, rows: int) -> float:
-    """The smallest mean in [0, 1] that the sums of log(1 + k X) over so many events do not rule out, by bisection.
+def add_wagers(sums: Floats, terms: Floats) -> None:
+    """Add log(1 + k x) to the sums, for every stake k and term x."""
+    some = terms[terms > 0.0]
+    for j, stake in enumerate(STAKES.tolist()):
+        sums[j] += np.log1p(stake * some).sum()
+
+
+def lower_end(sums: Floats, rows: int, error: float = ERROR, most: float = 1.0) -> float:
+    """The smallest mean in [0, most] that the sums of log(1 + k X) over so many events do not rule out, by bisection.
 
     >>> lower_end(np.zeros(len(STAKES)), 100)
     0.0
     """
     if rows == 0:
         return 0.0
-    shares = np.exp(-0.5 * (np.log(STAKES * math.sqrt(rows) / BEST) / SPREAD) ** 2)
-    start = sums + np.log(shares / shares.sum())
+    limit = -math.log(error)
 
     def ruled_out(mean: float) -> bool:
-        gains = start - rows * np.log1p(STAKES * mean)
-        top = float(gains.max())
-        return top + math.log(float(np.exp(gains - top).sum())) > -math.log(ERROR)
+        return evidence(sums, rows, mean) > limit
 
-    below, above = 0.0, 1.0
+    below, above = 0.0, most
     if not ruled_out(below):
         return 0.0
     for _ in range(50):
         middle = (below + above) / 2
         below, above = (middle, above) if ruled_out(middle) else (below, middle)
     return below
+
+
+def evidence(sums: Floats, rows: int, mean: float) -> float:
+    """The logarithm of what the wagers have made of 1 where the mean is at most this: above log(1 / a) with probability a at most.
+
+    >>> evidence(np.log1p(STAKES) * 100, 100, 0.5) > math.log(1000) > 0 > evidence(np.log1p(STAKES) * 100, 100, 1.1)
+    True
+    """
+    shares = np.exp(-0.5 * (np.log(STAKES * math.sqrt(rows) / BEST) / SPREAD) ** 2)
+    gains = sums + np.log(shares / shares.sum()) - rows * np.log1p(STAKES * mean)
+    top = float(gains.max())
+    return top + math.log(float(np.exp(gains - top).sum()))

@@ -13,10 +13,10 @@ from typing import Any
 
 from ..arguments import whole
 from ..errors import InputError, quoted
+from ..evaluate.engines import check_engine, cores, spread
 from ..evaluate.parallel import Progress
 from .base import Part
 from .cache import Cache, Finished, plain
-from .engines import check_engine, cores, spread
 from .telling import Board, tell_at
 
 FEW = 2  # workers that had better compile different kernels at the same time than wait for one process to compile all

@@ -8,8 +8,8 @@ from .logger_fit import LoggerFit
 from .native import StoredLog
 from .obp import from_decisions, from_obp, to_obp
 from .opening import open
+from .row_log import RowLog
 from .synthetic import SyntheticToday
-from .table import RowLog
 from .writing import Converted, convert, write
 from .yahoo import YahooLog
 

@@ -1,7 +1,8 @@
 """What a log is: batches that can be read again and again, the arms seen so far, and what was skipped."""
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -49,6 +50,13 @@ class Problems:
         self.reasons[problem.reason] = self.reasons.get(problem.reason, 0) + 1
         if len(self.first) < SHOWN:
             self.first.append(problem)
+
+    def join(self, others: "Problems") -> None:
+        """Take in those of a later part of the log."""
+        self.count += others.count
+        for reason, times in others.reasons.items():
+            self.reasons[reason] = self.reasons.get(reason, 0) + times
+        self.first = [*self.first, *others.first][:SHOWN]
 
     def __len__(self) -> int:
         return self.count
@@ -136,6 +144,32 @@ class Log(ABC):
         """How many rows it has, by reading it."""
         return sum(len(batch) for batch in self)
 
+    def cut(self) -> "list[Log]":
+        """Logs that are this one, one after the other, each to be read by a process of its own; InputError where it cannot be cut."""
+        raise InputError(
+            f"A {type(self).__name__} is read as a whole: it cannot be shared between processes. Give Parquet files, "
+            "as hsb.logs.convert writes them, or several CSV files; or read it in one process."
+        )
+
+    @property
+    def knows_arms(self) -> bool:
+        """Are `arms` all there are, before anything is read?"""
+        return False
+
+    def find_arms(self) -> list[Hashable]:
+        """All arms, by reading the log."""
+        for _ in self:
+            pass
+        return self.arms
+
+    def take_arms(self, arms: Iterable[Hashable]) -> None:
+        """Be told all arms, in their order."""
+        self.arms = list(arms)
+
+    def met(self, problems: Problems) -> None:
+        """Be told what a reading of its parts skipped."""
+        self.problems = problems
+
 
 def check_log(what: str, log: Any) -> None:
     """Refuse what cannot be a log: neither a `Log` nor batches. A list is looked through."""
@@ -190,3 +224,29 @@ class Part(Log):
             at += len(batch)
             if end is not None and at >= end:
                 return
+
+    def cut(self) -> list[Log]:
+        """The parts of the log, as far as they belong to it; the log must know how long they are."""
+        at, end = 0, math.inf if self.rows is None else self.skip + self.rows
+        found: list[Log] = []
+        for part in self.log.cut():
+            if not isinstance(part, Sized):
+                raise InputError(
+                    "Rows to leave out cannot be counted in files that are read by several processes, unless hsb.logs.convert wrote them. "
+                    "Take whole files, or read them in one process."
+                )
+            first, last = max(self.skip - at, 0), min(end - at, len(part))
+            if first < last:
+                found.append(part if (first, last) == (0, len(part)) else Part(part, first, int(last - first)))
+            at += len(part)
+        return found
+
+    @property
+    def knows_arms(self) -> bool:
+        return self.log.knows_arms
+
+    def take_arms(self, arms: Iterable[Hashable]) -> None:
+        self.log.take_arms(arms)
+
+    def met(self, problems: Problems) -> None:
+        self.log.met(problems)

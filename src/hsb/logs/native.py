@@ -7,6 +7,7 @@ them a digest of every group of rows and one of all this (`native_checks.py`); p
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from .native_checks import COLUMNS, Facts, Stored, check_types, digest, is_label
 from .table import damaged, need, parquet
 
 GROUP = 1 << 16  # rows written together
+TOGETHER = 16  # groups of a file that one process reads
 KEY = b"hsb"
 
 
@@ -52,6 +54,7 @@ class StoredLog(Log):
         places = {arm: k for k, arm in enumerate(self.seen)}
         self._places = [np.array([places[arm] for arm in one.arms], dtype=np.int64) for one in facts]
         self._rows = sum(one.rows or 0 for one in facts)
+        self._groups: list[range | None] = [None] * len(facts)  # which groups of rows are read; None: all
 
     def __len__(self) -> int:
         return self._rows
@@ -62,9 +65,9 @@ class StoredLog(Log):
     def __iter__(self) -> Iterator[Batch]:
         self.problems = Problems()
         arms = tuple(self.seen)
-        for path, places, facts in zip(self.paths, self._places, self._facts, strict=True):
+        for path, places, facts, groups in zip(self.paths, self._places, self._facts, self._groups, strict=True):
             with parquet(path) as file:
-                for k in range(file.num_row_groups):
+                for k in range(file.num_row_groups) if groups is None else groups:
                     with damaged(path, f"group {k} of its rows cannot be read"):
                         group = _group(read_group(file, k, facts), places)
                     for begin in range(0, len(group), self.size):
@@ -73,6 +76,26 @@ class StoredLog(Log):
                         if contexts.dtype == np.uint8:
                             contexts = np.unpackbits(contexts, axis=1, count=self.features).astype(np.float64)
                         yield replace(part, contexts=contexts, arms=arms, estimated=facts.estimated)
+
+    def cut(self) -> list[Log]:
+        """A log for each file, and for each million rows or so of a file: the same whoever reads them."""
+        return [part for k in range(len(self.paths)) for part in self._pieces(k)]
+
+    def _pieces(self, k: int) -> Iterator["StoredLog"]:
+        with damaged(self.paths[k], "its footer cannot be read"), parquet(self.paths[k]) as file:
+            sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+        begin, wanted = 0, self._groups[k] or range(len(sizes))
+        for end in [*range(begin + TOGETHER, len(wanted), TOGETHER), len(wanted)]:
+            piece = copy(self)
+            piece.problems, piece.paths = Problems(), [self.paths[k]]
+            piece._places, piece._facts, piece._groups = [self._places[k]], [self._facts[k]], [wanted[begin:end]]
+            piece._rows = sum(sizes[i] for i in wanted[begin:end])
+            begin = end
+            yield piece
+
+    @property
+    def knows_arms(self) -> bool:
+        return True
 
 
 def _group(held: Stored, places: Ints) -> Batch:

@@ -13,8 +13,9 @@ from .batch import Batch
 from .columns import Columns, require
 from .decided import checked
 from .log import Log, check_log, each_batch
+from .row_log import RowLog
 from .rows import Meaning
-from .table import Frame, RowLog
+from .table import Frame
 
 
 def from_obp(feedback: Mapping[str, Any], *, on_error: Any = "skip", rows: int = 1 << 13) -> Log:

@@ -14,8 +14,9 @@ from .limits import LIMITS, Limits
 from .log import Log, OnError
 from .native import StoredLog, is_native
 from .obd import COLUMNS, obd_files
+from .row_log import RowLog
 from .rows import Meaning
-from .table import CsvFiles, Frame, ParquetFiles, RowLog, frame_names, header, kind_of, parquet_names
+from .table import CsvFiles, Frame, ParquetFiles, frame_names, header, kind_of, parquet_names
 from .text import BOM, DAMAGE, opened
 from .vw import VWFiles
 from .yahoo import YahooLog
@@ -23,6 +24,7 @@ from .yahoo import YahooLog
 Format = Literal["yahoo-r6b", "yahoo-r6a", "obd", "dsjson", "vw", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 VW = re.compile(rb"(?:[1-9][0-9]* )*[1-9][0-9]*:[-+.0-9eE]+:[.0-9eE-]+ [^|]*\|")
+DIGITS = re.compile(r"([0-9]+)")  # part-2.parquet comes before part-10.parquet
 MOST_ROWS, MOST_NAMES = 1 << 24, 1 << 20
 NAMES: dict[str, str] = {"yahoo-r6b": "ydata-fp-td-clicks-v2_0.*", "yahoo-r6a": "ydata-fp-td-clicks-v1_0.*"}
 
@@ -51,7 +53,7 @@ def open(
     """A log: an iterable of batches of at most `rows` rows, read as they are asked for.
 
     - `path`: a file, plain or gzip; several, read one after the other; a directory, of which the files named as Yahoo! or the Open Bandit
-      Dataset names them are read in order; or a table: Arrow, pandas, polars, a mapping from names to columns.
+      Dataset names them, or else those that end in .parquet, are read in order; or a table: Arrow, pandas, polars, a mapping to columns.
     - `format`: None looks at the name and the first line.
     - `on_error`: what happens at a malformed line or a row that cannot be used (a propensity of 0 or NaN, a feature that is missing, an arm
       that was not available, ...). "skip": it is counted and listed in the log's `problems`. "raise": FileError.
@@ -187,9 +189,13 @@ def _inside(folder: Path, format: Format | None) -> list[Path]:
     for kind in kinds:
         if there := sorted(path for path in folder.glob(NAMES[kind]) if path.is_file()):
             return there
-    if format not in (None, *NAMES):
+    if format in (None, "parquet") and (there := [path for path in folder.glob("*.parquet") if path.is_file()]):
+        return sorted(
+            there, key=lambda path: [(int(word), "") if word.isdigit() else (-1, word) for word in DIGITS.split(path.name)]
+        )
+    if format not in (None, "parquet", *NAMES):
         raise InputError(f"{folder} is a directory; of the format {quoted(format)} give the files themselves.")
-    wanted = " or ".join(NAMES[kind] for kind in kinds)
+    wanted = " or ".join([*(NAMES[kind] for kind in kinds), *["*.parquet"] * (format in (None, "parquet"))])
     raise InputError(f"There is no log in {folder}: no file is named {wanted}. Give the files themselves.")
 
 

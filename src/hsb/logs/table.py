@@ -1,8 +1,7 @@
 """Logs in tables: CSV files, Parquet files, Arrow tables, pandas and polars frames."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,162 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import whole
 from ..errors import FileError, InputError, quoted
-from ..features.values import CATEGORY
 from ..types import Ints
-from .batch import Batch
 from .columns import Columns, require
 from .csv_rows import csv_rows
 from .limits import Limits
-from .log import NOTHING, Log, Problem, Problems
-from .logger_fit import LoggerFit
-from .logger_model import LoggerModel, Sample
-from .named import LOOKED, Kinds
-from .rows import Checked, Files, Report, Rows, Source
+from .log import Problem
+from .rows import Files, Report, Rows, Source
 from .text import pieces
 from .values import Coded, Column
-
-
-class RowLog(Log):
-    """A log whose rows are checked one by one as they are read; those that cannot be used are in `problems`.
-
-    Where neither the arms nor what was available is given, every arm that the log shows is taken to be available all the time: the log is
-    then read once more, before the first batch, to find them. So it is where propensities are estimated; `logger` says how well.
-
-    >>> table = {"x": [0.1, 0.2, 0.3], "shown": ["a", "b", "a"], "p": [0.5, 0.5, 0.0], "click": [1, 0, 1]}
-    >>> import hsb.logs
-    >>> log = hsb.logs.open(table, context=["x"], arm="shown", propensity="p", reward="click")
-    >>> [batch] = log
-    >>> batch.labels().tolist(), str(log.problems.first[0])
-    (['a', 'b'], 'table, line 3: the propensity is not in (0, 1]')
-    """
-
-    def __init__(self, source: Source, *, rows: int = 1 << 13) -> None:
-        super().__init__()
-        if not isinstance(source, Source):
-            raise InputError(
-                f"A RowLog reads from a source; given {quoted(source)}. hsb.logs.open makes one of a path or a table."
-            )
-        self.source, self.size = source, whole("rows", rows, 1)
-        self.seen = list(source.meaning.arms or ())
-        known, chances = source.meaning.arms is not None or source.meaning.offers != "all", source.meaning.chances
-        self._needs_reading = not known or chances == "estimate"
-        self._settled: dict[
-            tuple[bool, bool], LoggerModel | None
-        ] = {}  # by how it is read: by name, and rows that must be complete
-        self.uniform = True if chances == "uniform" else None
-
-    def __repr__(self) -> str:
-        return f"RowLog({self.source!r})"
-
-    def __iter__(self) -> Iterator[Batch]:
-        return self.read()
-
-    def _settle(self, kinds: Kinds | None, complete: bool) -> LoggerModel | None:
-        """Read it once where that is needed before the first batch: for its arms, for a model of its propensities."""
-        way = kinds is not None, complete
-        if not self._needs_reading or way in self._settled:
-            return self._settled.get(way)
-        meaning = self.source.meaning
-        sample = Sample() if meaning.chances == "estimate" else None
-        for batch in self._read(kinds, complete):
-            if sample is not None:
-                sample.add(batch)
-        model = None
-        if sample is not None and sample.rows:
-            texts = set(meaning.categories) | {
-                name for name, kind in (kinds.known.items() if kinds else ()) if kind == CATEGORY
-            }
-            categories = [name in texts for name in meaning.context]
-            model = LoggerModel(sample, len(self.seen), categories, all_offered=meaning.offers == "all")
-        self._settled[way] = model
-        return model
-
-    @property
-    def logger(self) -> LoggerFit | None:  # type: ignore[override]
-        """Of `propensity="estimate"`, how well the model fits, as the log was read last; it is read for it, if it was not yet."""
-        if self.source.meaning.chances != "estimate":
-            return None
-        if not self._settled:
-            self._settle(self.kinds() if self.source.meaning.by_name else None, not self.source.meaning.by_name)
-        models = [model for model in self._settled.values() if model is not None]
-        return models[-1].fit if models else None
-
-    def looked(self) -> Log:
-        return self.by_name()
-
-    def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
-        Kinds(known, (), untyped=False)  # refused where it is nothing of the kind
-        return _ByName(self, known, complete) if self.source.meaning.by_name else self
-
-    def read(self, kinds: Kinds | None = None, *, complete: bool = True) -> Iterator[Batch]:
-        """The batches; with `kinds` of features by name, and if they need not be complete, with rows where some are missing."""
-        model, row = self._settle(kinds, complete), 0
-        for batch in self._read(kinds, complete):
-            yield batch if model is None else replace(batch, propensity=model.propensities(batch, row))
-            row += len(batch)
-
-    def kinds(self, known: Mapping[str, str | None] = NOTHING) -> Kinds:
-        """What its features are, by what is known of them and by its first rows; of one that is missing there, by the next that have it."""
-        meaning = self.source.meaning
-        kinds = Kinds({name: known.get(name) for name in meaning.context}, meaning.categories, untyped=meaning.is_untyped)
-        for rows in self.source.rows(LOOKED, lambda problem: None):
-            kinds.look(dict(zip(meaning.context, rows.context, strict=True)))
-            if len(kinds.known) == len(meaning.context):
-                break
-        return kinds
-
-    def _read(self, kinds: Kinds | None, complete: bool) -> Iterator[Batch]:
-        self.problems = Problems()
-        held: list[Problem] = []  # of one file, as they were noticed
-
-        def tell() -> None:
-            in_order = sorted(held, key=lambda problem: problem.line)
-            held.clear()
-            for problem in in_order:
-                self.pass_over(problem, self.source.meaning.on_error)
-
-        def report(problem: Problem) -> None:
-            if held and (held[0].file != problem.file or len(held) > max(self.size, 1000)):
-                tell()
-            held.append(problem)
-
-        checked = Checked(self.source.meaning, self.seen, report, kinds, complete=complete)
-        for rows in self.source.rows(self.size, report):
-            batch = checked.batch(rows)
-            tell()
-            if len(batch):
-                yield batch
-        tell()
-
-
-class _ByName(Log):
-    """A `RowLog` read with its contexts by name. Arms and problems are those of the log."""
-
-    def __init__(self, log: RowLog, known: Mapping[str, str | None], complete: bool) -> None:
-        self.log, self.known, self.complete = log, dict(known), complete
-        self.uniform = log.uniform
-        self._kinds: Kinds | None = None
-
-    @property
-    def seen(self) -> list[Hashable]:  # type: ignore[override]
-        """The arms of the log."""
-        return self.log.seen
-
-    @property
-    def logger(self) -> LoggerFit | None:  # type: ignore[override]
-        """That of the log."""
-        return self.log.logger
-
-    @property
-    def problems(self) -> Problems:  # type: ignore[override]
-        """Those of the log."""
-        return self.log.problems
-
-    def __iter__(self) -> Iterator[Batch]:
-        self._kinds = self._kinds or self.log.kinds(self.known)
-        return self.log.read(self._kinds, complete=self.complete)
 
 
 class CsvFiles(Files):

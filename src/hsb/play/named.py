@@ -1,6 +1,6 @@
 """Which contexts of a log a policy is given: by name where it takes features by name, else numbers. The one place that decides it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import InputError
@@ -25,11 +25,13 @@ def read_for(log: Log | Iterable[Batch], policies: Iterable[Policy], context: Co
     >>> [read_for(log, [policy]).count() for policy in (hsb.HSB(arms=["a", "b"]), hsb.HSB(hsb.BinaryTree(depth=2), arms=["a", "b"]))]
     [2, 1]
     """
-    if not isinstance(log, Log):
-        return log
-    columns = [_columns(policy, context) for policy in policies]
+    return read_by(log, [columns_of(policy, context) for policy in policies])
+
+
+def read_by(log: Log | Iterable[Batch], columns: Sequence[Mapping[str, str | None] | None]) -> Any:
+    """The same for readers that know these columns; None for one that takes numbers."""
     named = [each for each in columns if each is not None]
-    if not named:
+    if not isinstance(log, Log) or not named:
         return log
     known: dict[str, str | None] = {}
     for each in reversed(named):  # of two that know a column, the first
@@ -43,7 +45,7 @@ def own_contexts(policy: Policy, batch: Batch, context: Context = None) -> Any:
     A policy or an encoder that knows its columns is given these and no others, in whatever order the log has them; without one of them the
     log is refused. One that knows none yet is given all, in the order of their names.
     """
-    columns = _columns(policy, context)
+    columns = columns_of(policy, context)
     given: Any = batch.contexts
     if columns is not None and batch.named is not None:
         given = _chosen(batch.named, columns, policy if context is None else context)
@@ -55,7 +57,8 @@ def own_contexts(policy: Policy, batch: Batch, context: Context = None) -> Any:
     return given if context is None or not len(batch) else context(given)
 
 
-def _columns(policy: Policy, context: Context) -> dict[str, str | None] | None:
+def columns_of(policy: Policy, context: Context) -> dict[str, str | None] | None:
+    """The columns that a policy, or what makes its contexts, takes by name; None: numbers."""
     columns: dict[str, str | None] | None = getattr(policy if context is None else context, "named_columns", None)
     return columns
 

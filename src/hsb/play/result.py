@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
+from ..arguments import is_number
+from ..errors import InputError, quoted
+
 TINY = 1e-9
 
 
@@ -57,18 +60,29 @@ class Replay:
     @property
     def interval(self) -> tuple[float, float]:
         """95% interval of the average reward: Wilson's for clicks, else empirical Bernstein (Maurer and Pontil 2009, Theorem 4)."""
+        return self.between(0.95)
+
+    def between(self, confidence: float) -> tuple[float, float]:
+        """The same interval, for another confidence.
+
+        >>> replay = Replay(rounds=1000, matched=250, total=10.0, squares=10.0, logged=30.0, rejected=0, skipped=0, low=0.0, high=1.0)
+        >>> replay.between(0.8)[0] > replay.interval[0] == replay.between(0.95)[0]
+        True
+        """
+        if not is_number(confidence) or not 0.0 < confidence < 1.0:
+            raise InputError(f"confidence must lie between 0 and 1, e.g. 0.95; given {quoted(confidence)}.")
         n, width = self.matched, self.high - self.low
         if n < 2 or not width > 0.0:
             return self.low, self.high
         mean = (self.average_reward - self.low) / width
         if self.method == "Wilson":
-            z = NormalDist().inv_cdf(0.975)
+            z = NormalDist().inv_cdf(0.5 + confidence / 2)
             middle = (mean + z * z / (2 * n)) / (1 + z * z / n)
             half = z * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n)) / (1 + z * z / n)
         else:
             middle = mean
             spread = max(0.0, self.squares - self.total * self.total / n) / (n - 1) / width**2
-            log = math.log(4 / 0.05)
+            log = math.log(4 / round(1.0 - confidence, 15))
             half = math.sqrt(2 * spread * log / n) + 7 * log / (3 * (n - 1))
         return self.low + width * max(0.0, middle - half), self.low + width * min(1.0, middle + half)
 

@@ -9,11 +9,11 @@ import importlib.util
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from ..errors import InputError, quoted
-from ..evaluate import parallel
+from . import parallel
 
 # what each engine needs: the package, and the extra that brings it
 ENGINES = {"local": ("joblib", "cli"), "dask": ("distributed", "dask"), "ray": ("ray", "ray")}
@@ -25,7 +25,7 @@ def check_engine(engine: str) -> None:
 
     >>> check_engine("local")
     """
-    if engine not in ENGINES:
+    if not isinstance(engine, str) or engine not in ENGINES:
         raise InputError(f"engine must be one of {', '.join(ENGINES)}; given {quoted(engine)}.")
     for name in ("local", engine):
         package, extra = ENGINES[name]
@@ -49,10 +49,21 @@ def spread(engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence
     if engine == "local" and (jobs == 1 or len(tasks) == 1):
         yield from (function(*task) for task in tasks)
         return
-    clusters: dict[str, tuple[str, Any]] = {"local": ("loky", nullcontext), "dask": ("dask", _dask), "ray": ("ray", _ray)}
-    backend, cluster = clusters[engine]
-    with cluster(jobs):
-        yield from parallel.spread(jobs, function, tasks, backend=backend, batch=BATCH * jobs if engine == "ray" else None)
+    with workers(engine, jobs):
+        yield from spread_over_workers(engine, jobs, function, tasks)
+
+
+def workers(engine: str, jobs: int) -> AbstractContextManager[Any]:
+    """The engine's workers: they are there as long as it lasts, for several calls of `spread_over_workers`."""
+    if engine == "local":
+        return nullcontext()
+    return _dask(jobs) if engine == "dask" else _ray(jobs)
+
+
+def spread_over_workers(engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence[parallel.Task]) -> Generator[Any]:
+    """As `spread`, within `workers`."""
+    backend, batch = "loky" if engine == "local" else engine, BATCH * jobs if engine == "ray" else None
+    yield from parallel.spread(jobs, function, tasks, backend=backend, batch=batch)
 
 
 @contextmanager
