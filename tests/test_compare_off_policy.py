@@ -11,6 +11,7 @@ import naive_compare as naive_pairs
 import naive_off_policy as naive
 import numpy as np
 import pytest
+import shop_logs
 from test_off_policy import logged, means, pooled, trained, truth
 from threadpoolctl import threadpool_limits
 
@@ -409,10 +410,63 @@ def test_tables_in_parts(tmp_path, monkeypatch, options):
     """Arms are found out first; what was skipped is listed as in one process."""
     monkeypatch.setattr("hsb.evaluate.spreading.spread_over_workers", here)
     logs = [tables(tmp_path, **options) for _ in range(2)]
-    one = compare_off_policy({"b": "b", "uniform": None}, logs[0])
-    two = compare_off_policy({"b": "b", "uniform": None}, logs[1], jobs=2)
+    candidates = {"tree": hsb.HSB(TREE, arms=["a", "b"]), "b": "b", "uniform": None}
+    one = compare_off_policy(candidates, logs[0])
+    two = compare_off_policy(candidates, logs[1], jobs=2)
     near_enough(everything(one), everything(two))
     assert logs[0].problems == logs[1].problems and len(logs[0].problems) > 200 and logs[0].arms == logs[1].arms
+
+
+# -- contexts by name ------------------------------------------------------------------------------------------------------
+
+
+def shops(folder, write):
+    """A log in three files, columns in another order in each, and a policy that learned others' rows by name."""
+    for k in range(3):
+        columns = shop_logs.shop(400, seed=k)
+        names = list(columns)[k:] + list(columns)[:k]
+        write(folder / f"{k}", {name: columns[name] for name in names})
+    policy = hsb.HSB(arms=shop_logs.ARMS, seed=0)
+    hsb.learn_from(policy, hsb.logs.open(shop_logs.shop(600, seed=9), context=shop_logs.CONTEXT, **shop_logs.PARTS))
+    return policy, sorted(folder.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_candidates_by_name(tmp_path, monkeypatch, kind):
+    """Rows with missing values count; each is judged as alone, to the last bit; parts are the whole."""
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+    write = {"csv": shop_logs.write_csv, "parquet": shop_logs.write_parquet}[kind]
+    policy, paths = shops(tmp_path, lambda path, columns: write(path.with_suffix(f".{kind}"), columns))
+    candidates = {"by name": policy, "always app": "app", "uniform": None}
+    logs = [hsb.logs.open(paths, context=shop_logs.CONTEXT, **shop_logs.PARTS) for _ in range(3)]
+    found = compare_off_policy(candidates, logs[0], baseline="uniform")
+    alone = hsb.evaluate.off_policy(policy, logs[1], estimators=("dr",))
+    assert found["by name"].result.to_dict() == alone.to_dict() and alone.rows == 1200
+    assert compare_off_policy({"app": "app", "uniform": None}, logs[1])["app"].result.rows == 1200
+    monkeypatch.setattr("hsb.evaluate.spreading.spread_over_workers", here)
+    near_enough(everything(found), everything(compare_off_policy(candidates, logs[2], baseline="uniform", jobs=2)))
+
+
+def test_numbers_and_names_together_are_judged_on_complete_rows(tmp_path):
+    policy, paths = shops(tmp_path, lambda path, columns: shop_logs.write_csv(path.with_suffix(".csv"), columns))
+    log = hsb.logs.open(paths, context=["spend", "hour"], **shop_logs.PARTS)
+    by_name = hsb.HSB(arms=shop_logs.ARMS, seed=0)
+    tree = hsb.HSB(hsb.BinaryTree(depth=2, space=hsb.Box([0, 0], [1e6, 24])), arms=shop_logs.ARMS, seed=0)
+    found = compare_off_policy({"tree": tree, "by name": by_name}, log)
+    spent = sum(value is not None for k in range(3) for value in shop_logs.shop(400, seed=k)["spend"])
+    assert found["tree"].result.rows == found["by name"].result.rows == spent < 1200
+    with pytest.raises(InputError, match="the log has no country, device, is_member"):
+        compare_off_policy({"by name": policy}, log)
+
+
+def test_estimated_propensities_are_those_of_the_whole_log(tmp_path):
+    _, paths = shops(tmp_path, lambda path, columns: shop_logs.write_csv(path.with_suffix(".csv"), columns))
+    how = shop_logs.PARTS | {"propensity": "estimate"}
+    found = compare_off_policy({"u": None, "app": "app"}, hsb.logs.open(paths, context=shop_logs.CONTEXT, **how))
+    assert any("estimate" in warning for warning in found["app"].result.warnings)
+    with pytest.raises(InputError, match="estimated from the whole log"):
+        compare_off_policy({"u": None}, hsb.logs.open(paths, context=shop_logs.CONTEXT, **how), jobs=2)
 
 
 def test_two_processes(now, tmp_path):
