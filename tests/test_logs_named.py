@@ -292,3 +292,14 @@ def test_columns_that_were_mixed_up():
         list(hsb.logs.open(columns, arm="click", reward="shown", propensity="p"))
     with pytest.raises(hsb.InputError, match="Column 'device' of table, given as propensity=, has no numbers"):
         list(hsb.logs.open(columns, arm="shown", reward="click", propensity="device").by_name())
+
+
+@pytest.mark.parametrize("kind", [hsb.Uniform, hsb.Exp3])
+def test_policies_that_look_at_nothing_take_any_table(kind):
+    """Text, missing values and all: every row counts."""
+    columns = shop(300, seed=4)
+    log = hsb.logs.open(columns, context=CONTEXT, **PARTS)
+    policy = kind(arms=ARMS, seed=0)
+    assert hsb.evaluate.off_policy(policy, log, estimators=("ips", "dr")).rows == 300
+    assert hsb.learn_from(policy, log) == 300
+    assert hsb.replay(kind(arms=ARMS, seed=0), log).rounds == 300

@@ -20,6 +20,10 @@ class Uniform(Policy):
 
     guarantee: ClassVar[str] = "None: it does not learn."
 
+    @property
+    def named_columns(self) -> dict[str, str | None] | None:
+        return {}  # it looks at none, so any will do
+
     def _locate(self, context: Any, *, count: bool) -> None:
         pass
 
