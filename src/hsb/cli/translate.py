@@ -13,6 +13,7 @@ WORDS = {
     "reward_range=(low, high)": "--low and --high",
     "Give it --low": "Give --low",
     "Give the policy --low": "Give --low",
+    "policy: must be": "--policy must be",
     "learning_rate must": "--learning-rate must",
     "learning_rate needs": "--learning-rate needs",
     "outside='clip'": 'outside = "clip" in a --config file',
