@@ -139,7 +139,7 @@ def test_what_cannot_be_is_said():
             opened(table, given)
     with pytest.raises(hsb.InputError, match="names of its columns"):
         hsb.logs.open(table, context="x", arm="shown")
-    with pytest.raises(hsb.InputError, match="arms is empty"):
+    with pytest.raises(hsb.InputError, match="arms must be at least one"):
         hsb.Exp3(arms=opened({name: [] for name in table}, "estimate").arms)
 
 
@@ -288,7 +288,7 @@ def test_arms_are_known_before_the_log_is_read(tmp_path):
     assert len(hsb.logs.SyntheticToday(10_000, seed=0).arms) >= 20
     empty = hsb.logs.open({"x": [0.5], "shown": [None], "click": [1]}, context="x", arm="shown", propensity=0.5, reward="click")
     assert empty.arms == [] and len(empty.problems) == 1
-    with pytest.raises(hsb.InputError, match=r"arms is empty.*log\.problems"):
+    with pytest.raises(hsb.InputError, match=r"arms must be at least one.*log\.problems"):
         hsb.HSB(hsb.BinaryTree(depth=3), arms=empty.arms)
     assert next(iter(log)).rows == 100
 

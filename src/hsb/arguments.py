@@ -32,7 +32,7 @@ def arm_list(arms: int | Iterable[Hashable]) -> list[Hashable]:
     found = listed("arms", arms, MOST_ARMS)
     if not found:
         raise InputError(
-            "arms is empty; needed is at least one. If they are a log's, no row of it can be used: see log.problems."
+            "arms must be at least one; given none. If they are a log's, no row of it can be used: see log.problems."
         )
     if not all(is_label(arm) for arm in found) or len(set(found)) != len(found):
         raise InputError(f"arms must be different hashable values, at least one, none of them NaN; given {quoted(found)}.")
