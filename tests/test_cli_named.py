@@ -155,7 +155,7 @@ def test_messages_speak_of_options(logs, tmp_path, capsys):
         "categories must be among context",
     )
     fails(capsys, ["train", logs["bad"], *OPTIONS, "--strict", *out], "add it to --categories.* by leaving out --strict")
-    fails(capsys, ["train", logs["csv"], *OPTIONS, "--policy", "Magic", *out], "policy: must be one of .*LinUCB")
+    fails(capsys, ["train", logs["csv"], *OPTIONS, "--policy", "Magic", *out], "--policy must be one of .*LinUCB")
     fails(capsys, ["train", logs["csv"], *OPTIONS, "--structure", "moon", *out], "--structure must be one of .*binary-tree")
     fails(
         capsys,

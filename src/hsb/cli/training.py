@@ -1,14 +1,14 @@
 """What `hsb train` reports: the rows and columns that were read, how the policy agrees with the log, and its first rules."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..evaluate.distributions import distributions
-from ..logs import Batch, LoggerFit
-from ..logs.log import NOTHING, Log, Problems
+from ..logs import Batch
+from ..logs.log import NOTHING, Log, View
 from ..play.named import own_contexts, read_for
 from ..policies import Policy
 
@@ -18,27 +18,12 @@ MOST_COLUMNS, MOST_ARMS = 64, 64  # beyond which asking for rules takes long
 COLUMNS = 30  # that are listed in print
 
 
-class Watched(Log):
+class Watched(View):
     """A log that counts what is read of it: rows, rewards, and the missing values of each column."""
 
     def __init__(self, log: Log, tally: "Tally | None" = None) -> None:
-        self.log, self.uniform = log, log.uniform
+        super().__init__(log)
         self.tally = Tally() if tally is None else tally
-
-    @property
-    def seen(self) -> list[Hashable]:  # type: ignore[override]
-        """The arms of the log."""
-        return self.log.arms
-
-    @property
-    def logger(self) -> LoggerFit | None:  # type: ignore[override]
-        """That of the log."""
-        return self.log.logger
-
-    @property
-    def problems(self) -> Problems:  # type: ignore[override]
-        """Those of the log."""
-        return self.log.problems
 
     def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
         return Watched(self.log.by_name(known, complete=complete), self.tally)

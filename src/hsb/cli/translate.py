@@ -13,7 +13,6 @@ WORDS = {
     "reward_range=(low, high)": "--low and --high",
     "Give it --low": "Give --low",
     "Give the policy --low": "Give --low",
-    "policy: must be": "--policy must be",
     "learning_rate must": "--learning-rate must",
     "learning_rate needs": "--learning-rate needs",
     "outside='clip'": 'outside = "clip" in a --config file',
@@ -32,7 +31,8 @@ def in_options(message: str) -> str:
     >>> in_options("Mend the line, or skip such lines with on_error='skip'.")
     'Mend the line, or skip such lines by leaving out --strict.'
     """
-    said = LISTED.sub(r"--\1", message)
+    said = message.replace("policy: ", "--policy ", 1) if message.startswith("policy: ") else message
+    said = LISTED.sub(r"--\1", said)
     said = GIVEN.sub(r"--\1 \2", said)
     said = BARE.sub(r"--\1", said)
     for ours, theirs in WORDS.items():

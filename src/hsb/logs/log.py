@@ -190,27 +190,44 @@ def each_batch(what: str, log: Iterable[Batch]) -> Iterator[Batch]:
         yield batch
 
 
-class Part(Log):
-    """A log without its first `skip` rows, and not more than `rows` of the others (None: all). Its arms are those of the log."""
+class View(Log):
+    """A log, read in another way: its arms, its problems and what is known of its propensities are those of the log.
 
-    def __init__(self, log: Log, skip: int, rows: int | None) -> None:
-        self.log, self.skip, self.rows = log, skip, rows
-        self.uniform = log.uniform
+    Problems are those of what was read of it, also of lines beyond a part that were read with the part's last batch.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self.log, self.uniform = log, log.uniform
 
     @property
     def seen(self) -> list[Hashable]:  # type: ignore[override]
-        """The arms of the log."""
         return self.log.arms
 
     @property
     def logger(self) -> LoggerFit | None:  # type: ignore[override]
-        """That of the log."""
         return self.log.logger
 
     @property
     def problems(self) -> Problems:  # type: ignore[override]
-        """Those of the log as far as it was read, also of lines beyond the part that were read with its last batch."""
         return self.log.problems
+
+    @property
+    def knows_arms(self) -> bool:
+        return self.log.knows_arms
+
+    def take_arms(self, arms: Iterable[Hashable]) -> None:
+        self.log.take_arms(arms)
+
+    def met(self, problems: Problems) -> None:
+        self.log.met(problems)
+
+
+class Part(View):
+    """A log without its first `skip` rows, and not more than `rows` of the others (None: all). Its arms are those of the log."""
+
+    def __init__(self, log: Log, skip: int, rows: int | None) -> None:
+        super().__init__(log)
+        self.skip, self.rows = skip, rows
 
     def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
         return Part(self.log.by_name(known, complete=complete), self.skip, self.rows)
@@ -240,13 +257,3 @@ class Part(Log):
                 found.append(part if (first, last) == (0, len(part)) else Part(part, first, int(last - first)))
             at += len(part)
         return found
-
-    @property
-    def knows_arms(self) -> bool:
-        return self.log.knows_arms
-
-    def take_arms(self, arms: Iterable[Hashable]) -> None:
-        self.log.take_arms(arms)
-
-    def met(self, problems: Problems) -> None:
-        self.log.met(problems)

@@ -8,7 +8,7 @@ from ..arguments import whole
 from ..errors import InputError, quoted
 from ..features.values import CATEGORY
 from .batch import Batch
-from .log import NOTHING, Log, Problem, Problems
+from .log import NOTHING, Log, Problem, Problems, View
 from .logger_fit import LoggerFit
 from .logger_model import LoggerModel, Sample
 from .named import LOOKED, Kinds
@@ -163,28 +163,15 @@ class RowLog(Log):
         tell()
 
 
-class _ByName(Log):
-    """A `RowLog` read with its contexts by name. Arms and problems are those of the log."""
+class _ByName(View):
+    """A `RowLog` read with its contexts by name."""
+
+    log: RowLog
 
     def __init__(self, log: RowLog, known: Mapping[str, str | None], complete: bool) -> None:
-        self.log, self.known, self.complete = log, dict(known), complete
-        self.uniform = log.uniform
+        super().__init__(log)
+        self.known, self.complete = dict(known), complete
         self._kinds: Kinds | None = None
-
-    @property
-    def seen(self) -> list[Hashable]:  # type: ignore[override]
-        """The arms of the log."""
-        return self.log.seen
-
-    @property
-    def logger(self) -> LoggerFit | None:  # type: ignore[override]
-        """That of the log."""
-        return self.log.logger
-
-    @property
-    def problems(self) -> Problems:  # type: ignore[override]
-        """Those of the log."""
-        return self.log.problems
 
     def __iter__(self) -> Iterator[Batch]:
         self._kinds = self._kinds or self.log.kinds(self.known)
@@ -195,13 +182,3 @@ class _ByName(Log):
         files = self.log.files()
         self._kinds = self._kinds or self.log.kinds(self.known)
         return [_ByName(part, self._kinds.known, self.complete) for part in files]
-
-    @property
-    def knows_arms(self) -> bool:
-        return self.log.knows_arms
-
-    def take_arms(self, arms: Iterable[Hashable]) -> None:
-        self.log.take_arms(arms)
-
-    def met(self, problems: Problems) -> None:
-        self.log.met(problems)
