@@ -201,14 +201,17 @@ class View(Log):
 
     @property
     def seen(self) -> list[Hashable]:  # type: ignore[override]
+        """The arms of the log."""
         return self.log.arms
 
     @property
     def logger(self) -> LoggerFit | None:  # type: ignore[override]
+        """That of the log."""
         return self.log.logger
 
     @property
     def problems(self) -> Problems:  # type: ignore[override]
+        """Those of the log."""
         return self.log.problems
 
     @property
