@@ -201,6 +201,15 @@ BOMBS = {
 }
 
 
+def test_counts_at_their_limit_stay_readable():
+    policy = hsb.SExp3(5, arms=3, seed=1)
+    play(policy, 30, seed=1)
+    policy._phases = 2**53
+    play(policy, 200, seed=2)
+    policy.add_arm("more")
+    assert facts(storage.unpack(storage.pack(policy), {})) == facts(policy)
+
+
 @pytest.mark.parametrize("name", BOMBS)
 def test_memory_in_proportion_to_the_file(name):
     """Refused before anything of that size is made."""

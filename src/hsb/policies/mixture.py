@@ -22,6 +22,7 @@ from .rated import Rated
 
 PLACES = 256  # of a replay's memory of probabilities
 MOST_LATE = 1e17  # rounds
+MOST_PHASES = 2**53
 MANY = 1000  # rows worth a kernel of their own, which must be compiled first
 
 
@@ -135,7 +136,7 @@ class Mixture(Rated, Located, listed=False):
     def _flatten(self, r: float) -> dict[str, Any]:
         state = self.state.copy()
         state.flatten(r)
-        return {"state": state, "_phases": self._phases + 1}
+        return {"state": state, "_phases": min(self._phases + 1, MOST_PHASES)}
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
         self._visited = False
@@ -253,7 +254,7 @@ class Mixture(Rated, Located, listed=False):
     def _widen(self) -> None:
         self.state.widen()
         self._born += self.rounds == 0
-        self._phases += self.rounds > 0
+        self._phases = min(self._phases + (self.rounds > 0), MOST_PHASES)
 
     def resume(self, arrays: Arrays, *, rounds: int, **rest: Any) -> None:
         super().resume(arrays, rounds=rounds, **rest)
@@ -280,7 +281,7 @@ class Mixture(Rated, Located, listed=False):
             raise ValueError("its counts must be sums of losses")
         if (
             counted[3] not in range(1, len(self.arms) + 1)
-            or not 1.0 <= counted[4] <= 2.0**53
+            or not 1.0 <= counted[4] <= MOST_PHASES
             or not 0.0 <= counted[5] <= MOST_LATE
         ):
             raise ValueError("its counts of arms, rates and late rounds do not fit")
