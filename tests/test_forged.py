@@ -208,6 +208,8 @@ def test_counts_at_their_limit_stay_readable():
     play(policy, 200, seed=2)
     policy.add_arm("more")
     assert facts(storage.unpack(storage.pack(policy), {})) == facts(policy)
+    policy.rounds = policy.clipped = storage.MOST + 7
+    assert storage.unpack(storage.pack(policy), {}).rounds == storage.MOST
 
 
 @pytest.mark.parametrize("name", BOMBS)

@@ -37,7 +37,7 @@ FORMAT, VERSION = "hsb-policy", 4
 DAMAGE: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError)
 DAMAGE += (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
 KINDS = {"f": "<f8", "i": "<i8", "u": "<u8"}
-MOST = 2**53  # of rounds, decisions and whatever else is counted: more than there is time for
+MOST = 2**53  # of rounds, decisions and whatever else is counted: more than there is time for; a file says no more
 NAMED = ("header.json", "ledger")
 
 
@@ -85,7 +85,7 @@ def described(policy: Policy) -> dict[str, Any]:
         "removed": [encode_arm(arm) for arm in policy.arms if arm in policy.offer.removed],
         **policy.loss_scale.plain_data(),
         **({"floor": policy.floor} if policy.floor > 0.0 else {}),
-        "rounds": policy.rounds,
+        "rounds": min(policy.rounds, MOST),
         "generator": plain(policy.rng.bit_generator.state),
     }
 
@@ -97,8 +97,8 @@ def pack(policy: Policy) -> bytes:
     if name not in STATES:
         raise InputError(f"The random generator {name} cannot be written to a file. Use one of {', '.join(STATES)}.")
     arrays = policy.to_arrays()
-    header = {"format": FORMAT, "version": VERSION, **described(policy), "clipped": policy.clipped}
-    header |= {"issued": ledger.issued, "stream": ledger.stream, "past": ledger.past}
+    header = {"format": FORMAT, "version": VERSION, **described(policy), "clipped": min(policy.clipped, MOST)}
+    header |= {"issued": min(ledger.issued, MOST), "stream": ledger.stream, "past": ledger.past}
     header |= {"elsewhere": ledger.elsewhere.plain()} if ledger.elsewhere.blocks else {}
     header["arrays"] = {name: [array.dtype.kind, *array.shape] for name, array in arrays.items()}
     text, buffer = json.dumps(header), io.BytesIO()

@@ -147,7 +147,9 @@ def facts(policy: hsb.Policy) -> dict[str, Any]:
     return {
         "arrays": {name: (array.shape, array.tobytes()) for name, array in policy.to_arrays().items()},
         "header": repr(storage.described(policy)),
-        "counts": (policy.rounds, policy.clipped, policy.clipped_losses, policy.ledger.issued, policy.ledger.packed()),
+        "counts": [min(count, storage.MOST) for count in (policy.rounds, policy.clipped, policy.ledger.issued)],
+        "losses": policy.clipped_losses,
+        "open": policy.ledger.packed(),
     }
 
 
