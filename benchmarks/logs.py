@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,7 @@ from report import Row
 
 def log_rows(sizes: tuple[int, ...]) -> Iterator[tuple[str, Callable[[], Row]]]:
     """Rows for the largest size, and how time and memory grew from the smallest."""
-    found: dict[int, dict[str, float]] = {}
-
-    def at(visits: int) -> dict[str, float]:
-        if visits not in found:
-            found[visits] = measure(visits)
-        return found[visits]
-
+    at = cache(measure)
     least, most = min(sizes), max(sizes)
     yield "logs: text to Parquet", partial(_row, at, most, "convert", 4.0, "text to Parquet, R6B", "250,000 lines a second")
     yield (

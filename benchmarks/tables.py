@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,7 @@ PARTS = {"arm": "shown", "propensity": "p", "reward": "click"}
 
 def table_rows(sizes: tuple[int, ...]) -> Iterator[tuple[str, Callable[[], Row]]]:
     """Rows for the largest size, and how memory grew from the smallest."""
-    found: dict[int, dict[str, float]] = {}
-
-    def at(rows: int) -> dict[str, float]:
-        if rows not in found:
-            found[rows] = measure(rows)
-        return found[rows]
-
+    at = cache(measure)
     least, most = min(sizes), max(sizes)
     yield "tables: read by name", partial(_row, at, most, "read", 4.0, "read by name", "250,000 rows a second")
     yield "tables: train", partial(_row, at, most, "train", 20.0, "train, HSB without a structure", "50,000 rows a second")

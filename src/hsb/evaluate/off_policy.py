@@ -4,20 +4,20 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any
 
-import numpy as np
-
 from ..arguments import function, is_number, listed, whole
 from ..errors import InputError, quoted
 from ..logs import Batch, Log
 from ..logs.log import check_log, each_batch
-from ..play.named import Context, own_contexts, read_for
+from ..play.named import read_for
 from ..policies import Policy
 from ..structures import Structure
 from ..types import Floats
+from .candidates import Played
 from .estimators import ESTIMATORS, WITH_CLIP, WITH_MODEL
 from .off_policy_result import OffPolicy
 from .reading import Reading
-from .reward_models import FOLDS, Given, RewardModel, log_features, reward_model
+from .reward_models import Given, reward_model
+from .survey import Fitting, Sight
 
 Told = Callable[[int, int | None], None]
 
@@ -65,13 +65,15 @@ def off_policy(
     needs_clip = bool(wanted & set(WITH_CLIP))
     to_fit = fitted if fitted is not None and fitted.fits else None
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
-    log = read_for(log, [policy], context)
+    log, sight = read_for(log, [policy], context), Sight(Played(policy), context)
     if to_fit is not None or (needs_clip and clip is None):
-        rows = _first_reading(policy, log, context, to_fit)
-        clip = math.sqrt(max(rows, 1)) if clip is None else clip
+        first = Fitting([sight], [to_fit])
+        first.add(_batches(log))
+        first.finish()
+        clip = math.sqrt(max(first.rows, 1)) if clip is None else clip
     reading = Reading(policy, fitted, clip if needs_clip else None)
-    for batch, contexts in _read(policy, log, context):
-        reading.add(batch, contexts)
+    for batch in _batches(log):
+        reading.add(batch, sight(batch))
         if progress is not None:
             progress(reading.seen, total)
     return reading.result(chosen, seed)
@@ -94,19 +96,5 @@ def _checked(policy: Any, log: Any, estimators: Any, clip: Any, seed: Any) -> tu
     return chosen
 
 
-def _read(policy: Policy, log: Iterable[Batch], context: Context) -> Iterator[tuple[Batch, Any]]:
-    for batch in each_batch("off_policy", log):
-        if len(batch):
-            yield batch, own_contexts(policy, batch, context)
-
-
-def _first_reading(policy: Policy, log: Iterable[Batch], context: Context, fitted: RewardModel | None) -> int:
-    rows = 0
-    for batch, contexts in _read(policy, log, context):
-        if fitted is not None:
-            features, fold = log_features(fitted, batch), np.arange(rows, rows + len(batch)) % FOLDS
-            fitted.add(features, contexts, batch.arm, batch.reward, fold)
-        rows += len(batch)
-    if fitted is not None and rows:
-        fitted.finish()
-    return rows
+def _batches(log: Iterable[Batch]) -> Iterator[Batch]:
+    return (batch for batch in each_batch("off_policy", log) if len(batch))

@@ -92,7 +92,7 @@ class CsbFtpl(Leader):
             )
         self.horizon = None if horizon is None else float(horizon)
         self.noise = None if noise is None else float(noise)
-        self.resamples = None if resamples is None else whole("resamples", resamples, 1)
+        self.resamples = None if resamples is None else whole("resamples", resamples, 1, 10**100)
         self._refresh()
 
     def regret_bound(self, horizon: float | None = None) -> float:

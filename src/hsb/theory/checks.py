@@ -7,7 +7,7 @@ from ..arguments import is_number, is_real, whole
 from ..errors import InputError, quoted
 from ..structures import Structure
 
-MOST = 1e100  # rounds
+MOST = sys.float_info.max  # rounds
 
 
 def check_structure(structure: Structure) -> None:
