@@ -182,10 +182,10 @@ class Ledger:
 
     def close(self, decision: Decision, rounds: int, *, own: bool) -> None:
         """It was learned from, as the policy's round number `rounds`."""
-        if own:
-            number = int(decision.id)  # type: ignore[arg-type]
+        if own and decision.id is not None:  # else it was proposed, and only a journal knows it
+            number = int(decision.id)
             self.bits[number >> 3] |= 1 << (number & 7)
-        elif len(name := self.name_of(decision)) == 2:
+        elif not own and len(name := self.name_of(decision)) == 2:
             self.elsewhere.add(*name)
         decision._taught += ((self.stream, rounds),)
 

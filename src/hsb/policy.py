@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .arguments import floor_share, generator, is_number, shown
 from .decision import Decision
 from .errors import InputError, quoted
-from .kept import Kept
+from .journalled import Journalled
 from .ledger import Ledger
 from .offer import EVERYTHING, Offer
 from .ranges import UNIT, LossScale
@@ -20,7 +20,7 @@ from .rows import distribution_of, rows_of
 from .types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed
 
 
-class Policy(Kept):
+class Policy(Journalled):
     """The interface that all policies share, and what they need in common: arms, losses, a ledger of decisions, random numbers.
 
     A policy of your own fills in `distribution` and `update`, and works wherever policies do: simulate, compare, replay, `hsb run`. It is
