@@ -34,8 +34,8 @@ def world(given: Plain) -> Problem:
     name = str(settings.pop("name"))
     if ":" not in name:
         return named(name, **settings)
-    made: Problem = _made(imported(name, Problem), settings)
-    return made
+    problem: Problem = made(imported(name, Problem), settings)
+    return problem
 
 
 class Ground(Protocol):
@@ -61,8 +61,8 @@ def structure(given: Plain, problem: Ground) -> Structure:
     if kind is OneOf:
         known_keys(settings, {"structures"})
         return OneOf(*(structure(table(each), problem) for each in settings.get("structures", [])))
-    made: Structure = _made(kind, settings, space=problem.space)
-    return made
+    found: Structure = made(kind, settings, space=problem.space)
+    return found
 
 
 def entrant(given: Plain, problem: Ground, rounds: int, *, bare: bool = False) -> Callable[[int], Policy]:
@@ -90,8 +90,8 @@ def entrant(given: Plain, problem: Ground, rounds: int, *, bare: bool = False) -
         first = [problem.space.features]
 
     def make(seed: int) -> Policy:
-        made: Policy = _made(kind, settings, *first, arms=problem.arms, seed=seed)
-        return made
+        policy: Policy = made(kind, settings, *first, arms=problem.arms, seed=seed)
+        return policy
 
     return make
 
@@ -113,7 +113,7 @@ def needs_structure(kind: Any) -> Literal["", "always", "perhaps", "features"]:
 
 def policy_kind(name: Any) -> Any:
     """The class of a policy that can be made from settings, by its name or as "module:Class"."""
-    return _kind("policy", name, Policy, [each for each, kind in Policy.kinds.items() if _needed(kind) <= NEEDED])
+    return _kind("policy", name, Policy, [each for each, kind in Policy.kinds.items() if needed(kind) <= NEEDED])
 
 
 def table(value: Any, key: str | None = None) -> Plain:
@@ -171,7 +171,7 @@ def _kind(key: str, name: Any, base: Any, listed: list[str]) -> Any:
     return base.kinds[name]
 
 
-def _made(kind: Any, given: Plain, *first: Any, **provided: Any) -> Any:
+def made(kind: Any, given: Plain, *first: Any, **provided: Any) -> Any:
     """The object; InputError that names a key which is unknown or missing."""
     signature = inspect.signature(kind)
     if all(each.kind is not inspect.Parameter.VAR_KEYWORD for each in signature.parameters.values()):
@@ -184,7 +184,8 @@ def _made(kind: Any, given: Plain, *first: Any, **provided: Any) -> Any:
     return kind(*first, **given, **provided)
 
 
-def _needed(kind: Any) -> set[str]:
+def needed(kind: Any) -> set[str]:
+    """The arguments of a class that must be given."""
     return {name for name, each in inspect.signature(kind).parameters.items() if each.default is inspect.Parameter.empty}
 
 

@@ -1,0 +1,187 @@
+"""Is a journal what it says? Everything is replayed from nothing: streams, decisions, lessons, snapshots."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from ..errors import FileError, InputError
+from .core.draw import places_of
+from .core.judge import aggregated, learnable
+from .core.recovery import catch_up
+from .core.rows import DecisionRow, Entry, Kind, PolicyRow, RewardRow, SnapshotRow
+from .core.served import Served
+from .store import Reader
+
+SHOWN = 20  # problems that are told in full
+PART = 1000  # rows at once
+DRAWN = ("learner", "arm", "propensity", "u", "available", "ramp", "baseline", "rounds", "advised", "seen")
+
+
+@dataclass
+class Report:
+    """What was counted, and what is wrong; the first problems in words."""
+
+    policies: int = 0
+    decisions: int = 0
+    rewards: int = 0
+    late: int = 0
+    lessons: int = 0
+    defaulted: int = 0
+    rows: int = 0
+    pending: int = 0
+    expired: int = 0
+    passed_over: int = 0
+    snapshots: int = 0
+    problems: int = 0
+    first: list[str] = field(default_factory=list)
+    digests: dict[str, str] = field(default_factory=dict)
+    """Of each policy at the end of its stream."""
+
+    @property
+    def sound(self) -> bool:
+        """Is nothing wrong?"""
+        return self.problems == 0
+
+    def wrong(self, what: str) -> None:
+        """Note a problem."""
+        self.problems += 1
+        if len(self.first) < SHOWN:
+            self.first.append(what)
+
+    def __str__(self) -> str:
+        counted = (
+            f"{self.policies:,} policies, {self.decisions:,} decisions re-derived, {self.rewards:,} rewards ({self.late:,} late), "
+            f"{self.lessons:,} lessons ({self.defaulted:,} by default), {self.pending:,} pending, {self.snapshots:,} snapshots compared"
+        )
+        if self.sound:
+            return f"{counted}: sound."
+        return "\n".join([f"{counted}: {self.problems:,} problems.", *(f"- {each}" for each in self.first)])
+
+
+def check(journal: Reader) -> Report:
+    """Replay a journal from nothing and compare all that it says with what follows."""
+    report = Report()
+    for policy in journal.policies():
+        report.policies += 1
+        try:
+            _check_policy(journal, policy, report)
+        except FileError as error:
+            report.wrong(f"{policy.name}: {error}")
+        _check_standings(journal, policy, report)
+    return report
+
+
+def _check_policy(journal: Reader, policy: PolicyRow, report: Report) -> None:
+    served, made = Served(policy), _Decisions(journal.decisions(policy.id))
+    snapshots = {rows[0].seq: [(row.learner, row.digest) for row in rows] for rows in _whole(journal, policy, report)}
+    for entry, rewards in _with_rewards(journal, policy):
+        if entry[0].kind == Kind.LESSON:
+            _check_lesson(served, entry, rewards, report)
+        served.apply(entry)
+        report.rows += 1
+        if served.candidates:
+            catch_up(served, lambda after: journal.entries(policy.id, after))
+        for row in made.of(served.version):
+            _check_decision(served, row, report)
+        if served.version in snapshots:
+            _check_snapshot(served, snapshots.pop(served.version), report)
+    for row in made.rest():
+        report.wrong(f"{policy.name}: decision {row.id} is of version {row.version}, and the stream ends at {served.version}.")
+    for seq in snapshots:
+        report.wrong(f"{policy.name}: the snapshot at row {seq} is ahead of the stream, which ends at {served.version}.")
+    if served.version != policy.head:
+        report.wrong(f"{policy.name}: its stream ends at row {served.version}, and should at {policy.head}.")
+    if served.version:
+        report.digests[policy.name] = served.live.policy.digest()
+        report.passed_over += served.live.passed_over
+
+
+class _Decisions:
+    """Decisions in the order of their versions, taken a version at a time."""
+
+    def __init__(self, rows: Iterator[DecisionRow]) -> None:
+        self.rows = rows
+        self.next = next(rows, None)
+
+    def of(self, version: int) -> Iterator[DecisionRow]:
+        while self.next is not None and self.next.version <= version:
+            yield self.next
+            self.next = next(self.rows, None)
+
+    def rest(self) -> Iterator[DecisionRow]:
+        while self.next is not None:
+            yield self.next
+            self.next = next(self.rows, None)
+
+
+def _whole(journal: Reader, policy: PolicyRow, report: Report) -> Iterator[list[SnapshotRow]]:
+    for rows in journal.snapshots(policy.id):
+        try:
+            Served.revived(policy, rows)
+            yield rows
+        except FileError as error:
+            report.wrong(f"{policy.name}: {error}")
+
+
+def _with_rewards(journal: Reader, policy: PolicyRow) -> Iterator[tuple[Entry, list[RewardRow]]]:
+    """The stream, each lesson with the rewards of its decision."""
+    entries = iter(journal.entries(policy.id, 0))
+    while part := list(islice(entries, PART)):
+        known = journal.rewards_of([row.decision for row, _ in part if row.decision is not None])
+        for entry in part:
+            yield entry, known.get(entry[0].decision or "", [])
+
+
+def _check_decision(served: Served, row: DecisionRow, report: Report) -> None:
+    report.decisions += 1
+    try:
+        offered = [served.arms[place] for place in places_of(row.available)]
+        baseline = None if row.baseline is None else served.arms[row.baseline]
+        again = served.decide(row.id, json.loads(row.context), offered, baseline, True, row.at)
+    except (InputError, ValueError, IndexError) as error:
+        report.wrong(f"{served.name}: decision {row.id} cannot be made again: {error}")
+        return
+    for name in DRAWN:
+        if getattr(row, name) != getattr(again, name):
+            report.wrong(
+                f"{served.name}: {name} of decision {row.id} is {getattr(row, name)!r}, and follows as {getattr(again, name)!r}."
+            )
+            return
+
+
+def _check_lesson(served: Served, entry: Entry, rewards: Iterable[RewardRow], report: Report) -> None:
+    row, decision = entry
+    report.lessons += 1
+    report.defaulted += row.defaulted
+    if decision is None or decision.policy != served.id:
+        report.wrong(f"{served.name}: row {row.seq} is a lesson of a decision that is not there.")
+        return
+    value = aggregated(rewards, served.rules.aggregate)
+    due = served.rules.default if value is None else value
+    if due is None or row.defaulted != (value is None) or row.reward != learnable(due, served.rules):
+        report.wrong(
+            f"{served.name}: row {row.seq} learns {row.reward!r} of decision {row.decision}, whose rewards make {due!r}."
+        )
+
+
+def _check_snapshot(served: Served, rows: list[tuple[int, str]], report: Report) -> None:
+    learners = {each.id: each for each in (served.live, *served.candidates.values())}
+    for name, digest in rows:
+        report.snapshots += 1
+        if name not in learners or learners[name].policy.digest() != digest:
+            report.wrong(f"{served.name}: the snapshot at row {served.version} of learner {name} is not what the stream makes.")
+
+
+def _check_standings(journal: Reader, policy: PolicyRow, report: Report) -> None:
+    for each in journal.standings(policy.id):
+        report.rewards += each.in_time + each.late
+        report.late += each.late
+        report.pending += each.pending
+        report.expired += each.closed is not None
+        if each.pending + each.learned + (each.closed is not None) != 1:
+            report.wrong(f"{policy.name}: decision {each.decision} must be pending, learned once or closed, and is {each[3:]}.")
+        elif each.late and each.pending:
+            report.wrong(f"{policy.name}: a reward of decision {each.decision} is late, and the decision is still open.")
+        elif each.in_time and each.closed is not None:
+            report.wrong(f"{policy.name}: a reward of decision {each.decision} was accepted, and never learned.")

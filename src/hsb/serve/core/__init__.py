@@ -1,0 +1,98 @@
+"""The service without any input or output: messages and times in, effects out.
+
+The seam, for whoever drives it (HTTP, tests, a simulator):
+
+    core = Core(policies, now=Now(wall, mono), deadlines=..., last=...)    # what `store.recover` found; then core.begin() for effects
+    effects = core.handle(message, now)                                    # a request, or what the store reports
+    effects += core.flush(now)                                             # after a handful of messages, e.g. once a turn of the event loop
+    core.wake(now)                                                         # microseconds until a Tick() is due, or None
+
+Times are whole microseconds, of the wall clock since 1970 and of one that never jumps. Effects are done in their order:
+
+    Commit(batch)                 store.commit(batch), on the thread that owns the writing connection; report Committed(number, outcomes) or
+                                  Failed(number, "full" | "lost"). There is one at a time; requests that come meanwhile go into the next.
+    Answer(request, status, body) the answer to the request of that name; STATUS has the HTTP status for each word.
+    Follow(policy, after, limit)  store.stream(policy, after, limit) on a reading connection; report Followed(policy, after, entries).
+    Stop(code, why)               end the process: what is on disk is known again after a fresh start only. Every request has been answered.
+
+A request is `Decide`, `Reward`, `Activate`, `Void`, or one of those that change a policy (`Create`, `Change`, `AddArm`, ...). Ids and secrets
+come from outside: nothing here is random. A batch of decisions is as many `Decide` messages, handled before one `flush`.
+
+What is promised: an answer that stands for something written leaves after its commit (`engine`); what a batch does is a pure function
+of the batch and of what was looked up (`judge`), the same for every store; state(version) is the fold of the stream (`served`); and a decision
+follows from (state, context, arms offered, id) alone (`draw`).
+"""
+
+from .engine import Core, Limits
+from .judge import judge, needs
+from .messages import (
+    STATUS,
+    Activate,
+    AddArm,
+    AddCandidate,
+    Answer,
+    Archive,
+    Change,
+    Commit,
+    Committed,
+    ConfirmClock,
+    Create,
+    Decide,
+    DropCandidate,
+    Effect,
+    Failed,
+    Follow,
+    Followed,
+    Import,
+    Message,
+    Now,
+    Promote,
+    RemoveArm,
+    Reward,
+    Stop,
+    TakeSnapshot,
+    Tick,
+    Void,
+)
+from .orders import Batch, Changes, Facts
+from .recovery import revive
+from .served import Served
+
+__all__ = [
+    "STATUS",
+    "Activate",
+    "AddArm",
+    "AddCandidate",
+    "Answer",
+    "Archive",
+    "Batch",
+    "Change",
+    "Changes",
+    "Commit",
+    "Committed",
+    "ConfirmClock",
+    "Core",
+    "Create",
+    "Decide",
+    "DropCandidate",
+    "Effect",
+    "Facts",
+    "Failed",
+    "Follow",
+    "Followed",
+    "Import",
+    "Limits",
+    "Message",
+    "Now",
+    "Promote",
+    "RemoveArm",
+    "Reward",
+    "Served",
+    "Stop",
+    "TakeSnapshot",
+    "Tick",
+    "Void",
+    "judge",
+    "needs",
+    "revive",
+]

@@ -1,0 +1,79 @@
+"""How a decision is drawn: from a policy's state, a context and a number that follows from the decision's id."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...types import Floats
+
+
+def u_of(secret: bytes, id: str) -> float:
+    """The number in [0, 1) of a decision's id: 53 bits that nobody without the secret can tell from random ones.
+
+    >>> u_of(b"secret", "order-77") == u_of(b"secret", "order-77") != u_of(b"secret", "order-78")
+    True
+    """
+    word = int.from_bytes(hashlib.blake2b(id.encode(), key=secret, digest_size=8).digest(), "big")
+    return float((word >> 11) * 2.0**-53)
+
+
+def mixture(offered: Floats, *, floor: float, ramp: float, baseline: int | None) -> Callable[[Floats], Floats] | None:
+    """What becomes of a policy's distribution p over arms, of which those marked 1 are offered; None where it stays as it is.
+
+        (1 - ramp) 1[arm is the baseline] + ramp ((1 - floor) p + floor / (arms offered))
+
+    >>> shared = mixture(np.array([1.0, 1.0, 0.0]), floor=0.5, ramp=0.5, baseline=0)
+    >>> shared(np.array([0.25, 0.75, 0.0])).tolist()
+    [0.6875, 0.3125, 0.0]
+    """
+    if floor == 0.0 and ramp == 1.0:
+        return None
+    even = floor / float(offered.sum()) * offered
+
+    def mixed(p: Floats) -> Floats:
+        q = ramp * ((1.0 - floor) * p + even)
+        if ramp < 1.0 and baseline is not None:
+            q[baseline] += 1.0 - ramp
+        return np.asarray(q)
+
+    return mixed
+
+
+def bits_of(places: list[int], arms: int) -> bytes:
+    """Which arms are offered, a bit each.
+
+    >>> bits_of([0, 2, 9], 10)
+    b'\\x05\\x02'
+    """
+    word = 0
+    for place in places:
+        word |= 1 << place
+    return word.to_bytes(-(-arms // 8), "little")
+
+
+def places_of(bits: bytes) -> list[int]:
+    """The arms whose bits are set.
+
+    >>> places_of(b"\\x05\\x02")
+    [0, 2, 9]
+    """
+    word, found, place = int.from_bytes(bits, "little"), [], 0
+    while word:
+        if word & 1:
+            found.append(place)
+        word, place = word >> 1, place + 1
+    return found
+
+
+def written(context: Any) -> str:
+    """A context as the journal has it; ValueError or TypeError where JSON has no such thing."""
+    return json.dumps(context, separators=(",", ":"), allow_nan=False)
+
+
+def fingerprint(policy: str, context: Any, available: list[str] | None, baseline: str | None, activate: bool) -> bytes:
+    """Of what was asked: the same for the same question, whatever the order of names in it."""
+    asked = json.dumps([policy, context, available, baseline, activate], separators=(",", ":"), sort_keys=True)
+    return hashlib.blake2b(asked.encode(), digest_size=16).digest()

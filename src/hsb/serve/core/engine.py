@@ -1,0 +1,359 @@
+"""The core: messages and times in, effects out. It reads no clock, writes no file, starts no thread."""
+
+import math
+import re
+from collections import deque
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple
+
+from ...arguments import is_number
+from ...errors import FileError, InputError, quoted
+from . import admin
+from .clock import Clock
+from .messages import (
+    Activate,
+    Answer,
+    Commit,
+    Committed,
+    ConfirmClock,
+    Decide,
+    Effect,
+    Failed,
+    Follow,
+    Followed,
+    Message,
+    Now,
+    Reward,
+    Stop,
+    TakeSnapshot,
+    Tick,
+    Void,
+)
+from .orders import Activation, Batch, Keep, Learn, NewDecision, NewReward, Order, Outcome, Rules, Voiding
+from .served import Served
+
+ID = re.compile(r"[A-Za-z0-9._~-]{1,64}")
+MODES = {0.0: "shadow", 1.0: "live"}
+PATIENCE = 1_000_000  # microseconds before what nobody waits for is tried again on a full disk
+EXIT = 70  # the process must end: what is on disk is not known
+
+
+class Limits(NamedTuple):
+    """How much is done at once."""
+
+    waiting: int = 4096
+    """Requests that wait to be written; more are turned away."""
+    orders: int = 1024
+    """Orders of a batch."""
+    closing: int = 4096
+    """Decisions closed in a batch, of each policy."""
+    following: int = 1000
+    """Rows read at once for candidates that catch up."""
+    lessons: int = 10_000
+    """Lessons between snapshots."""
+    pause: int = 60_000_000
+    """Microseconds between snapshots, if anything was learned."""
+
+
+LIMITS = Limits()
+
+
+class _Watch:
+    """What the core keeps in mind of a policy beside its state."""
+
+    __slots__ = ("busy", "due", "following", "kept", "kept_at", "queue")
+
+    def __init__(self, due: float, kept: int, now: Now) -> None:
+        self.due = due  # the first deadline, or before
+        self.kept, self.kept_at = kept, now.mono  # lessons at the last snapshot, and when it was
+        self.busy = self.following = False  # a change is being written; rows are being read
+        self.queue: deque[Any] = deque()  # changes that wait for it
+
+
+class Core:
+    """All served policies, and the requests that wait for the disk.
+
+    `handle` a message, then `flush`, with the time; do the effects in their order. One batch is under way at a time: what comes
+    meanwhile goes into the next one. No answer that stands for something written leaves before its batch is committed.
+    """
+
+    def __init__(
+        self,
+        policies: Iterable[Served] = (),
+        *,
+        now: Now,
+        deadlines: dict[int, int] | None = None,
+        last: int = 0,
+        limits: Limits = LIMITS,
+    ) -> None:
+        self.limits, self.clock = limits, Clock(now, last)
+        self.policies: dict[str, Served] = {}
+        self.by_id: dict[int, Served] = {}
+        self.watches: dict[int, _Watch] = {}
+        self.rules: dict[int, Rules] = {}
+        self.names: set[str] = set()  # also of those that are being made
+        for served in policies:
+            self.take(served, now, (deadlines or {}).get(served.id, math.inf))
+        self.waiting: deque[tuple[Hashable, Order, Any]] = deque()  # request, order, what it was asked by
+        self.last: list[tuple[Hashable, Order, Any]] = []  # orders that change a stream, at the end of the next batch
+        self.flying: list[tuple[Hashable, Order, Any]] | None = None
+        self.number, self.stopped, self.patience = 0, False, -math.inf
+        self.counts = dict.fromkeys(("decisions", "rewards", "lessons", "late", "duplicates", "expired", "refused"), 0)
+
+    def take(self, served: Served, now: Now, due: float = math.inf) -> None:
+        """Serve a policy from now on."""
+        self.policies[served.name] = self.by_id[served.id] = served
+        self.watches[served.id] = _Watch(due, served.lessons, now)
+        self.names.add(served.name)
+        self.rules = {**self.rules, served.id: served.rules}
+
+    # -- messages -------------------------------------------------------------------------------------------------------
+
+    def handle(self, message: Message, now: Now) -> list[Effect]:
+        """What a message leads to at once. Call `flush` afterwards, at the latest when nothing else has come."""
+        self.clock.see(now)
+        kind = type(message)
+        if kind is Committed:
+            return self._committed(message, now)  # type: ignore[arg-type]
+        if kind is Failed:
+            return self._failed(message, now)  # type: ignore[arg-type]
+        if kind is Tick:
+            return []
+        if kind is Followed:
+            return self._followed(message)  # type: ignore[arg-type]
+        request: Hashable = message.request  # type: ignore[union-attr]
+        if self.stopped:
+            return [Answer(request, "away", {"detail": "The journal cannot be written; the service is stopping."})]
+        if len(self.waiting) + len(self.last) >= self.limits.waiting:
+            return [Answer(request, "overloaded", {"detail": f"{self.limits.waiting} requests are waiting to be written."})]
+        try:
+            return self._asked(message, now)
+        except (InputError, FileError) as error:
+            self.counts["refused"] += 1
+            return [Answer(request, "refused", {"detail": str(error)})]
+
+    def _asked(self, message: Any, now: Now) -> list[Effect]:
+        kind = type(message)
+        if kind is Decide:
+            return self._decide(message, now)
+        if kind is Reward:
+            value = message.value
+            if isinstance(value, bool):
+                value = float(value)
+            if not is_number(value) or not math.isfinite(value):
+                raise InputError(f"reward must be a finite number; given {quoted(value)}.")
+            self._write(message, NewReward(_id("decision", message.decision), _id("id", message.id), float(value), message.key))
+        elif kind is Activate or kind is Void:
+            name = _id("decision", message.decision)
+            self._write(message, Activation(name) if kind is Activate else Voiding(name))
+        elif kind is ConfirmClock:
+            self.clock.confirm(now)
+            return [Answer(message.request, "done", {})]
+        else:
+            return admin.asked(self, message, now)
+        return []
+
+    def _decide(self, message: Decide, now: Now) -> list[Effect]:
+        served = self.policies.get(message.policy)
+        if served is None:
+            return [Answer(message.request, "unknown", {"detail": f"There is no policy {quoted(message.policy)}."})]
+        if served.archived:
+            return [Answer(message.request, "gone", {"detail": f"The policy {served.name} is archived."})]
+        if message.min_version > served.version:
+            detail = f"The policy is at version {served.version}, not yet at {message.min_version}."
+            return [Answer(message.request, "behind", {"detail": detail, "version": served.version})]
+        row = served.decide(
+            _id("id", message.id),
+            message.context,
+            message.available,
+            message.baseline,
+            bool(message.activate),
+            now.wall,
+            message.key,
+        )
+        watch = self.watches[served.id]
+        watch.due = min(watch.due, row.deadline)
+        self._write(message, NewDecision(row, bool(message.activate)))
+        return []
+
+    def _write(self, message: Any, order: Order) -> None:
+        self.waiting.append((message.request, order, message))
+
+    # -- batches --------------------------------------------------------------------------------------------------------
+
+    def flush(self, now: Now) -> list[Effect]:
+        """Begin the next batch, if none is under way and there is anything to write."""
+        if self.flying is not None or self.stopped:
+            return []
+        held = self.clock.see(now)
+        flying = [self.waiting.popleft() for _ in range(min(len(self.waiting), self.limits.orders))]
+        for name, watch in self.watches.items():
+            if watch.due <= now.wall and not held and now.mono >= self.patience:
+                flying.append((None, Learn(name, now.wall, self.limits.closing), None))
+        flying += self.last  # after the lessons: they are learned by the settings of before
+        self.last = []
+        if now.mono >= self.patience:
+            flying += [(None, Keep(self._snapshot(name, now)), None) for name in self._to_keep(now)]
+        if not flying:
+            return []
+        self.number, self.flying = self.number + 1, flying
+        return [Commit(Batch(self.number, now.wall, [order for _, order, _ in flying], self.rules))]
+
+    def wake(self, now: Now) -> int | None:
+        """In how many microseconds a `Tick` is due at the latest; None where nothing is."""
+        dues = [watch.due - now.wall for watch in self.watches.values()] if not self.clock.held else []
+        dues += [
+            watch.kept_at + self.limits.pause - now.mono
+            for name, watch in self.watches.items()
+            if self.by_id[name].lessons > watch.kept
+        ]
+        first = min(dues, default=math.inf)
+        return None if first == math.inf else int(max(0, first, self.patience - now.mono))
+
+    def _to_keep(self, now: Now) -> list[int]:
+        return [
+            name
+            for name, watch in self.watches.items()
+            if (learned := self.by_id[name].lessons - watch.kept)
+            and (learned >= self.limits.lessons or now.mono - watch.kept_at >= self.limits.pause)
+        ]
+
+    def _snapshot(self, name: int, now: Now) -> Any:
+        watch, served = self.watches[name], self.by_id[name]
+        watch.kept, watch.kept_at = served.lessons, now.mono
+        return served.snapshot(now.wall)
+
+    def _committed(self, message: Committed, now: Now) -> list[Effect]:
+        if self.flying is None or message.number != self.number:
+            return []
+        flying, self.flying = self.flying, None
+        effects: list[Effect] = []
+        for (_, order, _), outcome in zip(flying, message.outcomes, strict=True):
+            if type(order) is Learn:
+                self._closed(order, outcome, now)
+        self._note_deadlines((order for _, order, _ in (*flying, *self.waiting)), message.outcomes)
+        for (request, _, asked), outcome in zip(flying, message.outcomes, strict=True):
+            self._learn(outcome)
+            if asked is not None:
+                effects += self._answers(request, asked, outcome, now)
+        return effects + self._follow()
+
+    def _learn(self, outcome: Outcome) -> None:
+        """Fold what is on disk now, in the order in which it is there."""
+        for row, decision in outcome.learned:
+            self.by_id[row.policy].apply((row, decision))
+        self.counts["lessons"] += len(outcome.learned)
+        if outcome.row is not None and outcome.policy is None:
+            served = self.by_id[outcome.row.policy]
+            served.apply((outcome.row, None))
+            self.rules = {**self.rules, served.id: served.rules}
+
+    def _closed(self, order: Learn, outcome: Outcome, now: Now) -> None:
+        self.counts["expired"] += outcome.expired
+        after = math.inf if outcome.next is None else outcome.next
+        self.watches[order.policy].due = now.wall if outcome.more else after
+
+    def _note_deadlines(self, orders: Iterable[Order], outcomes: list[Outcome]) -> None:
+        """Deadlines that were not there when the store looked for the next one."""
+        for row in (order.row for order in orders if type(order) is NewDecision):
+            watch = self.watches[row.policy]
+            watch.due = min(watch.due, row.deadline)
+        for outcome in outcomes:
+            if outcome.decision is not None and outcome.next is not None:  # its wait has begun
+                watch = self.watches[outcome.decision.policy]
+                watch.due = min(watch.due, outcome.next)
+
+    def _answers(self, request: Hashable, asked: Any, outcome: Outcome, now: Now) -> list[Effect]:
+        kind = type(asked)
+        if kind is Decide or kind is Reward or kind is Activate or kind is Void:
+            return [Answer(request, outcome.status, self._told(kind, asked, outcome))]
+        return admin.done(self, request, asked, outcome, now)
+
+    def _told(self, kind: type, asked: Any, outcome: Outcome) -> dict[str, Any]:
+        row, status = outcome.decision, outcome.status
+        if row is None:
+            return {"detail": f"There is no decision {quoted(asked.decision)}."}
+        served = self.by_id[row.policy]
+        if kind is Decide:
+            if status == "conflict":
+                return {"detail": f"The id {quoted(row.id)} belongs to a decision on another question.", "id": row.id}
+            self.counts["decisions" if status == "created" else "duplicates"] += 1
+            found = {"id": row.id, "policy": served.name, "arm": served.arms[row.arm], "propensity": row.propensity}
+            return found | {"version": row.version, "mode": MODES.get(row.ramp, "ramp"), "deadline": row.deadline}
+        about: dict[str, Any] = {"decision": row.id, "policy": served.name, "closed": outcome.detail or None}
+        if kind is Reward:
+            name = {"late": "late", "duplicate": "duplicates"}.get(status, "rewards")
+            self.counts[name] += 1
+            about["learned_at_version"] = outcome.learned[0][0].seq if outcome.learned else None
+        return about | ({"detail": _why(kind, asked, outcome)} if status in ("conflict", "late", "refused") else {})
+
+    # -- when things go wrong -------------------------------------------------------------------------------------------
+
+    def _failed(self, message: Failed, now: Now) -> list[Effect]:
+        if self.flying is None or message.number != self.number:
+            return []
+        flying, self.flying = self.flying, None
+        full = message.why == "full"
+        self.patience = now.mono + PATIENCE
+        if not full:
+            self.stopped = True
+            flying += [*self.waiting, *self.last]
+            self.waiting.clear()
+            self.last = []
+        detail = "The disk is full; nothing was written." if full else "The journal cannot be written; the service is stopping."
+        effects: list[Effect] = []
+        for request, order, asked in flying:
+            if asked is not None:
+                effects.append(Answer(request, "full" if full else "away", {"detail": detail}))
+                effects += admin.undone(self, asked)
+            elif type(order) is Keep:
+                self.watches[order.rows[0].policy].kept -= 1  # again after the next pause
+        return effects if full else [*effects, Stop(EXIT, message.detail or "a commit failed")]
+
+    # -- candidates that catch up ---------------------------------------------------------------------------------------
+
+    def _follow(self) -> list[Effect]:
+        effects: list[Effect] = []
+        for served in self.by_id.values():
+            watch = self.watches[served.id]
+            if served.candidates and not watch.following and (behind := served.behind()):
+                watch.following = True
+                effects.append(Follow(served.id, min(each.at for each in behind.values()), self.limits.following))
+        return effects
+
+    def _followed(self, message: Followed) -> list[Effect]:
+        self.watches[message.policy].following = False
+        self.by_id[message.policy].catch_up(message.entries)
+        return self._follow() if message.entries else []
+
+    def begin(self) -> list[Effect]:
+        """What is to be done after a start, beside waiting for messages."""
+        return self._follow()
+
+    def last_order(self, message: Any, order: Order) -> list[Effect]:
+        """Write a change of a stream, at the end of the next batch."""
+        self.last.append((message.request, order, message))
+        return []
+
+    def snapshot_order(self, message: TakeSnapshot, served: Served, now: Now) -> list[Effect]:
+        """Write a snapshot, and answer when it is written."""
+        self.waiting.append((message.request, Keep(self._snapshot(served.id, now)), message))
+        return []
+
+
+def _id(what: str, given: Any) -> str:
+    if not isinstance(given, str) or not ID.fullmatch(given):
+        raise InputError(f"{what} must be 1 to 64 letters, digits and ._~- ; given {quoted(given)}.")
+    return given
+
+
+def _why(kind: type, asked: Any, outcome: Outcome) -> str:
+    if outcome.status == "late":
+        how = {"learned": "learned", "void": "closed as never shown", "expired": "closed without feedback"}
+        kept = " The reward is kept, and not learned." if kind is Reward else ""
+        return f"The decision {asked.decision} was {how.get(outcome.detail, 'closed')} already.{kept}"
+    if outcome.status == "conflict" and outcome.reward is not None:
+        return (
+            f"The reward {quoted(asked.id)} of {asked.decision} is {outcome.reward.value}; given {asked.value}. Use another id."
+        )
+    return outcome.detail

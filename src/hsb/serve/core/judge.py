@@ -1,0 +1,235 @@
+"""What a batch does to the journal: a pure function of the batch and of what was looked up for it.
+
+A store calls `needs`, looks that up, calls `judge`, writes what changes, all in one transaction; so the rules of feedback are here and nowhere
+else, and a store has nothing to decide.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from .orders import (
+    Activation,
+    Append,
+    Batch,
+    Changes,
+    Fact,
+    Facts,
+    Keep,
+    Learn,
+    Needs,
+    NewDecision,
+    NewPolicy,
+    NewReward,
+    Order,
+    Outcome,
+    Rules,
+    Voiding,
+)
+from .rows import ClosedRow, DecisionRow, Kind, PendingRow, PolicyRow, RewardRow, StreamRow
+
+
+def needs(orders: Iterable[Order]) -> Needs:
+    """What must be looked up for these orders."""
+    found = Needs(set(), [], set(), creates=any(type(order) is NewPolicy for order in orders))
+    for order in orders:
+        kind = type(order)
+        if kind is NewDecision:
+            found.decisions.add(order.row.id)  # type: ignore[union-attr]
+            found.policies.add(order.row.policy)  # type: ignore[union-attr]
+        elif kind is NewReward or kind is Activation or kind is Voiding:
+            found.decisions.add(order.decision)  # type: ignore[union-attr]
+        elif kind is Learn:
+            found.due.append(order)  # type: ignore[arg-type]
+            found.policies.add(order.policy)  # type: ignore[union-attr]
+        elif kind is Append:
+            found.policies.add(order.policy)  # type: ignore[union-attr]
+    return found
+
+
+def judge(batch: Batch, facts: Facts) -> tuple[list[Outcome], Changes]:
+    """What becomes of each order, and what changes."""
+    judging = _Judging(batch, facts)
+    return [judging.carry_out(order) for order in batch.orders], judging.changes
+
+
+def aggregated(rewards: Iterable[RewardRow], how: str) -> float | None:
+    """One reward out of several that came in time, by when they came and, at the same moment, by id; None where there is none.
+
+    >>> some = [RewardRow("d", "1", 1.0, False, 5), RewardRow("d", "2", 0.0, False, 3), RewardRow("d", "3", 9.0, True, 4)]
+    >>> [aggregated(some, how) for how in ("first", "last", "sum", "mean", "min", "max")]
+    [0.0, 1.0, 1.0, 0.5, 0.0, 1.0]
+    """
+    values = [each.value for each in sorted((each for each in rewards if not each.late), key=lambda each: (each.at, each.id))]
+    if not values:
+        return None
+    if how == "first" or how == "last":
+        return values[0 if how == "first" else -1]
+    if how == "min" or how == "max":
+        return min(values) if how == "min" else max(values)
+    total = 0.0
+    for value in values:
+        total += value
+    return total / len(values) if how == "mean" else total
+
+
+def learnable(value: float, rules: Rules) -> float:
+    """A reward moved to the nearest end of its range: a sum of rewards may lie outside though none of them does."""
+    return value if rules.low is None or rules.high is None else min(max(value, rules.low), rules.high)
+
+
+class _Judging:
+    """The batch at hand: facts as they become, changes as they gather."""
+
+    def __init__(self, batch: Batch, facts: Facts) -> None:
+        self.now, self.rules, self.facts = batch.now, batch.rules, facts
+        self.heads = dict(facts.heads)
+        self.last_policy = facts.last_policy
+        self.changes = Changes()
+
+    def carry_out(self, order: Order) -> Outcome:
+        return getattr(self, ORDERS[type(order)])(order)  # type: ignore[no-any-return]
+
+    # -- facts ----------------------------------------------------------------------------------------------------------
+
+    def decide(self, order: NewDecision) -> Outcome:
+        row = order.row
+        fact = self.facts.decisions.setdefault(row.id, Fact())
+        if fact.row is not None:
+            same = fact.row.policy == row.policy and fact.row.body == row.body
+            return Outcome("stored" if same else "conflict", decision=fact.row)
+        fact.row = row
+        self.changes.decisions.append(row)
+        self._wait(fact, row, row.deadline, order.active)
+        return Outcome("created", decision=row)
+
+    def reward(self, order: NewReward) -> Outcome:
+        fact = self.facts.decisions.get(order.decision)
+        if fact is None or fact.row is None:
+            return Outcome("unknown")
+        row, rules = fact.row, self.rules[fact.row.policy]
+        before = fact.rewards.get(order.id)
+        if before is not None:
+            if before.value != order.value:
+                return Outcome("conflict", decision=row, reward=before)
+            return Outcome("late" if before.late else "duplicate", decision=row, reward=before, detail=fact.closed or "")
+        if (wrong := _unfit(order.value, rules)) is not None:
+            return Outcome("refused", decision=row, detail=wrong)
+        pending = fact.pending
+        given = RewardRow(order.decision, order.id, order.value, pending is None, self.now, order.key)
+        fact.rewards[order.id] = given
+        self.changes.rewards.append(given)
+        if pending is None:
+            return Outcome("late", decision=row, reward=given, detail=fact.closed or "")
+        if not rules.on_arrival:
+            if not pending.active:  # it was shown, or there were no reward
+                self._wait(fact, row, pending.deadline, active=True)
+            return Outcome("accepted", decision=row, reward=given)
+        lesson = self._lesson(fact, row, rules)
+        return Outcome("learned", decision=row, reward=given, learned=(lesson,))
+
+    def activate(self, order: Activation) -> Outcome:
+        fact = self.facts.decisions.get(order.decision)
+        if fact is None or fact.row is None:
+            return Outcome("unknown")
+        if fact.pending is None:
+            return Outcome("late", decision=fact.row, detail=fact.closed or "")
+        if fact.pending.active:
+            return Outcome("duplicate", decision=fact.row)
+        self._wait(fact, fact.row, self.now + self.rules[fact.row.policy].wait, active=True)
+        return Outcome("done", decision=fact.row, next=self.now + self.rules[fact.row.policy].wait)
+
+    def void(self, order: Voiding) -> Outcome:
+        fact = self.facts.decisions.get(order.decision)
+        if fact is None or fact.row is None:
+            return Outcome("unknown")
+        if fact.closed == "void":
+            return Outcome("duplicate", decision=fact.row)
+        if fact.pending is None:
+            return Outcome("late", decision=fact.row, detail=fact.closed or "")
+        if fact.rewards:
+            return Outcome("conflict", decision=fact.row, detail="It has a reward already, so it was shown.")
+        self._close(fact, fact.row, "void")
+        return Outcome("done", decision=fact.row)
+
+    # -- the stream -----------------------------------------------------------------------------------------------------
+
+    def learn(self, order: Learn) -> Outcome:
+        rules, lessons, expired = self.rules[order.policy], [], 0
+        due = self.facts.due.get(order.policy, [])
+        for name in due:
+            fact = self.facts.decisions[name]
+            if fact.pending is None or fact.row is None or fact.pending.deadline > order.until:
+                continue  # this batch has closed it, or begun its wait
+            if fact.pending.active and (fact.rewards or rules.default is not None):
+                lessons.append(self._lesson(fact, fact.row, rules))
+            else:
+                self._close(fact, fact.row, "expired" if fact.pending.active else "void")
+                expired += 1
+        more = len(due) >= order.limit
+        return Outcome("done", learned=tuple(lessons), expired=expired, next=self.facts.next.get(order.policy), more=more)
+
+    def append(self, order: Append) -> Outcome:
+        return Outcome("done", row=self._append(order.policy, order.kind, data=order.data, body=order.body))
+
+    def create(self, order: NewPolicy) -> Outcome:
+        self.last_policy += 1
+        row = PolicyRow(self.last_policy, order.name, order.secret, 1, self.now)
+        self.changes.policies.append(row)
+        first = StreamRow(row.id, 1, Kind.CREATE, None, None, False, order.data, None, self.now)
+        self.changes.stream.append(first)
+        return Outcome("created", row=first, policy=row)
+
+    def keep(self, order: Keep) -> Outcome:
+        self.changes.snapshots += order.rows
+        return Outcome("done")
+
+    # -- steps ----------------------------------------------------------------------------------------------------------
+
+    def _wait(self, fact: Fact, row: DecisionRow, deadline: int, active: bool) -> None:
+        fact.pending = self.changes.pending[row.id] = PendingRow(row.id, row.policy, deadline, active)
+
+    def _lesson(self, fact: Fact, row: DecisionRow, rules: Rules) -> tuple[StreamRow, DecisionRow]:
+        value = aggregated(fact.rewards.values(), rules.aggregate)
+        reward = rules.default if value is None else value
+        assert reward is not None
+        more: dict[str, Any] = {"decision": row.id, "reward": learnable(reward, rules), "defaulted": value is None}
+        lesson = self._append(row.policy, Kind.LESSON, **more)
+        self._undo(fact, row.id, "learned")
+        return lesson, row
+
+    def _append(self, policy: int, kind: int, **more: Any) -> StreamRow:
+        self.heads[policy] = self.changes.heads[policy] = seq = self.heads[policy] + 1
+        given = {"decision": None, "reward": None, "defaulted": False, "data": None, "body": None} | more
+        row = StreamRow(policy=policy, seq=seq, kind=int(kind), at=self.now, **given)
+        self.changes.stream.append(row)
+        return row
+
+    def _close(self, fact: Fact, row: DecisionRow, how: str) -> None:
+        self.changes.closed.append(ClosedRow(row.id, how, self.now))
+        self._undo(fact, row.id, how)
+
+    def _undo(self, fact: Fact, name: str, how: str) -> None:
+        fact.pending, fact.closed = None, how
+        self.changes.pending.pop(name, None)
+        self.changes.undone.add(name)
+
+
+def _unfit(value: float, rules: Rules) -> str | None:
+    if rules.clip or rules.low is None or rules.high is None or rules.low <= value <= rules.high:
+        return None
+    return (
+        f"reward must be a number in [{rules.low}, {rules.high}]; given {value}. Make the policy with another reward_range, or with "
+        "outside: clip."
+    )
+
+
+ORDERS = {
+    NewDecision: "decide",
+    NewReward: "reward",
+    Activation: "activate",
+    Voiding: "void",
+    Learn: "learn",
+    Append: "append",
+    NewPolicy: "create",
+    Keep: "keep",
+}

@@ -1,0 +1,104 @@
+"""Policies from plain data, by the words of experiments: {"kind": "HSB", "structure": {"kind": "BinaryTree", "depth": 10}, ...}.
+
+Only hsb's own kinds: no request names a module to be imported.
+"""
+
+import inspect
+from typing import Any
+
+from ...arguments import whole
+from ...errors import InputError, quoted
+from ...experiments.entrants import NEEDED, known_keys, made, needed
+from ...features import Features
+from ...policies import Policy
+from ...spaces import Box, Cells, Space
+from ...structures import OneOf, Structure
+
+Plain = dict[str, Any]
+UNSERVED = {"arms", "seed", "floor"}  # the service has these
+FREE = {"HSB", "FeatureHSB"}  # need no structure
+INEXACT = {"CsbFtpl"}  # kinds whose propensity is an estimate
+RANGES = ("loss_range", "reward_range")
+MOST_CELLS = 1 << 20
+
+
+def kinds() -> list[str]:
+    """The kinds of policies that can be served."""
+    return sorted(
+        name for name, kind in Policy.kinds.items() if kind.__module__.startswith("hsb.policies.") and needed(kind) <= NEEDED
+    )
+
+
+def make_policy(given: Plain, arms: list[str], arm_features: Plain | None = None) -> Policy:
+    """The policy of that kind, with the other keys as its settings; contexts of a kind without a structure may be dicts.
+
+    >>> make_policy({"kind": "Exp3", "learning_rate": 0.1}, ["a", "b"])
+    Exp3(learning_rate=0.1, arms=['a', 'b'], rounds=0)
+    >>> type(make_policy({"kind": "HSB"}, ["a", "b"])).__name__
+    'FeatureHSB'
+    """
+    settings = dict(_table("policy", given))
+    name = settings.pop("kind", "HSB")
+    if not isinstance(name, str) or name not in kinds():
+        raise InputError(f"policy.kind must be one of {', '.join(kinds())}; given {quoted(name)}.")
+    kind: Any = Policy.kinds[name]
+    for key in settings:
+        if key in UNSERVED:
+            raise InputError(f"policy.{key}: the service sees to that; give {key!r} beside policy, or leave it out.")
+    for key in RANGES:
+        if isinstance(settings.get(key), list):
+            settings[key] = tuple(settings[key])
+    where = settings.pop("structure", None)
+    first: list[Any] = []
+    if next(iter(inspect.signature(kind).parameters), "") in ("structure", "features") and (
+        where is not None or name not in FREE
+    ):
+        if where is None:
+            raise InputError(f"policy.structure is missing: {name} needs one, e.g. {{'kind': 'BinaryTree', 'depth': 10}}.")
+        first = [make_structure(where)]
+    elif where is not None:
+        raise InputError(f"policy.structure: {name} takes none.")
+    if "features" in settings:
+        settings["features"] = Features.from_dict(_table("policy.features", settings["features"]))
+    if arm_features and name in FREE and not first:
+        settings["arm_features"] = arm_features
+    found: Policy = made(kind, settings, *first, arms=list(arms), seed=0)  # every u comes from outside
+    return found
+
+
+def make_structure(given: Any, space: Space | None = None) -> Structure:
+    """A structure from {"kind": ..., its arguments}; "space" is {"low": [...], "high": [...], "outside": "clip"} or {"cells": n}.
+
+    >>> make_structure({"kind": "BinaryTree", "depth": 3, "space": {"low": 18, "high": 90}}).space
+    Box([18.0], [90.0])
+    """
+    settings = dict(_table("policy.structure", given))
+    name, where = settings.pop("kind", None), settings.pop("space", None)
+    space = make_space(where) if where is not None else space
+    if not isinstance(name, str) or name not in Structure.kinds:
+        raise InputError(f"policy.structure.kind must be one of {', '.join(sorted(Structure.kinds))}; given {quoted(name)}.")
+    kind: Any = Structure.kinds[name]
+    if kind is OneOf:
+        known_keys(settings, {"structures"})
+        parts = settings.get("structures", [])
+        if not isinstance(parts, list):
+            raise InputError(f"policy.structure.structures must be a list; given {quoted(parts)}.")
+        return OneOf(*(make_structure(each, space) for each in parts))
+    found: Structure = made(kind, settings) if space is None else made(kind, settings, space=space)
+    return found
+
+
+def make_space(given: Any) -> Space:
+    """Where contexts lie."""
+    settings = _table("policy.structure.space", given)
+    if "cells" in settings:
+        known_keys(settings, {"cells"})
+        return Cells(whole("cells", settings["cells"], 1, MOST_CELLS))
+    found: Box = made(Box, settings)
+    return found
+
+
+def _table(name: str, given: Any) -> Plain:
+    if not isinstance(given, dict) or not all(isinstance(key, str) for key in given):
+        raise InputError(f"{name} must be an object with names; given {quoted(given)}.")
+    return given

@@ -1,0 +1,91 @@
+"""Where the journal lies. A store looks up, writes and commits; what is to be written it is told by `hsb.serve.core.judge`.
+
+`Store` has two implementations in view: `SqliteStore`, one file for one process, and PostgreSQL for several. Facts (decisions, rewards) have no
+order; each policy has one ordered stream, numbered without gaps.
+"""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from ..core.messages import Now
+from ..core.orders import Batch, Outcome
+from ..core.recovery import Revival, revive
+from ..core.rows import ClosedRow, DecisionRow, Entry, PendingRow, PolicyRow, RewardRow, SnapshotRow, Standing
+
+__all__ = ["Full", "Lost", "Reader", "Recovered", "Store", "recover"]
+
+
+class Full(Exception):
+    """The disk is full; the batch was rolled back, nothing of it was written, and the store can be used again."""
+
+
+class Lost(Exception):
+    """A commit failed and nobody knows what is on disk: the process must end and start again."""
+
+
+class Reader(Protocol):
+    """What can be asked of a journal."""
+
+    def policies(self) -> list[PolicyRow]:
+        """All of them."""
+
+    def stream(self, policy: int, after: int = 0, limit: int | None = None) -> list[Entry]:
+        """Rows of a policy's stream after one, in their order, lessons with their decisions."""
+
+    def entries(self, policy: int, after: int = 0) -> Iterator[Entry]:
+        """The same to its end, a part at a time."""
+
+    def snapshots(self, policy: int) -> Iterator[list[SnapshotRow]]:
+        """A policy's snapshots, the newest first, a row for each learner."""
+
+    def decisions(self, policy: int) -> Iterator[DecisionRow]:
+        """A policy's decisions by version."""
+
+    def rewards(self, policy: int) -> Iterator[RewardRow]:
+        """The rewards of a policy's decisions, those of one decision together."""
+
+    def pending(self, policy: int) -> Iterator[PendingRow]:
+        """A policy's decisions that wait."""
+
+    def closed(self, policy: int) -> Iterator[ClosedRow]:
+        """Those that were closed without a lesson."""
+
+    def standings(self, policy: int) -> Iterator[Standing]:
+        """What became of each decision of a policy, so far."""
+
+    def rewards_of(self, decisions: list[str]) -> dict[str, list[RewardRow]]:
+        """The rewards of these decisions."""
+
+    def deadlines(self) -> dict[int, int]:
+        """Of each policy that has decisions waiting, the first deadline."""
+
+    def last(self) -> int:
+        """When the last row was written; 0 where there is none."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+class Store(Reader, Protocol):
+    """A journal that is written to, by one thread."""
+
+    def commit(self, batch: Batch) -> list[Outcome]:
+        """Carry out a batch in one transaction, on disk when this returns; `Full` or `Lost` where it is not."""
+
+
+class Recovered(dict[str, Revival]):
+    """Served policies by name, as a journal has them."""
+
+
+def recover(store: Reader) -> Recovered:
+    """Fold every policy's stream, from its last whole snapshot on."""
+    found = Recovered()
+    for policy in store.policies():
+        found[policy.name] = revive(policy, store.snapshots(policy.id), lambda after, id=policy.id: store.entries(id, after))  # type: ignore[misc]
+    return found
+
+
+def start(store: Reader, now: Now) -> dict[str, object]:
+    """What `Core` needs to go on where a journal ends: `Core(**start(store, now))`."""
+    policies = [each.served for each in recover(store).values()]
+    return {"policies": policies, "now": now, "deadlines": store.deadlines(), "last": store.last()}

@@ -1,0 +1,145 @@
+"""What is read from a journal in SQLite."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..core.orders import Fact, Facts, Needs
+from ..core.rows import ClosedRow, DecisionRow, Entry, PendingRow, PolicyRow, RewardRow, SnapshotRow, Standing, StreamRow
+
+DECISION = ", ".join(f"d.{name}" for name in DecisionRow._fields)
+STREAM = ", ".join(f"s.{name}" for name in StreamRow._fields)
+AMONG = "IN (SELECT value FROM json_each(?))"
+PART = 2000  # rows read at once
+WIDTH = len(StreamRow._fields)
+
+
+class Queries:
+    """What both the writing connection and those that only read can be asked."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+
+    def _all(self, sql: str, *given: Any) -> list[Any]:
+        return self.connection.execute(sql, given).fetchall()  # type: ignore[no-any-return]
+
+    def policies(self) -> list[PolicyRow]:
+        return [PolicyRow(*row) for row in self._all("SELECT id, name, secret, head, at FROM policy ORDER BY id")]
+
+    def stream(self, policy: int, after: int = 0, limit: int | None = None) -> list[Entry]:
+        rows = self._all(
+            f"SELECT {STREAM}, {DECISION} FROM stream s LEFT JOIN decision d ON s.kind = 1 AND d.id = s.decision "
+            "WHERE s.policy = ? AND s.seq > ? ORDER BY s.seq LIMIT ?",
+            policy,
+            after,
+            -1 if limit is None else limit,
+        )
+        return [(_stream_row(row[:WIDTH]), None if row[WIDTH] is None else DecisionRow(*row[WIDTH:])) for row in rows]
+
+    def entries(self, policy: int, after: int = 0) -> Iterator[Entry]:
+        while rows := self.stream(policy, after, PART):
+            yield from rows
+            after = rows[-1][0].seq
+
+    def snapshots(self, policy: int) -> Iterator[list[SnapshotRow]]:
+        for (seq,) in self._all("SELECT DISTINCT seq FROM snapshot WHERE policy = ? ORDER BY seq DESC", policy):
+            columns = ", ".join(SnapshotRow._fields)
+            rows = self._all(f"SELECT {columns} FROM snapshot WHERE policy = ? AND seq = ? ORDER BY learner", policy, seq)
+            if rows:  # else it was pruned in the meantime
+                yield [SnapshotRow(*row) for row in rows]
+
+    def decisions(self, policy: int) -> Iterator[DecisionRow]:
+        for row in self.connection.execute(
+            f"SELECT {DECISION} FROM decision d WHERE policy = ? ORDER BY version, rowid", (policy,)
+        ):
+            yield DecisionRow(*row)
+
+    def rewards(self, policy: int) -> Iterator[RewardRow]:
+        columns = ", ".join(f"r.{name}" for name in RewardRow._fields)
+        sql = (
+            f"SELECT {columns} FROM reward r JOIN decision d ON d.id = r.decision WHERE d.policy = ? ORDER BY r.decision, r.id"
+        )
+        for row in self.connection.execute(sql, (policy,)):
+            yield _reward_row(row)
+
+    def pending(self, policy: int) -> Iterator[PendingRow]:
+        sql = "SELECT decision, policy, deadline, active FROM pending WHERE policy = ? ORDER BY deadline, decision"
+        for row in self.connection.execute(sql, (policy,)):
+            yield _pending_row(row)
+
+    def closed(self, policy: int) -> Iterator[ClosedRow]:
+        sql = "SELECT c.decision, c.how, c.at FROM closed c JOIN decision d ON d.id = c.decision WHERE d.policy = ? ORDER BY c.decision"
+        for row in self.connection.execute(sql, (policy,)):
+            yield ClosedRow(*row)
+
+    def standings(self, policy: int) -> Iterator[Standing]:
+        sql = """SELECT d.id, (SELECT COUNT(*) FROM reward r WHERE r.decision = d.id AND NOT r.late),
+          (SELECT COUNT(*) FROM reward r WHERE r.decision = d.id AND r.late), p.decision IS NOT NULL,
+          (SELECT COUNT(*) FROM stream s WHERE s.kind = 1 AND s.decision = d.id), c.how
+          FROM decision d LEFT JOIN pending p ON p.decision = d.id LEFT JOIN closed c ON c.decision = d.id WHERE d.policy = ?"""
+        for row in self.connection.execute(sql, (policy,)):
+            yield Standing(row[0], row[1], row[2], bool(row[3]), row[4], row[5])
+
+    def rewards_of(self, decisions: list[str]) -> dict[str, list[RewardRow]]:
+        found: dict[str, list[RewardRow]] = {}
+        sql = f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision {AMONG}"
+        for row in self._all(sql, json.dumps(decisions)):
+            found.setdefault(row[0], []).append(_reward_row(row))
+        return found
+
+    def deadlines(self) -> dict[int, int]:
+        return dict(self._all("SELECT policy, MIN(deadline) FROM pending GROUP BY policy"))
+
+    def last(self) -> int:
+        rows = self._all(
+            "SELECT MAX(at) FROM stream UNION ALL SELECT at FROM decision WHERE rowid = (SELECT MAX(rowid) FROM decision)"
+        )
+        return max((at for (at,) in rows if at is not None), default=0)
+
+    # -- what a batch needs ---------------------------------------------------------------------------------------------
+
+    def facts(self, needs: Needs) -> Facts:
+        """What is known of the decisions of a batch, and of those that are due."""
+        due: dict[int, list[str]] = {}
+        after: dict[int, int | None] = {}
+        wanted = set(needs.decisions)
+        for policy, until, limit in needs.due:
+            sql = "SELECT decision FROM pending WHERE policy = ? AND deadline <= ? ORDER BY deadline, decision LIMIT ?"
+            due[policy] = [name for (name,) in self._all(sql, policy, until, limit)]
+            wanted.update(due[policy])
+            ((after[policy],),) = self._all(
+                "SELECT MIN(deadline) FROM pending WHERE policy = ? AND deadline > ?", policy, until
+            )
+        found = self._known(wanted) if wanted else {}
+        policies = needs.policies | {fact.row.policy for fact in found.values() if fact.row is not None}
+        heads = dict(self._all(f"SELECT id, head FROM policy WHERE id {AMONG}", json.dumps(sorted(policies))))
+        last = self._all("SELECT COALESCE(MAX(id), 0) FROM policy")[0][0] if needs.creates else 0
+        return Facts(found, due, after, heads, last)
+
+    def _known(self, names: Iterable[str]) -> dict[str, Fact]:
+        rows = self._all(f"SELECT {DECISION} FROM decision d WHERE d.id {AMONG}", json.dumps(sorted(names)))
+        found = {row[0]: Fact(DecisionRow(*row)) for row in rows}
+        if not found:
+            return found
+        known = json.dumps(list(found))
+        for row in self._all(f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision {AMONG}", known):
+            found[row[0]].rewards[row[1]] = _reward_row(row)
+        for row in self._all(f"SELECT decision, policy, deadline, active FROM pending WHERE decision {AMONG}", known):
+            found[row[0]].pending = _pending_row(row)
+        for (name,) in self._all(f"SELECT decision FROM stream WHERE kind = 1 AND decision {AMONG}", known):
+            found[name].closed = "learned"
+        for name, how in self._all(f"SELECT decision, how FROM closed WHERE decision {AMONG}", known):
+            found[name].closed = how
+        return found
+
+
+def _stream_row(row: Any) -> StreamRow:
+    return StreamRow(*row)._replace(defaulted=bool(row[5]))
+
+
+def _reward_row(row: Any) -> RewardRow:
+    return RewardRow(row[0], row[1], row[2], bool(row[3]), row[4], row[5])
+
+
+def _pending_row(row: Any) -> PendingRow:
+    return PendingRow(row[0], row[1], row[2], bool(row[3]))

@@ -1,0 +1,82 @@
+"""The tables of a journal in SQLite, and how an older file becomes a newer one: forward only, in one transaction."""
+
+import sqlite3
+import time
+import uuid
+from typing import Any
+
+from ...errors import FileError
+
+APPLICATION = 0x68736231  # how SQLite files of ours are known
+OLDEST = (3, 37, 0)  # of SQLite: STRICT tables
+REPAIRED = (3, 51, 3)  # before, connections that write and checkpoint at once can damage a file: here only one ever does
+
+FIRST = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE policy (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, secret BLOB NOT NULL, head INTEGER NOT NULL, at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE decision (
+  id TEXT NOT NULL PRIMARY KEY, policy INTEGER NOT NULL REFERENCES policy, version INTEGER NOT NULL, learner INTEGER NOT NULL,
+  arm INTEGER NOT NULL CHECK (arm >= 0), propensity REAL NOT NULL CHECK (propensity > 0 AND propensity <= 1),
+  u REAL NOT NULL CHECK (u >= 0 AND u < 1), available BLOB NOT NULL, ramp REAL NOT NULL, baseline INTEGER, context TEXT NOT NULL,
+  rounds INTEGER NOT NULL, advised REAL NOT NULL, seen BLOB, body BLOB NOT NULL, deadline INTEGER NOT NULL, at INTEGER NOT NULL, key INTEGER
+) STRICT;
+CREATE TABLE reward (
+  decision TEXT NOT NULL, id TEXT NOT NULL, value REAL NOT NULL, late INTEGER NOT NULL, at INTEGER NOT NULL, key INTEGER,
+  PRIMARY KEY (decision, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE pending (
+  decision TEXT NOT NULL PRIMARY KEY, policy INTEGER NOT NULL, deadline INTEGER NOT NULL, active INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pending_due ON pending (policy, deadline, decision);
+CREATE TABLE closed (decision TEXT NOT NULL PRIMARY KEY, how TEXT NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE stream (
+  policy INTEGER NOT NULL, seq INTEGER NOT NULL, kind INTEGER NOT NULL, decision TEXT, reward REAL, defaulted INTEGER NOT NULL,
+  data TEXT, body BLOB, at INTEGER NOT NULL, PRIMARY KEY (policy, seq)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX stream_once ON stream (decision) WHERE kind = 1;
+CREATE TABLE snapshot (
+  policy INTEGER NOT NULL, seq INTEGER NOT NULL, learner INTEGER NOT NULL, digest TEXT NOT NULL, about TEXT NOT NULL, body BLOB NOT NULL,
+  at INTEGER NOT NULL, PRIMARY KEY (policy, seq, learner)
+) STRICT;
+"""
+MIGRATIONS = (FIRST,)
+"""What makes a file of version k one of version k + 1; whoever needs other tables appends to it."""
+
+
+def prepare(connection: Any, path: str) -> None:
+    """Make the tables in an empty file, or see to it that they are those of this version."""
+    version = check(connection, path)
+    if version == len(MIGRATIONS):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    for script in MIGRATIONS[version:]:
+        for statement in script.split(";\n"):
+            if statement.strip():
+                connection.execute(statement)
+    if version == 0:
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        born = {"created": str(int(time.time())), "cluster": uuid.uuid4().hex}
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", list(born.items()))
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('schema', ?)", (str(len(MIGRATIONS)),))
+    connection.execute("COMMIT")
+
+
+def check(connection: Any, path: str) -> int:
+    """The version of a file's tables, 0 where it is empty; FileError where it is none of ours, or a newer hsb's."""
+    if sqlite3.sqlite_version_info < OLDEST:
+        raise FileError(f"SQLite here is {sqlite3.sqlite_version}, and a journal needs 3.37 or later. Use a newer Python.")
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    if not tables:
+        return 0
+    if application != APPLICATION:
+        raise FileError(f"{path} is a SQLite file, but no journal of hsb. Give another path.")
+    found = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+    version = int(found[0]) if found else 0
+    if version > len(MIGRATIONS):
+        raise FileError(
+            f"{path} has tables of version {version}, and this hsb knows up to {len(MIGRATIONS)}. Install a newer hsb."
+        )
+    return version

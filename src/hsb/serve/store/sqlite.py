@@ -1,0 +1,209 @@
+"""A journal in one SQLite file, for one process.
+
+One connection writes and checkpoints, and belongs to one thread; all others only read. WAL, `synchronous=FULL`: a commit is on disk when it
+returns. A commit that fails in any other way than for want of room is the last one: what is on disk is not known, and the kernel may have
+forgotten what it could not write, so nothing is tried again.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ...arguments import path_of
+from ...errors import FileError
+from ..core.judge import judge, needs
+from ..core.orders import Batch, Changes, Outcome
+from ..core.rows import ClosedRow, DecisionRow, RewardRow, StreamRow
+from . import Full, Lost
+from .locking import Lock, refuse_remote
+from .queries import Queries
+from .schema import check, prepare
+
+MIB = 1 << 20
+PASSIVE = 4 * MIB  # of the WAL: what is written to the file beside it
+LARGEST = 64 * MIB  # of the WAL: it is cut
+DAYS = 30  # for which a snapshot a day is kept
+NEWEST = 3  # snapshots that are kept in any case
+DAY = 86_400_000_000
+Connect = Callable[[str], Any]
+
+
+def connect(path: str) -> Any:
+    """The connection that writes."""
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10.0)
+
+
+class SqliteReader(Queries):
+    """A connection that cannot write."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path_of("path", path)
+        if not self.path.is_file():
+            raise FileError(f"There is no journal {self.path}.")
+        try:
+            super().__init__(connect(str(self.path)))
+            self.connection.execute("PRAGMA query_only = 1")
+            if check(self.connection, str(self.path)) == 0:
+                raise FileError(f"{self.path} holds nothing yet.")
+        except sqlite3.DatabaseError as error:
+            raise FileError(f"{self.path} cannot be read: {error}. Use another copy of it.") from None
+
+    def backup(self, to: str | os.PathLike[str]) -> int:
+        """Write the journal as it is at this moment to another file, whole or not at all; how many bytes. It may be in use."""
+        target = path_of("to", to)
+        if target.exists():
+            raise FileError(f"{target} exists. Give a path where nothing is.")
+        part = target.with_name(target.name + ".part")
+        part.unlink(missing_ok=True)
+        try:
+            copy = sqlite3.connect(part)
+            try:
+                self.connection.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")
+            finally:
+                copy.close()
+            with open(part, "rb+") as file:
+                os.fsync(file.fileno())
+            os.replace(part, target)
+            _sync_folder(target)
+        finally:
+            part.unlink(missing_ok=True)
+        return target.stat().st_size
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+class SqliteStore(Queries):
+    """The journal that a process writes to. It is made, where there is none; another process that writes to it is refused."""
+
+    def __init__(self, path: str | os.PathLike[str], *, connect: Connect = connect, wal: int = PASSIVE) -> None:
+        self.path = path_of("path", path)
+        if self.path.is_dir() or not self.path.parent.is_dir():
+            raise FileError(f"{self.path} cannot be a journal: it must be a file in a folder that there is.")
+        refuse_remote(self.path)
+        self.wal, self.written, self.broken = wal, 0, False
+        self.lock = Lock(self.path)
+        try:
+            super().__init__(connect(str(self.path)))
+            for pragma in ("journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 0", "trusted_schema = 0"):
+                self.connection.execute(f"PRAGMA {pragma}").fetchall()
+            prepare(self.connection, str(self.path))
+            _sync_folder(self.path)
+        except sqlite3.DatabaseError as error:
+            self.lock.release()
+            raise FileError(f"{self.path} cannot be opened as a journal: {error}. Use another copy of it.") from None
+        except BaseException:
+            self.lock.release()
+            raise
+
+    def reader(self) -> SqliteReader:
+        """Another connection, for a thread that reads."""
+        return SqliteReader(self.path)
+
+    def commit(self, batch: Batch) -> list[Outcome]:
+        if self.broken:
+            raise Lost("a commit failed before")
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            outcomes, changes = judge(batch, self.facts(needs(batch.orders)))
+            self._write(changes)
+            self.connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+        except BaseException:
+            self.broken = True
+            raise
+        self._checkpoint(changes)
+        return outcomes
+
+    def _failed(self, error: sqlite3.Error) -> Exception:
+        """Full, if that is all and nothing was written; else Lost."""
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+            try:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                return Full(str(error))
+            except sqlite3.Error:
+                pass
+        self.broken = True
+        return Lost(f"{getattr(error, 'sqlite_errorname', type(error).__name__)}: {error}")
+
+    def _write(self, changes: Changes) -> None:
+        many = self.connection.executemany
+        many("INSERT INTO policy (id, name, secret, head, at) VALUES (?, ?, ?, ?, ?)", changes.policies)
+        many(_insert("decision", DecisionRow), changes.decisions)
+        many(_insert("reward", RewardRow), changes.rewards)
+        many(
+            "INSERT OR REPLACE INTO pending (decision, policy, deadline, active) VALUES (?, ?, ?, ?)",
+            list(changes.pending.values()),
+        )
+        many("DELETE FROM pending WHERE decision = ?", [(name,) for name in changes.undone])
+        many(_insert("closed", ClosedRow), changes.closed)
+        many(_insert("stream", StreamRow), changes.stream)
+        many("UPDATE policy SET head = ? WHERE id = ?", [(head, name) for name, head in changes.heads.items()])
+        for row in changes.snapshots:
+            marks = ", ".join("?" * len(row))
+            self.connection.execute(f"INSERT OR REPLACE INTO snapshot ({', '.join(row._fields)}) VALUES ({marks})", row)
+        for policy in {row.policy for row in changes.snapshots}:
+            self._prune(policy)
+
+    def _prune(self, policy: int) -> None:
+        """Keep the newest snapshots, and the first of each day for thirty days."""
+        found = self._all("SELECT seq, MAX(at) FROM snapshot WHERE policy = ? GROUP BY seq ORDER BY seq DESC", policy)
+        kept = {seq for seq, _ in found[:NEWEST]}
+        days: dict[int, int] = {at // DAY: seq for seq, at in found}  # the last one to be seen is the first of its day
+        kept |= {days[day] for day in sorted(days)[-DAYS:]}
+        gone = [(policy, seq) for seq, _ in found if seq not in kept]
+        self.connection.executemany("DELETE FROM snapshot WHERE policy = ? AND seq = ?", gone)
+
+    # -- the WAL --------------------------------------------------------------------------------------------------------
+
+    def _checkpoint(self, changes: Changes) -> None:
+        """Write the WAL to the file when it has grown by 4 MiB; cut it at 64."""
+        rows = len(changes.decisions) * 2 + len(changes.rewards) + len(changes.stream) + 4
+        self.written += 1024 * rows + sum(len(row.body) for row in changes.snapshots)  # about
+        if self.written < self.wal:
+            return
+        self.written = 0
+        try:
+            size = os.stat(f"{self.path}-wal").st_size
+        except OSError:
+            size = 0
+        self._copy_wal("TRUNCATE" if size > LARGEST else "PASSIVE")
+
+    def rest(self) -> None:
+        """Nothing is to be done for a while: empty the WAL."""
+        if not self.broken:
+            self.written = 0
+            self._copy_wal("TRUNCATE")
+
+    def _copy_wal(self, how: str) -> None:
+        try:
+            self.connection.execute(f"PRAGMA wal_checkpoint({how})").fetchall()
+        except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                return  # all is in the WAL still
+            self.broken = True  # what was committed is safe; the next commit says so
+
+    def close(self) -> None:
+        """Let go of the file. After a failed commit nothing is written any more, so the connection stays as it is until the process ends."""
+        if not self.broken:
+            self.connection.close()
+        self.lock.release()
+
+
+def _insert(table: str, kind: Any) -> str:
+    return f"INSERT INTO {table} ({', '.join(kind._fields)}) VALUES ({', '.join('?' * len(kind._fields))})"
+
+
+def _sync_folder(path: Path) -> None:
+    """Let a new file's name be on disk too."""
+    if os.name == "posix":
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

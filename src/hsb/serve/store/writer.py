@@ -1,0 +1,59 @@
+"""The thread that owns the writing connection."""
+
+import queue
+import threading
+from collections.abc import Callable
+
+from ..core.messages import Committed, Failed
+from ..core.orders import Batch
+from . import Full, Lost
+from .sqlite import SqliteStore
+
+REST = 1.0  # seconds without a batch after which the WAL is emptied
+
+
+class Writer(threading.Thread):
+    """Commits one batch after the other and reports each: `report` is called on this thread with `Committed` or `Failed`.
+
+    An event loop gives `lambda message: loop.call_soon_threadsafe(take, message)`.
+    """
+
+    def __init__(self, store: SqliteStore, report: Callable[[Committed | Failed], None]) -> None:
+        super().__init__(name="hsb-writer", daemon=True)
+        self.store, self.report = store, report
+        self.batches: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
+
+    def submit(self, batch: Batch) -> None:
+        """Commit it when its turn comes."""
+        self.batches.put(batch)
+
+    def run(self) -> None:
+        rested = False
+        while True:
+            try:
+                batch = self.batches.get(timeout=None if rested else REST)
+            except queue.Empty:
+                self.store.rest()
+                rested = True
+                continue
+            if batch is None:
+                return
+            rested = False
+            self.report(carried_out(self.store, batch))
+
+    def stop(self) -> None:
+        """Finish what was submitted, and end."""
+        self.batches.put(None)
+        self.join()
+
+
+def carried_out(store: SqliteStore, batch: Batch) -> Committed | Failed:
+    """Commit a batch; what to report."""
+    try:
+        return Committed(batch.number, store.commit(batch))
+    except Full as error:
+        return Failed(batch.number, "full", str(error))
+    except Lost as error:
+        return Failed(batch.number, "lost", str(error))
+    except Exception as error:  # a fault of ours in the middle of a transaction: as bad as a failed commit
+        return Failed(batch.number, "lost", f"{type(error).__name__}: {error}")
