@@ -7,7 +7,7 @@ from itertools import islice
 
 from ..errors import FileError, InputError
 from .core.draw import places_of
-from .core.judge import aggregated, learnable
+from .core.judging import aggregated, learnable
 from .core.recovery import catch_up
 from .core.rows import DecisionRow, Entry, Kind, PolicyRow, RewardRow, SnapshotRow
 from .core.served import Served
@@ -74,7 +74,7 @@ def check(journal: Reader) -> Report:
 
 def _check_policy(journal: Reader, policy: PolicyRow, report: Report) -> None:
     served, made = Served(policy), _Decisions(journal.decisions(policy.id))
-    snapshots = {rows[0].seq: [(row.learner, row.digest) for row in rows] for rows in _whole(journal, policy, report)}
+    snapshots = {rows[0].seq: rows for rows in _whole(journal, policy, report)}
     for entry, rewards in _with_rewards(journal, policy):
         if entry[0].kind == Kind.LESSON:
             _check_lesson(served, entry, rewards, report)
@@ -165,11 +165,14 @@ def _check_lesson(served: Served, entry: Entry, rewards: Iterable[RewardRow], re
         )
 
 
-def _check_snapshot(served: Served, rows: list[tuple[int, str]], report: Report) -> None:
+def _check_snapshot(served: Served, rows: list[SnapshotRow], report: Report) -> None:
     learners = {each.id: each for each in (served.live, *served.candidates.values())}
-    for name, digest in rows:
+    then = Served.revived(PolicyRow(served.id, served.name, served.secret, 0, 0), rows)
+    behind = {each.id for each in then.behind().values()}  # candidates that were still reading the stream
+    for row in rows:
         report.snapshots += 1
-        if name not in learners or learners[name].policy.digest() != digest:
+        name = row.learner
+        if name not in learners or (name not in behind and learners[name].policy.digest() != row.digest):
             report.wrong(f"{served.name}: the snapshot at row {served.version} of learner {name} is not what the stream makes.")
 
 

@@ -19,12 +19,12 @@ A request is `Decide`, `Reward`, `Activate`, `Void`, or one of those that change
 come from outside: nothing here is random. A batch of decisions is as many `Decide` messages, handled before one `flush`.
 
 What is promised: an answer that stands for something written leaves after its commit (`engine`); what a batch does is a pure function
-of the batch and of what was looked up (`judge`), the same for every store; state(version) is the fold of the stream (`served`); and a decision
+of the batch and of what was looked up (`judging`), the same for every store; state(version) is the fold of the stream (`served`); and a decision
 follows from (state, context, arms offered, id) alone (`draw`).
 """
 
 from .engine import Core, Limits
-from .judge import judge, needs
+from .judging import judge, needs
 from .messages import (
     STATUS,
     Activate,

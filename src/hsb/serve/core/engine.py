@@ -168,7 +168,7 @@ class Core:
             message.available,
             message.baseline,
             bool(message.activate),
-            now.wall,
+            self.clock.time(now),
             message.key,
         )
         watch = self.watches[served.id]
@@ -185,11 +185,11 @@ class Core:
         """Begin the next batch, if none is under way and there is anything to write."""
         if self.flying is not None or self.stopped:
             return []
-        held = self.clock.see(now)
+        held, time = self.clock.see(now), self.clock.time(now)
         flying = [self.waiting.popleft() for _ in range(min(len(self.waiting), self.limits.orders))]
         for name, watch in self.watches.items():
-            if watch.due <= now.wall and not held and now.mono >= self.patience:
-                flying.append((None, Learn(name, now.wall, self.limits.closing), None))
+            if watch.due <= time and not held and now.mono >= self.patience:
+                flying.append((None, Learn(name, time, self.limits.closing), None))
         flying += self.last  # after the lessons: they are learned by the settings of before
         self.last = []
         if now.mono >= self.patience:
@@ -197,7 +197,7 @@ class Core:
         if not flying:
             return []
         self.number, self.flying = self.number + 1, flying
-        return [Commit(Batch(self.number, now.wall, [order for _, order, _ in flying], self.rules))]
+        return [Commit(Batch(self.number, time, [order for _, order, _ in flying], self.rules))]
 
     def wake(self, now: Now) -> int | None:
         """In how many microseconds a `Tick` is due at the latest; None where nothing is."""
@@ -221,7 +221,7 @@ class Core:
     def _snapshot(self, name: int, now: Now) -> Any:
         watch, served = self.watches[name], self.by_id[name]
         watch.kept, watch.kept_at = served.lessons, now.mono
-        return served.snapshot(now.wall)
+        return served.snapshot(self.clock.time(now))
 
     def _committed(self, message: Committed, now: Now) -> list[Effect]:
         if self.flying is None or message.number != self.number:
@@ -230,7 +230,7 @@ class Core:
         effects: list[Effect] = []
         for (_, order, _), outcome in zip(flying, message.outcomes, strict=True):
             if type(order) is Learn:
-                self._closed(order, outcome, now)
+                self._closed(order, outcome)
         self._note_deadlines((order for _, order, _ in (*flying, *self.waiting)), message.outcomes)
         for (request, _, asked), outcome in zip(flying, message.outcomes, strict=True):
             self._learn(outcome)
@@ -248,10 +248,10 @@ class Core:
             served.apply((outcome.row, None))
             self.rules = {**self.rules, served.id: served.rules}
 
-    def _closed(self, order: Learn, outcome: Outcome, now: Now) -> None:
+    def _closed(self, order: Learn, outcome: Outcome) -> None:
         self.counts["expired"] += outcome.expired
         after = math.inf if outcome.next is None else outcome.next
-        self.watches[order.policy].due = now.wall if outcome.more else after
+        self.watches[order.policy].due = -math.inf if outcome.more else after
 
     def _note_deadlines(self, orders: Iterable[Order], outcomes: list[Outcome]) -> None:
         """Deadlines that were not there when the store looked for the next one."""

@@ -1,7 +1,6 @@
 """A policy that learns a stream: the one that plays, or a candidate beside it."""
 
 import json
-from typing import Any
 
 import numpy as np
 
@@ -52,9 +51,9 @@ class Learner:
     def _learn(self, row: DecisionRow, reward: float, arms: list[str]) -> None:
         context, available = json.loads(row.context), [arms[place] for place in places_of(row.available)]
         lesson = Decision(context=context, arm=arms[row.arm], propensity=row.propensity, available=available)
+        if self.valued:
+            self._value(lesson, reward)
         try:
-            if self.valued:
-                self._value(lesson, reward)
             if row.learner == self.id and row.rounds >= 0:
                 lesson.rounds, lesson.advised = row.rounds, row.advised
                 lesson.seen = None if row.seen is None else np.frombuffer(row.seen, dtype="<i8").astype(np.int64)
@@ -65,15 +64,14 @@ class Learner:
             self.passed_over += 1
 
     def _value(self, lesson: Decision, reward: float) -> None:
-        p = self.policy.probabilities(lesson.context, available=self._known(lesson.available or ()))
-        chance = float(p[self.policy.arms.index(lesson.arm)]) if lesson.arm in self.policy.arms else 0.0
-        weight = chance / lesson.propensity
+        try:
+            p = self.policy.probabilities(lesson.context, available=lesson.available)
+        except InputError:
+            return  # an arm was offered that has been removed since: it would play otherwise now
+        weight = float(p[self.policy.arms.index(lesson.arm)]) / lesson.propensity
         value = weight * reward
         for k, term in enumerate((1.0, weight, value, value * value, reward, reward * reward, value * reward)):
             self.tallies[k] += term
-
-    def _known(self, available: Any) -> list[Any]:
-        return [arm for arm in available if arm in self.policy.active_arms]
 
     def _change_arm(self, data: Plain) -> None:
         try:

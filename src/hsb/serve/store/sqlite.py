@@ -13,7 +13,7 @@ from typing import Any
 
 from ...arguments import path_of
 from ...errors import FileError
-from ..core.judge import judge, needs
+from ..core.judging import judge, needs
 from ..core.orders import Batch, Changes, Outcome
 from ..core.rows import ClosedRow, DecisionRow, RewardRow, StreamRow
 from . import Full, Lost

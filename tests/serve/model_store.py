@@ -1,0 +1,145 @@
+"""A journal in dicts, with a disk that can be told what to do. It knows nothing of SQL, and its look-ups are the obvious ones."""
+
+from collections.abc import Iterator
+
+from hsb.serve.core.judging import judge, needs
+from hsb.serve.core.orders import Batch, Changes, Fact, Facts, Needs, Outcome
+from hsb.serve.core.rows import (
+    ClosedRow,
+    DecisionRow,
+    Entry,
+    PendingRow,
+    PolicyRow,
+    RewardRow,
+    SnapshotRow,
+    Standing,
+    StreamRow,
+)
+
+
+class NotUnique(Exception):
+    """What a database refuses."""
+
+
+class ModelStore:
+    def __init__(self) -> None:
+        self.policy: dict[int, PolicyRow] = {}
+        self.decision: dict[str, DecisionRow] = {}
+        self.reward: dict[tuple[str, str], RewardRow] = {}
+        self.by_decision: dict[str, list[RewardRow]] = {}
+        self.waiting: dict[str, PendingRow] = {}
+        self.shut: dict[str, ClosedRow] = {}
+        self.rows: dict[int, list[StreamRow]] = {}
+        self.learned: dict[str, StreamRow] = {}
+        self.snapshot: dict[tuple[int, int, int], SnapshotRow] = {}
+
+    # -- a transaction in two halves, between which a disk may fail -----------------------------------------------------
+
+    def prepare(self, batch: Batch) -> tuple[list[Outcome], Changes]:
+        return judge(batch, self.facts(needs(batch.orders)))
+
+    def write(self, changes: Changes) -> None:
+        taken = {row.name for row in self.policy.values()}
+        if any(row.id in self.policy or row.name in taken for row in changes.policies):
+            raise NotUnique("policy")
+        if any(row.id in self.decision for row in changes.decisions):
+            raise NotUnique("decision")
+        if any((row.decision, row.id) in self.reward for row in changes.rewards):
+            raise NotUnique("reward")
+        lessons = [row.decision for row in changes.stream if row.kind == 1]
+        if len(set(lessons)) < len(lessons) or any(name in self.learned for name in lessons):
+            raise NotUnique("lesson")
+        for row in changes.policies:
+            self.policy[row.id] = row
+            self.rows[row.id] = []
+        for row in changes.decisions:
+            self.decision[row.id] = row
+        for row in changes.rewards:
+            self.reward[row.decision, row.id] = row
+            self.by_decision.setdefault(row.decision, []).append(row)
+        self.waiting.update(changes.pending)
+        for name in changes.undone:
+            self.waiting.pop(name, None)
+        for row in changes.closed:
+            self.shut[row.decision] = row
+        for row in changes.stream:
+            self.rows[row.policy].append(row)
+            if row.kind == 1:
+                self.learned[row.decision] = row
+        for policy, head in changes.heads.items():
+            self.policy[policy] = self.policy[policy]._replace(head=head)
+        for row in changes.snapshots:
+            self.snapshot[row.policy, row.seq, row.learner] = row
+
+    def commit(self, batch: Batch) -> list[Outcome]:
+        outcomes, changes = self.prepare(batch)
+        self.write(changes)
+        return outcomes
+
+    def facts(self, wanted: Needs) -> Facts:
+        due, after = {}, {}
+        names = set(wanted.decisions)
+        for policy, until, limit in wanted.due:
+            rows = sorted((row.deadline, row.decision) for row in self.waiting.values() if row.policy == policy)
+            due[policy] = [name for deadline, name in rows if deadline <= until][:limit]
+            after[policy] = min((deadline for deadline, _ in rows if deadline > until), default=None)
+            names.update(due[policy])
+        found = {}
+        for name in names & self.decision.keys():
+            fact = found[name] = Fact(self.decision[name])
+            fact.rewards = {row.id: row for row in self.by_decision.get(name, [])}
+            fact.pending = self.waiting.get(name)
+            fact.closed = "learned" if name in self.learned else self.shut[name].how if name in self.shut else None
+        heads = {policy: row.head for policy, row in self.policy.items()}
+        return Facts(found, due, after, heads, max(self.policy, default=0))
+
+    # -- what can be asked ----------------------------------------------------------------------------------------------
+
+    def policies(self) -> list[PolicyRow]:
+        return list(self.policy.values())
+
+    def stream(self, policy: int, after: int = 0, limit: int | None = None) -> list[Entry]:
+        rows = sorted((row for row in self.rows[policy] if row.seq > after), key=lambda row: row.seq)
+        return [(row, self.decision.get(row.decision or "")) for row in rows[:limit]]
+
+    def entries(self, policy: int, after: int = 0) -> Iterator[Entry]:
+        return iter(self.stream(policy, after))
+
+    def snapshots(self, policy: int) -> Iterator[list[SnapshotRow]]:
+        for seq in sorted({seq for name, seq, _ in self.snapshot if name == policy}, reverse=True):
+            yield [row for (name, at, _), row in sorted(self.snapshot.items()) if (name, at) == (policy, seq)]
+
+    def decisions(self, policy: int) -> Iterator[DecisionRow]:
+        yield from sorted((row for row in self.decision.values() if row.policy == policy), key=lambda row: row.version)
+
+    def rewards(self, policy: int) -> Iterator[RewardRow]:
+        yield from (row for row in self.reward.values() if self.decision[row.decision].policy == policy)
+
+    def rewards_of(self, decisions: list[str]) -> dict[str, list[RewardRow]]:
+        return {name: self.by_decision[name] for name in decisions if name in self.by_decision}
+
+    def pending(self, policy: int) -> Iterator[PendingRow]:
+        yield from (row for row in self.waiting.values() if row.policy == policy)
+
+    def closed(self, policy: int) -> Iterator[ClosedRow]:
+        yield from (row for row in self.shut.values() if self.decision[row.decision].policy == policy)
+
+    def standings(self, policy: int) -> Iterator[Standing]:
+        for row in self.decision.values():
+            if row.policy == policy:
+                late = [each.late for each in self.by_decision.get(row.id, [])]
+                learned = sum(each.decision == row.id for each in self.rows[policy] if each.kind == 1) if row.id in self.learned else 0
+                how = self.shut[row.id].how if row.id in self.shut else None
+                yield Standing(row.id, late.count(False), late.count(True), row.id in self.waiting, learned, how)
+
+    def deadlines(self) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for row in self.waiting.values():
+            found[row.policy] = min(found.get(row.policy, row.deadline), row.deadline)
+        return found
+
+    def last(self) -> int:
+        return max([row.at for rows in self.rows.values() for row in rows] + [row.at for row in self.decision.values()], default=0)
+
+    def close(self) -> None:
+        pass

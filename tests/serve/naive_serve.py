@@ -1,0 +1,137 @@
+"""The journal read by the book: folds, draws and aggregates, written again without the service's code."""
+
+import hashlib
+import json
+import statistics
+
+import numpy as np
+
+import hsb
+from hsb.serve.core.kinds import make_policy
+from hsb.storage import unpack
+
+USUAL = {"wait": 86400.0, "default_reward": None, "aggregate": "first", "learn": "on_arrival"}
+
+
+def naive_u(secret, id):
+    number = int.from_bytes(hashlib.blake2b(id.encode("utf-8"), key=secret, digest_size=8).digest(), "big")
+    return number // 2**11 / 2**53
+
+
+def naive_aggregate(rewards, how):
+    values = [value for _, _, value in sorted((row.at, row.id, row.value) for row in rewards if not row.late)]
+    if not values:
+        return None
+    return {
+        "first": lambda: values[0],
+        "last": lambda: values[-1],
+        "sum": lambda: sum(values),
+        "mean": lambda: statistics.fmean(values) if len(values) == 1 else sum(values) / len(values),
+        "min": lambda: min(values),
+        "max": lambda: max(values),
+    }[how]()
+
+
+def offered(row):
+    return [k for k in range(8 * len(row.available)) if row.available[k // 8] >> k % 8 & 1]
+
+
+class NaiveLearner:
+    def __init__(self, id, policy):
+        self.id, self.policy = id, policy
+
+    def learn(self, arms, entry):
+        row, decision = entry
+        if row.kind == 3:
+            data = json.loads(row.data)
+            try:
+                if "remove" in data:
+                    self.policy.remove_arm(data["remove"])
+                else:
+                    self.policy.add_arm(data["add"])
+            except hsb.InputError:
+                pass
+        if row.kind != 1:
+            return
+        lesson = hsb.Decision(
+            context=json.loads(decision.context),
+            arm=arms[decision.arm],
+            propensity=decision.propensity,
+            available=[arms[k] for k in offered(decision)],
+        )
+        try:
+            if decision.learner == self.id and decision.ramp == 1.0:
+                lesson.rounds, lesson.advised = decision.rounds, decision.advised
+                lesson.seen = None if decision.seen is None else np.frombuffer(decision.seen, np.int64).tolist()
+                self.policy.learn_proposed(lesson, reward=row.reward)
+            else:
+                self.policy.learn(lesson, reward=row.reward)
+        except hsb.InputError:
+            pass
+
+
+class Naive:
+    """A policy's state after each row of its stream."""
+
+    def __init__(self, policy, entries):
+        self.policy, self.entries, self.version = policy, entries, 0
+        self.arms, self.removed, self.candidates = [], set(), {}
+
+    def step(self):
+        row = self.entries[self.version][0]
+        assert row.seq == self.version + 1, "I3: a gap in the stream"
+        data = json.loads(row.data) if row.data else {}
+        if row.kind == 2:
+            self.first, self.arms = data["arms"], list(data["arms"])
+            self.settings = data["settings"]
+            self.live = NaiveLearner(1, make_policy(data["policy"], self.first))
+        else:
+            for each in (self.live, *self.candidates.values()):
+                each.learn(self.arms, self.entries[self.version])
+        if row.kind == 3:
+            if "remove" in data:
+                self.removed.add(data["remove"])
+            else:
+                self.removed.discard(data["add"])
+                self.arms += [data["add"]] * (data["add"] not in self.arms)
+        elif row.kind == 4:
+            self.settings = data
+        elif row.kind == 5 and "drop" in data:
+            del self.candidates[data["drop"]]
+        elif row.kind == 5:
+            fresh = NaiveLearner(row.seq, make_policy(data["policy"], self.first))
+            arms = list(self.first)
+            for entry in self.entries[1 : self.version + 1]:
+                fresh.learn(self.arms, entry)
+            assert arms is not None
+            self.candidates[data["add"]] = fresh
+        elif row.kind == 6:
+            self.candidates[f"before-{row.seq}"], self.live = self.live, self.candidates.pop(data["name"])
+        elif row.kind == 7:
+            self.live = NaiveLearner(row.seq, unpack(row.body, {}))
+        self.version += 1
+
+    def learners(self):
+        return {each.id: each.policy for each in (self.live, *self.candidates.values())}
+
+    def draw(self, row):
+        """Arm and propensity of a decision of this version."""
+        settings, policy, names = self.settings, self.live.policy, [self.arms[k] for k in offered(row)]
+        assert not set(names) & self.removed, "I4: a removed arm was offered"
+        u, context = naive_u(self.policy.secret, row.id), json.loads(row.context)
+        if settings["floor"] == 0 and settings["ramp"] == 1:
+            arm, propensity = policy.choose(context, u=u, available=names)
+            return self.arms.index(arm), propensity
+        p = policy.probabilities(context, available=names)
+        floor, ramp, total = settings["floor"], settings["ramp"], 0.0
+        found = None
+        for k, arm in enumerate(policy.arms):
+            q = ramp * ((1.0 - floor) * p[k] + (floor / len(names) if arm in names else 0.0))
+            if ramp < 1 and self.arms.index(arm) == row.baseline:
+                q += 1.0 - ramp
+            total += q
+            if q > 0.0:
+                last = (self.arms.index(arm), min(float(q), 1.0))
+            if found is None and u < total:
+                found = (self.arms.index(arm), min(float(q), 1.0))
+        return found or last

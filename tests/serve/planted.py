@@ -1,0 +1,247 @@
+"""Faults that the simulator must notice: each is a small patch of the service, as a slip of the hand would leave it."""
+
+import hsb.serve.core.engine as engine
+import hsb.serve.core.judging as judging
+import hsb.serve.core.served as served
+from hsb.serve.core.clock import Clock
+from hsb.serve.core.learner import Learner
+from hsb.serve.core.messages import Answer
+from hsb.serve.core.orders import Outcome
+from hsb.serve.core.rows import RewardRow
+
+Judging, Core, Served = judging._Judging, engine.Core, served.Served
+
+
+def answer_before_commit(patch):
+    real = Core._decide
+
+    def decide(self, message, now):
+        effects = real(self, message, now)
+        if not effects:
+            row = self.waiting.pop()[1].row
+            self.waiting.append((None, engine.NewDecision(row, True), None))
+            place = self.by_id[row.policy]
+            body = {"id": row.id, "policy": place.name, "arm": place.arms[row.arm], "propensity": row.propensity}
+            effects = [Answer(message.request, "created", body | {"deadline": row.deadline})]
+        return effects
+
+    patch(Core, "_decide", decide)
+
+
+def goes_on_after_a_lost_commit(patch):
+    real = Core._failed
+    patch(Core, "_failed", lambda self, message, now: real(self, message._replace(why="full"), now))
+
+
+def reward_learned_twice(patch):
+    real = Judging._lesson
+
+    def lesson(self, fact, row, rules):
+        found = real(self, fact, row, rules)
+        if self.now % 3 == 0:
+            self._append(row.policy, 1, decision=row.id, reward=0.0)
+        return found
+
+    patch(Judging, "_lesson", lesson)
+
+
+def pending_row_stays(patch):
+    real = Judging._undo
+
+    def undo(self, fact, name, how):
+        real(self, fact, name, how)
+        self.changes.undone.discard(name)
+
+    patch(Judging, "_undo", undo)
+
+
+def pending_row_is_lost(patch):
+    real = Judging._wait
+
+    def wait(self, fact, row, deadline, active):
+        real(self, fact, row, deadline, active)
+        if row.id.endswith("7"):
+            self.changes.pending.pop(row.id)
+
+    patch(Judging, "_wait", wait)
+
+
+def late_reward_is_learned(patch):
+    real = Judging.reward
+
+    def reward(self, order):
+        found = real(self, order)
+        if found.status == "late" and self.changes.rewards and self.changes.rewards[-1].late:
+            self.changes.rewards[-1] = self.changes.rewards[-1]._replace(late=False)
+            return found._replace(status="accepted")
+        return found
+
+    patch(Judging, "reward", reward)
+
+
+def default_though_there_is_a_reward(patch):
+    real = judging.aggregated
+    patch(judging, "aggregated", lambda rewards, how: None if how == "last" else real(rewards, how))
+    rules = Judging._lesson
+
+    def lesson(self, fact, row, given):
+        return rules(self, fact, row, given._replace(default=0.0 if given.default is None else given.default))
+
+    patch(Judging, "_lesson", lesson)
+
+
+def retry_decides_anew(patch):
+    real = Judging.decide
+
+    def decide(self, order):
+        found = real(self, order)
+        return found._replace(status="stored", decision=order.row) if found.status == "conflict" else found
+
+    patch(Judging, "decide", decide)
+
+
+def retry_replaces_the_reward(patch):
+    real = Judging.reward
+
+    def reward(self, order):
+        found = real(self, order)
+        if found.status == "conflict":
+            return Outcome("accepted", decision=found.decision, reward=RewardRow(order.decision, order.id, order.value, False, self.now))
+        return found
+
+    patch(Judging, "reward", reward)
+
+
+def u_is_reused(patch):
+    real = served.u_of
+    patch(served, "u_of", lambda secret, id: real(secret, id[:2]))
+
+
+def all_arms_are_said_to_be_offered(patch):
+    real = served.bits_of
+    patch(served, "bits_of", lambda places, arms: real(list(range(arms)), arms))
+
+
+def propensity_without_the_baseline(patch):
+    real = Served.decide
+
+    def decide(self, *given, **more):
+        row = real(self, *given, **more)
+        return row._replace(propensity=row.propensity * 0.9) if row.baseline == row.arm else row
+
+    patch(Served, "decide", decide)
+
+
+def lessons_of_another_version(patch):
+    real = Learner._learn
+
+    def learn(self, row, reward, arms):
+        p = self.policy.probabilities(0.5)[row.arm] if row.arm < len(self.policy.arms) else 0.0
+        return real(self, row._replace(propensity=max(float(p), 0.01)), reward, arms)
+
+    patch(Learner, "_learn", learn)
+
+
+def snapshot_of_another_row(patch):
+    real = Served.snapshot
+    patch(Served, "snapshot", lambda self, at: tuple(row._replace(seq=max(1, row.seq - 1)) for row in real(self, at)))
+
+
+def snapshot_forgets_a_removed_arm(patch):
+    real = Served.revived.__func__
+
+    def revived(cls, policy, rows):
+        found = real(cls, policy, rows)
+        found.removed = set()
+        found._rule()
+        return found
+
+    patch(Served, "revived", classmethod(revived))
+
+
+def settings_before_lessons(patch):
+    real = Core.flush
+
+    def flush(self, now):
+        if self.flying is None and self.last:
+            self.waiting.extendleft(self.last)
+            self.last = []
+        return real(self, now)
+
+    patch(Core, "flush", flush)
+
+
+def jumps_are_believed(patch):
+    patch(Clock, "see", lambda self, now: False)
+
+
+def deadlines_are_forgotten(patch):
+    patch(Core, "_note_deadlines", lambda self, orders, outcomes: None)
+
+
+def candidates_skip_rows(patch):
+    real = Served.catch_up
+    patch(Served, "catch_up", lambda self, entries: real(self, [(row._replace(kind=9), it) if row.seq == 3 else (row, it) for row, it in entries]))
+
+
+def void_though_it_has_a_reward(patch):
+    real = Judging.void
+
+    def void(self, order):
+        fact = self.facts.decisions.get(order.decision)
+        if fact is not None and fact.row is not None and fact.pending is not None:
+            self._close(fact, fact.row, "void")
+            return Outcome("done", decision=fact.row)
+        return real(self, order)
+
+    patch(Judging, "void", void)
+
+
+def head_is_not_moved(patch):
+    real = Judging._append
+
+    def append(self, policy, kind, **more):
+        row = real(self, policy, kind, **more)
+        if kind == 1:
+            self.heads[policy] -= 1
+        return row
+
+    patch(Judging, "_append", append)
+
+
+def dropped_when_full(patch):
+    """On a full disk, lessons are counted as learned all the same."""
+    real = Core._failed
+
+    def failed(self, message, now):
+        for watch in self.watches.values():
+            watch.due = float("inf") if message.why == "full" else watch.due
+        return real(self, message, now)
+
+    patch(Core, "_failed", failed)
+
+
+FAULTS = [
+    answer_before_commit,
+    goes_on_after_a_lost_commit,
+    reward_learned_twice,
+    pending_row_stays,
+    pending_row_is_lost,
+    late_reward_is_learned,
+    default_though_there_is_a_reward,
+    retry_decides_anew,
+    retry_replaces_the_reward,
+    u_is_reused,
+    all_arms_are_said_to_be_offered,
+    propensity_without_the_baseline,
+    lessons_of_another_version,
+    snapshot_of_another_row,
+    snapshot_forgets_a_removed_arm,
+    settings_before_lessons,
+    jumps_are_believed,
+    deadlines_are_forgotten,
+    candidates_skip_rows,
+    void_though_it_has_a_reward,
+    head_is_not_moved,
+    dropped_when_full,
+]

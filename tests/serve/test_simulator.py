@@ -1,0 +1,40 @@
+"""The core under a seeded world (simulate.py), and faults planted to see that the simulator notices (planted.py)."""
+
+import os
+
+import pytest
+from planted import FAULTS
+from simulate import run
+
+SEEDS = int(os.environ.get("HSB_SIMULATIONS", "24"))
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_it_keeps_its_promises(part):
+    """I1 to I4 in every world; among them all that can happen does."""
+    seen = set()
+    for seed in range(part, SEEDS, 4):
+        seen |= run(seed, 500).counts.keys()
+    assert {"good", "full", "lost before", "lost after", "crash before", "crash after"} <= seen
+    assert {"created", "stored", "accepted", "learned", "duplicate", "conflict", "late", "unknown", "refused", "away"} <= seen
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_planted_faults_are_noticed(fault, monkeypatch):
+    fault(monkeypatch.setattr)
+    for seed in range(60):
+        try:
+            run(seed, 250)
+        except Exception:  # whatever it notices it by
+            return
+    pytest.fail("60 worlds, and nothing was noticed")
+
+
+def test_what_is_planted_is_all_that_is_noticed():
+    """The control: the same worlds without a fault."""
+    for seed in range(12):
+        run(seed, 250)
+
+
+def test_a_seed_is_a_world():
+    assert run(5, 300).counts == run(5, 300).counts != run(6, 300).counts
