@@ -128,7 +128,11 @@ class ModelStore:
         for row in self.decision.values():
             if row.policy == policy:
                 late = [each.late for each in self.by_decision.get(row.id, [])]
-                learned = sum(each.decision == row.id for each in self.rows[policy] if each.kind == 1) if row.id in self.learned else 0
+                learned = (
+                    sum(each.decision == row.id for each in self.rows[policy] if each.kind == 1)
+                    if row.id in self.learned
+                    else 0
+                )
                 how = self.shut[row.id].how if row.id in self.shut else None
                 yield Standing(row.id, late.count(False), late.count(True), row.id in self.waiting, learned, how)
 
@@ -139,7 +143,9 @@ class ModelStore:
         return found
 
     def last(self) -> int:
-        return max([row.at for rows in self.rows.values() for row in rows] + [row.at for row in self.decision.values()], default=0)
+        return max(
+            [row.at for rows in self.rows.values() for row in rows] + [row.at for row in self.decision.values()], default=0
+        )
 
     def close(self) -> None:
         pass

@@ -106,7 +106,9 @@ def retry_replaces_the_reward(patch):
     def reward(self, order):
         found = real(self, order)
         if found.status == "conflict":
-            return Outcome("accepted", decision=found.decision, reward=RewardRow(order.decision, order.id, order.value, False, self.now))
+            return Outcome(
+                "accepted", decision=found.decision, reward=RewardRow(order.decision, order.id, order.value, False, self.now)
+            )
         return found
 
     patch(Judging, "reward", reward)
@@ -181,7 +183,11 @@ def deadlines_are_forgotten(patch):
 
 def candidates_skip_rows(patch):
     real = Served.catch_up
-    patch(Served, "catch_up", lambda self, entries: real(self, [(row._replace(kind=9), it) if row.seq == 3 else (row, it) for row, it in entries]))
+    patch(
+        Served,
+        "catch_up",
+        lambda self, entries: real(self, [(row._replace(kind=9), it) if row.seq == 3 else (row, it) for row, it in entries]),
+    )
 
 
 def void_though_it_has_a_reward(patch):

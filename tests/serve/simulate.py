@@ -135,7 +135,9 @@ class World:
         self.when |= {row.decision: self.commits for row in changes.stream if row.kind == 1}
         for name, row in changes.pending.items():
             self.born[name] = self.book.get(row.deadline - self.waits[name], self.true - HOUR * 1000)
-        deadline = [row for row in changes.stream if row.kind == 1 and row.decision not in {each.decision for each in changes.rewards}]
+        deadline = [
+            row for row in changes.stream if row.kind == 1 and row.decision not in {each.decision for each in changes.rewards}
+        ]
         for name in [row.decision for row in deadline] + [row.decision for row in changes.closed if row.how == "expired"]:
             early = self.true - self.born[name] + 2 * MINUTES + SECOND
             if name in self.waits and self.trusted < self.born[name]:
@@ -213,7 +215,9 @@ class World:
         if which < 3:
             message = Change(request, name, rng.choice([{"floor": 0.05}, {"floor": 0.0}, {"feedback": self.feedback()}]))
         elif which < 5:
-            message = Change(request, name, rng.choice([{"ramp": 1.0}, {"ramp": 0.0, "baseline": "b"}, {"ramp": 0.7, "baseline": "a"}]))
+            message = Change(
+                request, name, rng.choice([{"ramp": 1.0}, {"ramp": 0.0, "baseline": "b"}, {"ramp": 0.7, "baseline": "a"}])
+            )
         elif which == 5:
             message = AddArm(request, name, rng.choice("bcd"))
         elif which == 6:
@@ -408,7 +412,9 @@ class World:
         rewards = [each for (name, _), each in self.store.reward.items() if name == row.decision]
         value = naive_aggregate(rewards, feedback["aggregate"])
         want = feedback["default_reward"] if value is None else min(max(value, 0.0), 1.0)
-        assert row.reward == want and row.defaulted == (value is None), f"I2: {row.decision} is learned as {row.reward}, not {want}"
+        assert row.reward == want and row.defaulted == (value is None), (
+            f"I2: {row.decision} is learned as {row.reward}, not {want}"
+        )
         for each in rewards:
             came, learned = self.when[each.decision, each.id], self.when[row.decision]
             assert came >= learned if each.late else came <= learned, "I2: a reward is late or not by when it came"

@@ -1,0 +1,191 @@
+"""A disk in memory for SQLite, by a VFS of APSW's: it keeps what was not synced apart, and at a power cut drops or tears it."""
+
+import itertools
+import sqlite3
+
+import apsw
+
+SECTOR = 512
+numbers = itertools.count()
+
+
+class File:
+    """What is safe, what was done since, in order, and what a reader sees now."""
+
+    def __init__(self):
+        self.safe, self.since, self.now = bytearray(), [], bytearray()
+
+    def write(self, data, offset):
+        self.since.append((offset, bytes(data)))
+        put(self.now, offset, data)
+
+    def truncate(self, size):
+        self.since.append((size, None))
+        cut(self.now, size)
+
+    def sync(self):
+        self.safe, self.since = bytearray(self.now), []
+
+    def survive(self, rng):
+        """After the cut: of every write since the last sync, whole, some sectors, or none."""
+        for offset, data in self.since:
+            fate = rng.random()
+            if data is None:
+                if fate < 0.5:
+                    cut(self.safe, offset)
+            elif fate < 0.4:
+                put(self.safe, offset, data)
+            elif fate < 0.7:
+                for start in range(0, len(data), SECTOR):
+                    if rng.random() < 0.5:
+                        put(self.safe, offset + start, data[start : start + SECTOR])
+        self.now, self.since = bytearray(self.safe), []
+
+
+def put(content, offset, data):
+    if len(content) < offset:
+        content.extend(bytes(offset - len(content)))
+    content[offset : offset + len(data)] = data
+
+
+def cut(content, size):
+    del content[size:]
+
+
+class Disk(apsw.VFS):
+    """Files by name; after `left` more writes and syncs it answers with an error, once ("full", "error") or for ever ("cut")."""
+
+    def __init__(self):
+        self.name = f"bad-disk-{next(numbers)}"
+        super().__init__(self.name, "")
+        self.files, self.left, self.fault, self.dead = {}, None, "cut", False
+
+    def fail_after(self, operations, fault="cut"):
+        self.left, self.fault = operations, fault
+
+    def operate(self, writes):
+        if self.dead or self.left is None:
+            return
+        self.left -= 1
+        if self.left > 0 or (self.fault == "full" and not writes):
+            return
+        if self.fault == "cut":
+            raise apsw.IOError("the power is off")
+        self.left = None
+        raise apsw.FullError("no room") if self.fault == "full" else apsw.IOError("input/output error")
+
+    def cut(self, rng):
+        """The disk as the next machine finds it. Whatever still holds on to this one can change nothing any more."""
+        after = Disk()
+        for name, file in self.files.items():
+            after.files[name] = File()
+            after.files[name].safe, after.files[name].since = bytearray(file.safe), list(file.since)
+            after.files[name].survive(rng)
+        self.dead = True
+        return after
+
+    def xFullPathname(self, name):  # noqa: N802
+        return name
+
+    def xOpen(self, name, flags):  # noqa: N802
+        key = name if isinstance(name, str) else name.filename() if name is not None else f"temporary-{next(numbers)}"
+        return Handle(self, self.files.setdefault(key, File()))
+
+    def xDelete(self, name, sync):  # noqa: N802
+        self.operate(writes=False)
+        self.files.pop(name, None)
+
+    def xAccess(self, name, flags):  # noqa: N802
+        return name in self.files
+
+
+class Handle:
+    def __init__(self, disk, file):
+        self.disk, self.file, self.level = disk, file, 0
+
+    def xRead(self, amount, offset):  # noqa: N802
+        return bytes(self.file.now[offset : offset + amount])
+
+    def xWrite(self, data, offset):  # noqa: N802
+        self.disk.operate(writes=True)
+        self.file.write(data, offset)
+
+    def xSync(self, flags):  # noqa: N802
+        self.disk.operate(writes=False)
+        self.file.sync()
+
+    def xTruncate(self, size):  # noqa: N802
+        self.disk.operate(writes=True)
+        self.file.truncate(size)
+
+    def xFileSize(self):  # noqa: N802
+        return len(self.file.now)
+
+    def xLock(self, level):  # noqa: N802
+        self.level = level
+
+    def xUnlock(self, level):  # noqa: N802
+        self.level = level
+
+    def xCheckReservedLock(self):  # noqa: N802
+        return False
+
+    def xFileControl(self, op, pointer):  # noqa: N802
+        return False
+
+    def xSectorSize(self):  # noqa: N802
+        return SECTOR
+
+    def xDeviceCharacteristics(self):  # noqa: N802
+        return 0
+
+    def xClose(self):  # noqa: N802
+        pass
+
+
+class Rows(list):
+    def fetchall(self):
+        return self
+
+    def fetchone(self):
+        return self[0] if self else None
+
+
+class Connection:
+    """As much of sqlite3's as a store uses."""
+
+    def __init__(self, disk, path, sync=True):
+        self.real = apsw.Connection(path, vfs=disk.name)
+        self.real.execute("PRAGMA locking_mode = EXCLUSIVE")  # a WAL without shared memory
+        self.sync = sync
+
+    def execute(self, sql, given=()):
+        if not self.sync and "synchronous" in sql:
+            sql = "PRAGMA synchronous = OFF"
+        with told():
+            return Rows(self.real.execute(sql, tuple(given)).fetchall())
+
+    def executemany(self, sql, rows):
+        with told():
+            self.real.executemany(sql, [tuple(row) for row in rows])
+
+    @property
+    def in_transaction(self):
+        return self.real.in_transaction
+
+    def close(self):
+        self.real.close()
+
+
+class told:  # noqa: N801
+    """Errors as sqlite3 has them."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, apsw.Error):
+            again = sqlite3.OperationalError(str(error))
+            again.sqlite_errorcode = getattr(error, "extendedresult", getattr(error, "result", 1)) & 0xFF
+            again.sqlite_errorname = type(error).__name__
+            raise again from error
