@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-attack test-engines test-peers lint bench tuning coverage peers bakeoff clean
+.PHONY: help setup demo test test-attack test-engines test-serve test-peers lint bench tuning coverage peers bakeoff clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -38,6 +38,13 @@ test-engines: $(READY)  ## parts on Dask and Ray, each a cluster of two workers 
 	  || echo "test-engines: the extra '$${pair%:*}' cannot be installed here; its tests are skipped"; \
 	done
 	$$(command -v timeout >/dev/null && echo timeout 300) $(BIN)/python -m pytest -rs tests/engines
+
+SEEDS ?= 2000
+
+test-serve: $(READY)  ## the service: simulated worlds, planted faults, power cuts (docs/serving.md); SEEDS=, COUNT=
+	@$(BIN)/python -c "import apsw" 2>/dev/null || $(BIN)/python -m pip install --quiet apsw \
+	  || echo "test-serve: apsw cannot be installed here; the disk's tests are skipped"
+	HSB_SIMULATIONS=$(SEEDS) HSB_ATTACK=$(COUNT) $(BIN)/python -m pytest -n 2 -rs tests/serve
 
 lint: $(READY)  ## style, types, which module may import which, and how often one reaches into another
 	$(BIN)/ruff check .

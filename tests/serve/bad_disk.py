@@ -186,6 +186,6 @@ class told:  # noqa: N801
     def __exit__(self, kind, error, trace):
         if isinstance(error, apsw.Error):
             again = sqlite3.OperationalError(str(error))
-            again.sqlite_errorcode = getattr(error, "extendedresult", getattr(error, "result", 1)) & 0xFF
+            again.sqlite_errorcode = sqlite3.SQLITE_FULL if isinstance(error, apsw.FullError) else sqlite3.SQLITE_IOERR
             again.sqlite_errorname = type(error).__name__
             raise again from error

@@ -343,7 +343,7 @@ class World:
         self.quiet()
         assert not self.open, f"requests without an answer: {self.open}"
         for fate in ("full", "good", "good"):
-            self.pass_time(30 * HOUR)
+            self.pass_time(1000 * HOUR)
             self.quiet(fate)
         assert not self.store.waiting, f"decisions that are never closed: {list(self.store.waiting)[:3]}"
         assert not any(served.behind() for served in self.core.by_id.values()), "a candidate never catches up"

@@ -120,17 +120,14 @@ def test_power_cuts(part, tmp_path):
 def test_a_journal_that_does_not_sync_is_noticed(tmp_path):
     """The control: without fsync the same cuts lose what was answered."""
     with pytest.raises((AssertionError, FileError)):
-        for seed in range(20):
-            folder = tmp_path / str(seed)
-            folder.mkdir()
-            cuts(3, folder, seed, sync=False)
+        cuts(20, tmp_path, 1, sync=False)
 
 
 @pytest.mark.parametrize("fault", ["full", "error"])
 def test_one_operation_fails(fault, tmp_path):
     """At the n-th write or sync: a full disk answers 507 and it goes on; any other error answers 503 and it stops. Nothing is lost."""
     ends = set()
-    for n in range(1, max(CUTS, 20), 2):
+    for n in [*range(1, max(CUTS // 4, 30), 2), 5000]:
         folder = tmp_path / str(n)
         folder.mkdir()
         rng, disk, acked = random.Random(n), Disk(), {"decision": {}, "reward": set()}
@@ -146,4 +143,4 @@ def test_one_operation_fails(fault, tmp_path):
         again = Service(disk, folder)
         again.verify(acked)
         again.store.close()
-    assert ends == ({None} if fault == "full" else {None, 70}) or ends == {70}
+    assert ends == ({None} if fault == "full" else {None, 70})  # there are more operations counted than done

@@ -22,6 +22,7 @@ from ..experiments.spec import read
 from . import show
 from .bounds import bounds
 from .compare_commands import evaluate
+from .journal_commands import journal
 from .log_commands import convert, explain, replay, train
 from .options import flat
 from .translate import in_options
@@ -124,6 +125,7 @@ def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, ru
 
 app.command()(bounds)
 app.command()(warmup)
+app.add_typer(journal)
 for command in (replay, train, evaluate, explain, convert):
     app.command()(flat(command))
 

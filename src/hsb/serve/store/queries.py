@@ -6,6 +6,7 @@ from typing import Any
 
 from ..core.orders import Fact, Facts, Needs
 from ..core.rows import ClosedRow, DecisionRow, Entry, PendingRow, PolicyRow, RewardRow, SnapshotRow, Standing, StreamRow
+from . import Reader
 
 DECISION = ", ".join(f"d.{name}" for name in DecisionRow._fields)
 STREAM = ", ".join(f"s.{name}" for name in StreamRow._fields)
@@ -14,7 +15,7 @@ PART = 2000  # rows read at once
 WIDTH = len(StreamRow._fields)
 
 
-class Queries:
+class Queries(Reader):
     """What both the writing connection and those that only read can be asked."""
 
     def __init__(self, connection: Any) -> None:

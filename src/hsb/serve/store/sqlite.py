@@ -16,7 +16,7 @@ from ...errors import FileError
 from ..core.judging import judge, needs
 from ..core.orders import Batch, Changes, Outcome
 from ..core.rows import ClosedRow, DecisionRow, RewardRow, StreamRow
-from . import Full, Lost
+from . import Full, Lost, Store
 from .locking import Lock, refuse_remote
 from .queries import Queries
 from .schema import check, prepare
@@ -76,7 +76,7 @@ class SqliteReader(Queries):
         self.connection.close()
 
 
-class SqliteStore(Queries):
+class SqliteStore(Queries, Store):
     """The journal that a process writes to. It is made, where there is none; another process that writes to it is refused."""
 
     def __init__(self, path: str | os.PathLike[str], *, connect: Connect = connect, wal: int = PASSIVE) -> None:

@@ -1,0 +1,98 @@
+"""The commands about a service's journal: check, backup, export. The service itself is loaded when one of them runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from .log_options import Json
+
+journal = typer.Typer(
+    name="journal",
+    help="""What a service wrote down: check it, copy it, export it.
+
+    hsb serve keeps every decision, reward and lesson in one file, from which all that it did can be made again.
+
+    Example: hsb journal check hsb.db
+    """,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+Db = Annotated[Path, Argument(help="The journal, a file of hsb serve.", metavar="DB")]
+
+
+@journal.command()
+def check(db: Db, as_json: Json = False) -> None:
+    """Replay a journal from nothing, and say whether all of it follows.
+
+    Every decision is made again, arm and propensity, every lesson compared with its rewards, every snapshot with the state that its
+    stream makes. Exit code 1 where something does not. The service may be running.
+
+    Example: hsb journal check hsb.db
+    """
+    from dataclasses import asdict
+
+    from ..serve.checking import check as checked
+    from ..serve.store.sqlite import SqliteReader
+
+    reader = SqliteReader(db)
+    try:
+        report = checked(reader)
+    finally:
+        reader.close()
+    typer.echo(json.dumps(asdict(report)) if as_json else str(report))
+    if not report.sound:
+        raise typer.Exit(1)
+
+
+@journal.command()
+def backup(
+    db: Db,
+    to: Annotated[Path, Argument(help="Where the copy goes: nothing may be there.", metavar="TO")],
+    as_json: Json = False,
+) -> None:
+    """Copy a journal as it is at this moment, whole or not at all. The service may be running.
+
+    Example: hsb journal backup hsb.db hsb-monday.db
+    """
+    from ..serve.store.sqlite import SqliteReader
+
+    reader = SqliteReader(db)
+    try:
+        size = reader.backup(to)
+    finally:
+        reader.close()
+    typer.echo(json.dumps({"bytes": size, "to": str(to)}) if as_json else f"{size:,} bytes written to {to}")
+
+
+@journal.command()
+def export(
+    db: Db,
+    policy: Annotated[str, Argument(help="The name of the policy.", metavar="POLICY")],
+    out: Annotated[Path, Argument(help="The file to write.", metavar="OUT")],
+    format: Annotated[str, Option(help="dsjson or parquet.")] = "dsjson",
+    as_json: Json = False,
+) -> None:
+    """Write what a policy learned as a log, for hsb replay, hsb evaluate or Vowpal Wabbit.
+
+    A row for each lesson, in the order in which they were learned. dsjson keeps contexts as they were; parquet is quicker to read
+    again, has text as codes, and leaves out rows that lack a feature which others have.
+
+    Example: hsb journal export hsb.db home home.dsjson
+    """
+    from ..serve.exporting import export as exported
+    from ..serve.store.sqlite import SqliteReader
+
+    reader = SqliteReader(db)
+    try:
+        done = exported(reader, policy, out, format)
+    finally:
+        reader.close()
+    left = f"; {done.skipped:,} left out" if done.skipped else ""
+    typer.echo(json.dumps(done._asdict() | {"out": str(out)}) if as_json else f"{done.rows:,} rows written to {out}{left}")

@@ -1,0 +1,105 @@
+"""A policy's lessons as a log that `hsb.logs.open` reads: dsjson with everything that was known, or Parquet."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..arguments import path_of
+from ..errors import InputError, quoted
+from ..logs import convert
+from ..logs.dsjson import flat
+from ..storage import replacing
+from .core.draw import places_of
+from .core.rows import DecisionRow, Kind, PolicyRow, StreamRow
+from .store import Reader
+
+FORMATS = ("dsjson", "parquet")
+
+
+class Exported(NamedTuple):
+    """Rows written, and rows that the format could not hold."""
+
+    rows: int
+    skipped: int
+
+
+def export(journal: Reader, policy: str, to: str | os.PathLike[str], format: str = "dsjson") -> Exported:
+    """Write every lesson of a policy, in the order in which they were learned: context, arms offered, arm, propensity, reward, time, id.
+
+    "dsjson" keeps contexts as they are. "parquet" is hsb's own (`hsb.logs.convert`): text becomes its code, and a row that lacks a feature
+    which others have is left out and counted.
+    """
+    path = path_of("to", to)
+    if format not in FORMATS:
+        raise InputError(f"The format must be one of {', '.join(FORMATS)}; given {quoted(format)}.")
+    found = [row for row in journal.policies() if row.name == policy]
+    if not found:
+        known = ", ".join(row.name for row in journal.policies()) or "none"
+        raise InputError(f"There is no policy {quoted(policy)} in this journal; there are: {known}.")
+    if not path.parent.is_dir():
+        raise InputError(f"There is no folder {path.parent} for {path.name}. Make it first.")
+    if format == "dsjson":
+        return Exported(_write(journal, found[0], path)[0], 0)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        between = Path(folder) / "log.dsjson"
+        rows, names, texts = _write(journal, found[0], between)
+        if not rows or not names:
+            raise InputError(f"{policy} has no lesson whose context has features, so there is nothing for Parquet. Use dsjson.")
+        done = convert(between, path, "dsjson", to="parquet", context=names, categories=texts)
+    return Exported(done.rows, rows - done.rows)
+
+
+def _write(journal: Reader, policy: PolicyRow, path: Path) -> tuple[int, list[str], list[str]]:
+    """Write dsjson; how many rows, and the names of features, and those that were text."""
+    rows, names = 0, dict[str, bool]()
+    with replacing(path) as file:
+        for row, decision, arms in lessons(journal, policy):
+            context = _named(json.loads(decision.context))
+            for name, value in flat({"GUser": context}).items():
+                names[name] = names.get(name, False) or isinstance(value, str)
+            file.write((json.dumps(_event(row, decision, arms, context)) + "\n").encode())
+            rows += 1
+    return rows, list(names), [name for name, is_text in names.items() if is_text]
+
+
+def lessons(journal: Reader, policy: PolicyRow) -> Iterator[tuple[StreamRow, DecisionRow, list[str]]]:
+    """Every lesson of a policy, its decision, and the arms that there were."""
+    arms: list[str] = []
+    for row, decision in journal.entries(policy.id):
+        data: dict[str, Any] = json.loads(row.data) if row.data else {}
+        if row.kind == Kind.CREATE:
+            arms = list(data["arms"])
+        elif row.kind == Kind.ARM and "add" in data and data["add"] not in arms:
+            arms = [*arms, data["add"]]
+        elif row.kind == Kind.LESSON and decision is not None:
+            yield row, decision, arms
+
+
+def _event(row: StreamRow, decision: DecisionRow, arms: list[str], context: dict[str, Any]) -> dict[str, Any]:
+    pool = places_of(decision.available)
+    place, p, n = pool.index(decision.arm), decision.propensity, len(pool)
+    return {
+        "_label_cost": 0.0 - (row.reward or 0.0),
+        "_label_probability": p,
+        "_label_Action": place + 1,
+        "_labelIndex": place,
+        "Timestamp": datetime.fromtimestamp(decision.at / 1e6, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f0Z"),
+        "Version": "1",
+        "EventId": decision.id,
+        "a": [place + 1, *(k + 1 for k in range(n) if k != place)],
+        "c": {"GUser": context, "_multi": [{"TAction": {"a": arms[k]}} for k in pool]},
+        "p": [p] + [(1.0 - p) / (n - 1)] * (n - 1) if n > 1 else [p],
+        "VWState": {"m": f"hsb-{decision.version}"},
+    }
+
+
+def _named(context: Any) -> dict[str, Any]:
+    """A context with names: rows and numbers by their places."""
+    if isinstance(context, dict):
+        return context
+    values = context if isinstance(context, list) else [] if context is None else [context]
+    return {f"f{k}": value for k, value in enumerate(values)}

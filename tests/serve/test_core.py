@@ -1,0 +1,282 @@
+"""What the core answers, request by request."""
+
+import pytest
+
+import hsb
+from hsb.serve.checking import check
+from hsb.serve.core import (
+    STATUS,
+    Activate,
+    AddArm,
+    AddCandidate,
+    Archive,
+    Change,
+    ConfirmClock,
+    Create,
+    Decide,
+    DropCandidate,
+    Import,
+    Limits,
+    Now,
+    Promote,
+    RemoveArm,
+    Reward,
+    TakeSnapshot,
+    Void,
+)
+from hsb.serve.core.draw import places_of, u_of
+from hsb.serve.core.settings import checked
+from hsb.serve.local import Local
+from hsb.storage import pack
+
+SECRET = b"0123456789abcdef"
+SECOND, HOUR = 10**6, 3600 * 10**6
+EXP3 = {"kind": "Exp3", "learning_rate": 0.2}
+DEADLINE = {"wait": 60, "default_reward": 0, "aggregate": "sum"}
+
+
+class At(Local):
+    """The service at a time of the test's choosing."""
+
+    def __init__(self, path, **given):
+        self.wall, self.mono = 1_800_000_000 * SECOND, 0
+        super().__init__(path, now=Now(self.wall, self.mono), **given)
+
+    def says(self, message):
+        answer = self.ask(message, Now(self.wall, self.mono))
+        assert answer.status in STATUS
+        return answer.status
+
+    def later(self, micros):
+        self.wall, self.mono = self.wall + micros, self.mono + micros
+        self.tick(Now(self.wall, self.mono))
+
+    @property
+    def home(self):
+        return self.core.policies["home"]
+
+
+@pytest.fixture
+def at(tmp_path):
+    local = At(tmp_path / "hsb.db")
+    yield local
+    assert check(local.store).sound
+    local.close()
+
+
+def make(at, **spec):
+    assert at.says(Create(0, {"name": "home", "arms": ["a", "b", "c"], "policy": EXP3, **spec}, SECRET)) == "created"
+
+
+def test_rewards_at_the_deadline(at):
+    make(at, feedback=DEADLINE)
+    for name in ("one", "two", "three"):
+        assert at.says(Decide(0, "home", name, None)) == "created"
+    assert at.says(Reward(0, "one", 0.5)) == "accepted"
+    assert at.says(Reward(0, "one", 0.5)) == "duplicate"
+    assert at.says(Reward(0, "one", 0.25)) == "conflict"
+    assert at.says(Reward(0, "one", 0.75, "more")) == "accepted"
+    assert at.says(Reward(0, "nobody", 1.0)) == "unknown"
+    assert at.says(Reward(0, "one", 7.0, "big")) == "refused"
+    at.later(59 * SECOND)
+    assert at.home.lessons == 0
+    at.later(2 * SECOND)
+    lessons = {row.decision: (row.reward, row.defaulted) for row, _ in at.store.stream(1) if row.kind == 1}
+    assert lessons == {"one": (1.0, False), "two": (0.0, True), "three": (0.0, True)}
+    assert at.says(Reward(0, "two", 1.0)) == "late"
+    assert at.says(Reward(0, "two", 1.0)) == "late"
+    assert at.says(Reward(0, "one", 0.5)) == "duplicate"
+
+
+def test_rewards_on_arrival_and_none(at):
+    make(at, feedback={"wait": "PT1M"})
+    assert at.home.settings.learn == "on_arrival"
+    at.says(Decide(0, "home", "one", None))
+    at.says(Decide(0, "home", "two", None))
+    assert at.says(Reward(0, "one", True)) == "learned"
+    assert at.says(Reward(0, "one", True, "2")) == "late"
+    at.later(61 * SECOND)
+    assert at.home.lessons == 1 and at.core.counts["expired"] == 1
+    assert at.says(Reward(0, "two", 1.0)) == "late"
+
+
+def test_shown_or_not(at):
+    make(at, feedback=DEADLINE)
+    for name in ("shown", "void", "forgotten", "rewarded"):
+        at.says(Decide(0, "home", name, None, activate=False))
+    at.later(30 * SECOND)
+    assert [at.says(Activate(0, "shown")) for _ in range(2)] == ["done", "duplicate"]
+    assert [at.says(Void(0, "void")) for _ in range(2)] == ["done", "duplicate"]
+    assert at.says(Reward(0, "rewarded", 1.0)) == "accepted"
+    assert at.says(Void(0, "rewarded")) == "conflict"
+    at.later(35 * SECOND)
+    assert {row.decision for row, _ in at.store.stream(1) if row.kind == 1} == {"rewarded"}
+    assert at.says(Activate(0, "forgotten")) == "late"
+    assert at.says(Reward(0, "void", 1.0)) == "late"
+    at.later(30 * SECOND)
+    assert {row.decision for row, _ in at.store.stream(1) if row.kind == 1} == {"rewarded", "shown"}
+
+
+def test_the_same_id_again(at):
+    make(at)
+    first = at.ask(Decide(0, "home", "one", {"x": 1, "y": 2}))
+    assert at.ask(Decide(0, "home", "one", {"y": 2, "x": 1})) == first._replace(status="stored")
+    for other in ({"context": {"x": 2}}, {"available": ["a"]}, {"activate": False}, {"baseline": "a"}):
+        assert at.says(Decide(0, "home", "one", {"x": 1, "y": 2})._replace(**other)) == "conflict"
+    both = at.ask_all([Decide(1, "home", "two", None), Decide(2, "home", "two", None)])
+    assert [each.status for each in both] == ["created", "stored"] and both[0].body == both[1].body
+
+
+def test_propensities_with_floor_ramp_and_baseline(at):
+    make(at, floor=0.3, ramp=0.5, baseline="b")
+    made = at.ask_all([Decide(k, "home", f"d{k}", None, ["a", "b"] if k % 2 else None) for k in range(2000)])
+    counts = {}
+    for k, answer in enumerate(made):
+        arm, p = answer.body["arm"], answer.body["propensity"]
+        n = 2 if k % 2 else 3
+        assert p == pytest.approx(0.5 * (arm == "b") + 0.5 / n) and answer.body["mode"] == "ramp"
+        counts[arm] = counts.get(arm, 0) + 1
+    assert counts["c"] / 2000 == pytest.approx(1 / 12, abs=0.03)  # half of 1/6; 5 standard deviations
+    assert at.says(Decide(0, "home", "x", None, ["a", "c"])) == "refused"
+    assert at.says(Decide(0, "home", "x", None, ["a", "c"], "c")) == "created"
+
+
+def test_decisions_are_those_of_choose(at):
+    make(at, policy={"kind": "HSB"})
+    for k in range(50):
+        policy = at.home.live.policy.copy()
+        answer = at.ask(Decide(0, "home", f"d{k}", {"age": k % 7}, ["a", "c"] if k % 3 else None))
+        arm, p = policy.choose({"age": k % 7}, u=u_of(SECRET, f"d{k}"), available=["a", "c"] if k % 3 else None)
+        assert (answer.body["arm"], answer.body["propensity"]) == (arm, p)
+        at.says(Reward(0, f"d{k}", float(k % 2)))
+    assert at.home.live.policy.rounds == 50
+
+
+def test_arms_come_and_go(at):
+    make(at)
+    at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(20)])
+    assert at.says(AddArm(0, "home", "d")) == "created"
+    assert at.says(AddArm(0, "home", "d")) == "refused"
+    assert at.says(RemoveArm(0, "home", "a")) == "done"
+    assert at.says(Decide(0, "home", "x", None, ["a"])) == "refused"
+    at.ask_all([Reward(k, f"d{k}", 1.0) for k in range(20)])  # some of them played what is gone
+    assert at.home.live.passed_over == 0 and at.home.live.policy.rounds == 20
+    at.ask_all([Decide(k, "home", f"e{k}", None) for k in range(40)])
+    assert {tuple(places_of(row.available)) for row in at.store.decisions(1)} == {(0, 1, 2), (1, 2, 3)}
+    assert at.says(RemoveArm(0, "home", "b")) == at.says(RemoveArm(0, "home", "c")) == "done"
+    assert at.says(RemoveArm(0, "home", "d")) == "refused"  # the last one
+
+
+def test_a_clock_that_jumps_closes_nothing(at):
+    make(at, feedback=DEADLINE | {"wait": "PT1H"})
+    at.says(Decide(0, "home", "one", None))
+    at.wall += 24 * HOUR
+    at.later(SECOND)
+    assert at.core.clock.held and at.home.lessons == 0
+    at.says(Decide(0, "home", "two", None))
+    assert at.says(Reward(0, "one", 1.0)) == "accepted"
+    at.wall -= 24 * HOUR
+    at.later(HOUR)
+    assert not at.core.clock.held and at.home.lessons == 2
+    at.says(Decide(0, "home", "three", None))
+    at.wall += 24 * HOUR
+    at.later(SECOND)
+    assert at.home.lessons == 2
+    assert at.says(ConfirmClock(0)) == "done"
+    at.later(SECOND)
+    assert at.home.lessons == 3
+
+
+def test_what_is_refused_changes_nothing(at):
+    make(at)
+    before = at.home.version
+    for message, status in [
+        (Decide(0, "home", "no such id!", None), "refused"),
+        (Decide(0, "home", "x", float("nan")), "refused"),
+        (Decide(0, "home", "x", None, []), "refused"),
+        (Decide(0, "home", "x", None, ["z"]), "refused"),
+        (Decide(0, "house", "x", None), "unknown"),
+        (Decide(0, "home", "x", None, min_version=9), "behind"),
+        (Reward(0, "x", float("inf")), "refused"),
+        (Reward(0, "x", "much"), "refused"),
+        (Create(0, {"name": "home", "arms": ["a"]}, SECRET), "conflict"),
+        (Create(0, {"name": "new", "arms": ["a"], "colour": "red"}, SECRET), "refused"),
+        (Create(0, {"name": "new", "arms": ["a"], "policy": {"kind": "os:system"}}, SECRET), "refused"),
+        (Create(0, {"name": "new", "arms": ["a", "b"], "policy": {"kind": "CsbFtpl"}}, SECRET), "refused"),
+        (Create(0, {"name": "new", "arms": ["a"]}, b""), "refused"),
+        (Change(0, "home", {"ramp": 2}), "refused"),
+        (Change(0, "home", {"feedback": {"default_reward": 5}}), "refused"),
+        (Change(0, "home", {"feedback": {"aggregate": "sum"}}), "refused"),
+        (Change(0, "home", {"baseline": "z"}), "refused"),
+        (AddArm(0, "home", ""), "refused"),
+        (AddArm(0, "home", "\ud800"), "refused"),
+        (RemoveArm(0, "home", "z"), "refused"),
+        (AddCandidate(0, "home", "x", {"kind": "Nonsense"}), "refused"),
+        (AddCandidate(0, "home", "before-1", EXP3), "refused"),
+        (Promote(0, "home", "x"), "refused"),
+        (DropCandidate(0, "home", "x"), "refused"),
+        (Import(0, "home", b"PK nonsense"), "refused"),
+        (Import(0, "home", pack(hsb.Exp3(arms=["z"]))), "refused"),
+        (TakeSnapshot(0, "house"), "unknown"),
+    ]:
+        assert at.says(message) == status, message
+    assert at.home.version == before and "new" not in at.core.names
+
+
+def test_an_import_goes_on(at):
+    make(at)
+    policy = hsb.Exp3(arms=["c", "b", "a"], learning_rate=0.5)  # in another order
+    for k in range(100):
+        policy.learn(hsb.Decision(context=None, arm="ac"[k % 2], propensity=0.5), reward=0.0)
+    at.says(Decide(0, "home", "old", None))
+    assert at.says(Import(0, "home", pack(policy))) == "done"
+    assert at.home.live.policy.digest() == policy.digest()
+    assert at.says(Change(0, "home", {"floor": 0.1})) == "done"
+    made = at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(100)])
+    assert sum(answer.body["arm"] == "b" for answer in made) > 60
+    assert at.says(Reward(0, "old", 1.0)) == at.says(Reward(0, "d1", 1.0)) == "learned"
+    assert at.home.live.policy.rounds == 102
+
+
+def test_archived(at):
+    make(at)
+    at.says(Decide(0, "home", "one", None))
+    assert at.says(Archive(0, "home")) == "done"
+    assert at.says(Decide(0, "home", "two", None)) == at.says(AddArm(0, "home", "d")) == "gone"
+    assert at.says(Reward(0, "one", 1.0)) == "learned"
+
+
+def test_changes_come_one_after_the_other(at):
+    make(at)
+    several = [RemoveArm(1, "home", "a"), RemoveArm(2, "home", "b"), RemoveArm(3, "home", "c"), AddArm(4, "home", "a")]
+    answers = {each.request: each.status for each in at.ask_all(several)}
+    assert answers == {1: "done", 2: "done", 3: "refused", 4: "created"}
+    assert at.home.offered == ["a", "c"]
+
+
+def test_too_many_wait(tmp_path):
+    at = At(tmp_path / "hsb.db", limits=Limits(waiting=10))
+    make(at)
+    answers = at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(15)])
+    assert [each.status for each in answers] == ["overloaded"] * 5 + ["created"] * 10
+    at.close()
+
+
+def test_lessons_that_cannot_be_learned_are_passed_over(at):
+    """Both were fine when nothing was known; then one makes contexts rows, and the other is a dict."""
+    make(at, policy={"kind": "HSB"})
+    at.says(Decide(0, "home", "row", [1, 2]))
+    at.says(Decide(0, "home", "dict", {"x": 1}))
+    assert at.says(Reward(0, "row", 1.0)) == at.says(Reward(0, "dict", 1.0)) == "learned"
+    assert at.home.live.policy.rounds == 1 and at.home.live.passed_over == 1 and at.home.lessons == 2
+
+
+def test_specs():
+    name, arms, _, kind, settings = checked(
+        {"name": "home", "arms": ["a"], "feedback": {"wait": "P1DT1H", "default_reward": 0}}
+    )
+    assert (name, arms, kind) == ("home", ["a"], {"kind": "HSB"})
+    assert (settings.wait, settings.learn, settings.aggregate) == (90_000.0, "at_deadline", "first")
+    for wrong in ("P", "PT", "1H", "PT1X", -1, 0, 10**9, None, True, "PT9999999999999999999999999999999999999H"):
+        with pytest.raises(hsb.InputError, match=r"feedback\.wait"):
+            checked({"name": "home", "arms": ["a"], "feedback": {"wait": wrong}})
