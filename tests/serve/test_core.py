@@ -280,3 +280,11 @@ def test_specs():
     for wrong in ("P", "PT", "1H", "PT1X", -1, 0, 10**9, None, True, "PT9999999999999999999999999999999999999H"):
         with pytest.raises(hsb.InputError, match=r"feedback\.wait"):
             checked({"name": "home", "arms": ["a"], "feedback": {"wait": wrong}})
+
+
+def test_a_context_that_holds_itself(at):
+    make(at)
+    round_and_round = []
+    round_and_round.append(round_and_round)
+    assert at.says(Decide(0, "home", "x", round_and_round)) == "refused"
+    assert at.says(Decide(0, "home", "x", {(1, 2): 3})) == "refused"

@@ -38,3 +38,9 @@ def test_what_is_planted_is_all_that_is_noticed():
 
 def test_a_seed_is_a_world():
     assert run(5, 300).counts == run(5, 300).counts != run(6, 300).counts
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_the_default_policy(seed):
+    """FeatureHSB learns decisions as its own, with what it saw and was advised then: the fold is the same after every crash."""
+    run(seed, 300, kinds=[{"kind": "HSB"}, {"kind": "HSB"}, {"kind": "Exp3", "learning_rate": 0.2}])

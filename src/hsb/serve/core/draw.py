@@ -9,6 +9,9 @@ import numpy as np
 
 from ...types import Floats
 
+_as_given = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode
+_in_order = json.JSONEncoder(separators=(",", ":"), sort_keys=True, check_circular=False).encode
+
 
 def u_of(secret: bytes, id: str) -> float:
     """The number in [0, 1) of a decision's id: 53 bits that nobody without the secret can tell from random ones.
@@ -70,10 +73,10 @@ def places_of(bits: bytes) -> list[int]:
 
 def written(context: Any) -> str:
     """A context as the journal has it; ValueError or TypeError where JSON has no such thing."""
-    return json.dumps(context, separators=(",", ":"), allow_nan=False)
+    return _as_given(context)
 
 
 def fingerprint(policy: str, context: Any, available: list[str] | None, baseline: str | None, activate: bool) -> bytes:
     """Of what was asked: the same for the same question, whatever the order of names in it."""
-    asked = json.dumps([policy, context, available, baseline, activate], separators=(",", ":"), sort_keys=True)
+    asked = _in_order([policy, context, available, baseline, activate])
     return hashlib.blake2b(asked.encode(), digest_size=16).digest()
