@@ -122,6 +122,9 @@ class Core:
         if kind is Followed:
             return self._followed(message)  # type: ignore[arg-type]
         request: Hashable = message.request  # type: ignore[union-attr]
+        if kind is ConfirmClock:
+            self.clock.confirm(now)
+            return [Answer(request, "done", {})]
         if self.stopped:
             return [Answer(request, "away", {"detail": "The journal cannot be written; the service is stopping."})]
         if len(self.waiting) + len(self.last) >= self.limits.waiting:
@@ -146,9 +149,6 @@ class Core:
         elif kind is Activate or kind is Void:
             name = _id("decision", message.decision)
             self._write(message, Activation(name) if kind is Activate else Voiding(name))
-        elif kind is ConfirmClock:
-            self.clock.confirm(now)
-            return [Answer(message.request, "done", {})]
         else:
             return admin.asked(self, message, now)
         return []
