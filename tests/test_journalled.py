@@ -74,3 +74,11 @@ def test_one_object_counts_once() -> None:
     policy.learn_proposed(found, reward=1.0)
     with pytest.raises(hsb.InputError, match="learned from already"):
         policy.learn_proposed(found, reward=1.0)
+
+
+def test_numbered_decisions_are_for_learn() -> None:
+    policy, other = KINDS["tree"](), KINDS["tree"]()
+    for decision in (policy.decide(0.5), other.decide(0.5)):
+        with pytest.raises(hsb.InputError, match="without a number"):
+            policy.learn_proposed(decision, reward=1.0)
+    assert policy.rounds == 0

@@ -67,6 +67,10 @@ class Journalled(Kept):
         """
         value, rewarded = self.loss_scale.given(loss, reward)
         offered, index, _ = self._checked(decision)
+        if decision.id is not None:
+            raise InputError(
+                f"learn_proposed needs a decision without a number, from propose; given {quoted(decision)}. Use learn."
+            )
         self._learn(decision, offered, index, True, value, rewarded)
 
     def _saw(self) -> Ints | None:

@@ -70,7 +70,7 @@ def good():
         "low": [0.0], "high": [1.0], "learning_rate": 0.1, "contexts": [0.1, 0.7], "losses": [[0.0, 1.0], [1.0, 0.0]], "policy": policy,
         "policies": {"a": policy}, "candidates": {"a": policy, "b": "b", "u": None}, "log": [batch], "batches": [batch], "context": 0.3, "arm": [0, 1], "reward": [1, 0], "propensity": [0.5, 0.5], "head": [[0.1], [0.5]],
         "features": 2, "components": 1, "count": 2, "visits": 50, "runs": 2, "problem": None, "path": "/nonexistent/x", "members": [0], "starts": [0, 1], "decision": policy.decide(0.3),
-        "loss": 0.5, "name": "x", "experts": [tree], "codes": None, "stop": 0.5, "x": 0.3, "value": 0.5,
+        "loss": 0.5, "name": "x", "experts": [tree], "codes": None, "stop": 0.5, "x": 0.3, "value": 0.5, "u": 0.5,
     }  # fmt: skip
 
 
@@ -108,6 +108,8 @@ def methods():
         "explain",
         "restore_arm",
         "choose",
+        "propose",
+        "learn_proposed",
     )
     return {
         f"{kind}.{name}": (make, name)
