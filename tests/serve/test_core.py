@@ -42,14 +42,17 @@ class At(Local):
         self.wall, self.mono = 1_800_000_000 * SECOND, 0
         super().__init__(path, now=Now(self.wall, self.mono), **given)
 
+    def ask_all(self, messages, now=None):
+        return super().ask_all(messages, Now(self.wall, self.mono))
+
     def says(self, message):
-        answer = self.ask(message, Now(self.wall, self.mono))
+        answer = self.ask(message)
         assert answer.status in STATUS
         return answer.status
 
     def later(self, micros):
         self.wall, self.mono = self.wall + micros, self.mono + micros
-        self.tick(Now(self.wall, self.mono))
+        self.tick()
 
     @property
     def home(self):
@@ -204,6 +207,14 @@ def test_what_is_refused_changes_nothing(at):
         (Create(0, {"name": "new", "arms": ["a"], "policy": {"kind": "os:system"}}, SECRET), "refused"),
         (Create(0, {"name": "new", "arms": ["a", "b"], "policy": {"kind": "CsbFtpl"}}, SECRET), "refused"),
         (Create(0, {"name": "new", "arms": ["a"]}, b""), "refused"),
+        (
+            Create(
+                0,
+                {"name": "new", "arms": ["a"], "policy": {"kind": "SExp3", "structure": {"kind": "BinaryTree", "depth": 26}}},
+                SECRET,
+            ),
+            "refused",
+        ),
         (Change(0, "home", {"ramp": 2}), "refused"),
         (Change(0, "home", {"feedback": {"default_reward": 5}}), "refused"),
         (Change(0, "home", {"feedback": {"aggregate": "sum"}}), "refused"),
@@ -288,3 +299,17 @@ def test_a_context_that_holds_itself(at):
     round_and_round.append(round_and_round)
     assert at.says(Decide(0, "home", "x", round_and_round)) == "refused"
     assert at.says(Decide(0, "home", "x", {(1, 2): 3})) == "refused"
+
+
+def test_what_was_folded_at_the_start_is_kept_soon(tmp_path):
+    at = At(tmp_path / "hsb.db", limits=Limits(lessons=30))
+    make(at)
+    at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(40)])
+    at.ask_all([Reward(k, f"d{k}", 1.0) for k in range(20)])
+    at.close()
+    again = At(tmp_path / "hsb.db", limits=Limits(lessons=30))
+    assert not list(again.store.snapshots(1))
+    again.ask_all([Reward(k, f"d{k}", 1.0) for k in range(20, 35)])
+    again.later(SECOND)
+    assert [rows[0].seq for rows in again.store.snapshots(1)] == [36]
+    again.close()

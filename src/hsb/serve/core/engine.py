@@ -103,7 +103,7 @@ class Core:
     def take(self, served: Served, now: Now, due: float = math.inf) -> None:
         """Serve a policy from now on."""
         self.policies[served.name] = self.by_id[served.id] = served
-        self.watches[served.id] = _Watch(due, served.lessons, now)
+        self.watches[served.id] = _Watch(due, served.lessons_kept, now)
         self.names.add(served.name)
         self.rules = {**self.rules, served.id: served.rules}
 

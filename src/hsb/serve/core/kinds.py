@@ -7,7 +7,8 @@ import inspect
 from typing import Any
 
 from ...arguments import whole
-from ...errors import InputError, quoted
+from ...budget import limited
+from ...errors import BudgetError, InputError, quoted
 from ...experiments.entrants import NEEDED, known_keys, made, needed
 from ...features import Features
 from ...policies import Policy
@@ -20,6 +21,7 @@ FREE = {"HSB", "FeatureHSB"}  # need no structure
 INEXACT = {"CsbFtpl"}  # kinds whose propensity is an estimate
 RANGES = ("loss_range", "reward_range")
 MOST_CELLS = 1 << 20
+MOST_MEMORY = 256 << 20  # bytes of a policy's state at its beginning
 
 
 def kinds() -> list[str]:
@@ -62,7 +64,13 @@ def make_policy(given: Plain, arms: list[str], arm_features: Plain | None = None
         settings["features"] = Features.from_dict(_table("policy.features", settings["features"]))
     if arm_features and name in FREE and not first:
         settings["arm_features"] = arm_features
-    found: Policy = made(kind, settings, *first, arms=list(arms), seed=0)  # every u comes from outside
+    try:
+        with limited(MOST_MEMORY / 8):
+            found: Policy = made(kind, settings, *first, arms=list(arms), seed=0)  # every u comes from outside
+    except BudgetError:
+        raise InputError(
+            f"policy: it would take more than the {MOST_MEMORY >> 20} MB that a policy may have here. Make its structure smaller."
+        ) from None
     return found
 
 

@@ -27,6 +27,7 @@ class Served:
     def __init__(self, row: PolicyRow) -> None:
         self.id, self.name, self.secret = row.id, row.name, row.secret
         self.version = self.lessons = self.passed_over = 0
+        self.lessons_kept = 0  # that were in the snapshot it was revived from
         self.arms: list[str] = []
         self.removed: set[str] = set()
         self.first_arms: list[str] = []
@@ -266,7 +267,8 @@ class Served:
         }
         found.arms, found.removed, found.first_arms = state["arms"], set(state["removed"]), state["first_arms"]
         found.arm_features, found.archived = state["arm_features"], state["archived"]
-        found.lessons, found.passed_over, found.version = state["lessons"], state["passed_over"], rows[0].seq
+        found.lessons = found.lessons_kept = state["lessons"]
+        found.passed_over, found.version = state["passed_over"], rows[0].seq
         found.settings = changed(None, state["settings"], found.arms)
         found.live = each.pop("")
         found.candidates = each
