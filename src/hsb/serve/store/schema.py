@@ -41,7 +41,17 @@ CREATE TABLE snapshot (
   at INTEGER NOT NULL, PRIMARY KEY (policy, seq, learner)
 ) STRICT;
 """
-MIGRATIONS = (FIRST,)
+SECOND = """
+CREATE TABLE key (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, scopes TEXT NOT NULL, policies TEXT, rate REAL, expires INTEGER,
+  at INTEGER NOT NULL, used INTEGER, ended INTEGER
+) STRICT;
+CREATE TABLE evaluation (
+  id TEXT NOT NULL PRIMARY KEY, policy TEXT NOT NULL, asked TEXT NOT NULL, status TEXT NOT NULL, result TEXT, at INTEGER NOT NULL, ended INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE TABLE deed (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, key INTEGER, what TEXT NOT NULL, policy TEXT, detail TEXT) STRICT;
+"""
+MIGRATIONS = (FIRST, SECOND)
 """What makes a file of version k one of version k + 1; whoever needs other tables appends to it."""
 
 

@@ -119,6 +119,21 @@ class SqliteStore(Queries, Store):
         self._checkpoint(changes)
         return outcomes
 
+    def beside(self, work: Callable[["SqliteStore"], Any]) -> Any:
+        """work(self) in a transaction of its own, for tables beside the journal: keys, evaluations, who did what; `Full` or `Lost`."""
+        if self.broken:
+            raise Lost("a commit failed before")
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            found = work(self)
+            self.connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        return found
+
     def _failed(self, error: sqlite3.Error) -> Exception:
         """Full, if that is all and nothing was written; else Lost."""
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:

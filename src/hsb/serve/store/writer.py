@@ -3,6 +3,7 @@
 import queue
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from ..core.messages import Committed, Failed
 from ..core.orders import Batch
@@ -21,11 +22,15 @@ class Writer(threading.Thread):
     def __init__(self, store: SqliteStore, report: Callable[[Committed | Failed], None]) -> None:
         super().__init__(name="hsb-writer", daemon=True)
         self.store, self.report = store, report
-        self.batches: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
+        self.batches: queue.SimpleQueue[Any] = queue.SimpleQueue()  # batches, other work, None for the end
 
     def submit(self, batch: Batch) -> None:
         """Commit it when its turn comes."""
         self.batches.put(batch)
+
+    def also(self, work: Callable[[SqliteStore], Any], done: Callable[[Any, BaseException | None], None]) -> None:
+        """Call work(store), in a transaction of its own, when its turn comes; then done(result, error), on this thread."""
+        self.batches.put((work, done))
 
     def run(self) -> None:
         rested = False
@@ -39,7 +44,16 @@ class Writer(threading.Thread):
             if batch is None:
                 return
             rested = False
-            self.report(carried_out(self.store, batch))
+            if isinstance(batch, Batch):
+                self.report(carried_out(self.store, batch))
+            else:
+                self._do(*batch)
+
+    def _do(self, work: Callable[[SqliteStore], Any], done: Callable[[Any, BaseException | None], None]) -> None:
+        try:
+            done(self.store.beside(work), None)
+        except Exception as error:  # told to whoever asked
+            done(None, error)
 
     def stop(self) -> None:
         """Finish what was submitted, and end."""

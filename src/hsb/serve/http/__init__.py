@@ -1,0 +1,12 @@
+"""The service over HTTP: `create_app(service)` is an ASGI application, `hsb.serve.http.server` runs it.
+
+A service is a `Service(path)`: `core` (the policies), `reader` and `read` (the journal), `ask` (everything that is asked), `settings`,
+`keys`, `sessions`, `troubles`, `metrics`. The page, where there is one, is `hsb.serve.page.routes(service)`: a list of Starlette's
+routes; what a route raises as `Problem` becomes an answer, and `gate.who(service, scope, Headers(scope))` says whose request it is.
+"""
+
+from .app import App, create_app
+from .service import Service
+from .settings import Settings
+
+__all__ = ["App", "Service", "Settings", "create_app"]

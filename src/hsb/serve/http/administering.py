@@ -1,0 +1,254 @@
+"""Policies, arms, candidates, state: what admins change. Each is a row of the policy's stream, and noted with who did it."""
+
+import hashlib
+import json
+import os
+import time
+from typing import Any
+
+import msgspec
+
+from ..core import (
+    STATUS,
+    AddArm,
+    AddCandidate,
+    Archive,
+    Change,
+    ConfirmClock,
+    Create,
+    DropCandidate,
+    Import,
+    Promote,
+    RemoveArm,
+    Served,
+    TakeSnapshot,
+)
+from .calls import Call, Endpoint, Reply
+from .deciding import GOOD, READ_BODY, WRITTEN
+from .problem import Problem, of_answer
+from .wire import ArmBody, CandidateBody, ChangeBody, PolicyBody, ProblemAnswer
+
+CHANGED = {**dict.fromkeys((404, 410, 412), ProblemAnswer), **WRITTEN}
+FILES = ("application/octet-stream", "application/x-www-form-urlencoded", "")
+
+
+def served(call: Call) -> Served:
+    """The policy that a request names; Problem where there is none."""
+    found = call.service.core.policies.get(call.params["policy"])
+    if found is None:
+        raise Problem(404, "not-found", f"There is no policy {call.params['policy'][:100]!r}.")
+    return found
+
+
+def etag(policy: Served) -> str:
+    """Of what admins change: the same while they change nothing."""
+    state = [policy.settings.plain(), policy.arms, sorted(policy.removed), sorted(policy.candidates), policy.live.id, policy.archived]
+    return '"' + hashlib.blake2b(json.dumps(state).encode(), digest_size=8).hexdigest() + '"'
+
+
+def plain(body: Any) -> Any:
+    """A body without what was left out."""
+    found: Any = msgspec.to_builtins(body)
+    return found
+
+
+async def done(call: Call, kind: Any, *given: Any, detail: Any = None) -> Any:
+    """Ask for a change, note it, and give the answer; Problem where it was not made."""
+    wanted = call.headers.get(b"if-match")
+    if wanted is not None and kind is not Create and wanted.strip() not in ("*", etag(served(call))):
+        raise Problem(412, "changed", "The policy was changed since. Read it again, and then change it.")
+    answer = await call.service.ask(kind, *given)
+    if answer.status not in GOOD:
+        raise of_answer(STATUS[answer.status], answer.status, answer.body, call.body)
+    note(call, kind.__name__, call.params.get("policy"), detail)
+    return answer
+
+
+def note(call: Call, what: str, policy: str | None, detail: Any = None) -> None:
+    """Write down who did what."""
+    row = (time.time_ns() // 1000, call.key.id, what, policy, None if detail is None else json.dumps(detail)[:4000])
+    sql = "INSERT INTO deed (at, key, what, policy, detail) VALUES (?, ?, ?, ?, ?)"
+    call.service.writer.also(lambda store: store.connection.execute(sql, row), lambda found, error: None)
+
+
+async def create(call: Call) -> Reply:
+    """Make a policy."""
+    spec = plain(call.body)
+    if call.key.policies is not None and spec["name"] not in call.key.policies:
+        raise Problem(403, "policy-not-allowed", "This key is for other policies.")
+    call.params["policy"] = spec["name"]
+    await done(call, Create, spec, os.urandom(32), detail=spec)
+    found = served(call)
+    headers = [(b"location", f"/v1/policies/{spec['name']}".encode()), (b"etag", etag(found).encode())]
+    return Reply(201, about(call, found), headers=headers)
+
+
+async def change(call: Call) -> Reply:
+    """Change settings: floor, ramp, baseline, feedback."""
+    changes = plain(call.body)
+    await done(call, Change, call.params["policy"], changes, detail=changes)
+    found = served(call)
+    return Reply(200, about(call, found), headers=[(b"etag", etag(found).encode())])
+
+
+async def archive(call: Call) -> Reply:
+    """Let a policy decide no more. Feedback for what it decided is still taken."""
+    await done(call, Archive, call.params["policy"])
+    return Reply(204)
+
+
+async def add_arm(call: Call) -> Reply:
+    """Add an arm, or bring one back."""
+    policy, arm = served(call), call.params["arm"]
+    if arm in policy.offered and not policy.archived:
+        return Reply(200, {"arm": arm, "arms": policy.offered, "version": policy.version})
+    await done(call, AddArm, policy.name, arm, call.body.features, detail={"arm": arm})
+    return Reply(201, {"arm": arm, "arms": policy.offered, "version": policy.version})
+
+
+async def remove_arm(call: Call) -> Reply:
+    """Offer an arm no more. The last one stays."""
+    policy, arm = served(call), call.params["arm"]
+    if not policy.archived:
+        if arm not in policy.arms:
+            raise Problem(404, "not-found", f"There is no arm {arm[:100]!r}.")
+        if arm in policy.removed:
+            return Reply(204)
+        if len(policy.offered) == 1:
+            raise Problem(409, "last-arm", f"{arm!r} is the last arm. Archive the policy instead, or add another one first.")
+    await done(call, RemoveArm, policy.name, arm, detail={"arm": arm})
+    return Reply(204)
+
+
+async def add_candidate(call: Call) -> Reply:
+    """Let a policy learn beside the one that plays, from the beginning of the stream."""
+    policy, name = served(call), call.body.name
+    if name in policy.candidates:
+        raise Problem(409, "conflict", f"There is a candidate {name[:100]!r} already.")
+    await done(call, AddCandidate, policy.name, name, call.body.policy, detail=plain(call.body))
+    return Reply(201, candidate(policy, name), headers=[(b"location", f"/v1/policies/{policy.name}/candidates/{name}".encode())])
+
+
+async def candidates(call: Call) -> Reply:
+    """Candidates, and what they would have earned on the lessons so far."""
+    policy = served(call)
+    return Reply(200, {"candidates": [candidate(policy, name) for name in policy.candidates]})
+
+
+async def one_candidate(call: Call) -> Reply:
+    """One candidate."""
+    return Reply(200, candidate(served(call), _candidate(call)))
+
+
+async def drop_candidate(call: Call) -> Reply:
+    """Let a candidate go."""
+    await done(call, DropCandidate, served(call).name, _candidate(call), detail={"candidate": call.params["candidate"]})
+    return Reply(204)
+
+
+async def promote(call: Call) -> Reply:
+    """Let a candidate play. What played before stays as the candidate before-<row>: promoting that one rolls back."""
+    await done(call, Promote, served(call).name, _candidate(call), detail={"candidate": call.params["candidate"]})
+    return Reply(200, about(call, served(call)))
+
+
+def _candidate(call: Call) -> str:
+    name = call.params["candidate"]
+    if name not in served(call).candidates:
+        raise Problem(404, "not-found", f"There is no candidate {name[:100]!r}.")
+    return name
+
+
+def candidate(policy: Served, name: str) -> dict[str, Any]:
+    """A candidate as the API has it: its value is the mean of w r, w being its own probability of the arm over the logged propensity."""
+    from ..core.learner import TALLIES
+
+    learner = policy.candidates.get(name)
+    if learner is None:
+        return {"name": name}
+    tallies = dict(zip(TALLIES, learner.tallies, strict=True))
+    n = tallies["lessons"]
+    return {
+        "name": name,
+        "policy": learner.kind,
+        "read": learner.at,
+        "version": policy.version,
+        "passed_over": learner.passed_over,
+        "lessons_valued": int(n),
+        "value": tallies["value"] / n if n else None,
+        "played_value": tallies["reward"] / n if n else None,
+        "mean_weight": tallies["weight"] / n if n else None,
+        "tallies": tallies,
+    }
+
+
+async def take_snapshot(call: Call) -> Reply:
+    """Keep the policy's state now, as a file."""
+    policy = served(call)
+    await done(call, TakeSnapshot, policy.name)
+    seq = policy.version
+    return Reply(201, {"seq": seq}, headers=[(b"location", f"/v1/policies/{policy.name}/snapshots/{seq}.hsb".encode())])
+
+
+async def put_state(call: Call) -> Reply:
+    """Go on from a policy's file, as policy.save or a snapshot makes it."""
+    await done(call, Import, served(call).name, call.body, detail={"bytes": len(call.body)})
+    return Reply(200, about(call, served(call)))
+
+
+async def confirm_clock(call: Call) -> Reply:
+    """Say that the clock, which jumped, is right now: deadlines go by it again."""
+    await call.service.ask(ConfirmClock)
+    note(call, "ConfirmClock", None)
+    return Reply(200, {"held": call.service.core.clock.held})
+
+
+def about(call: Call, policy: Served) -> dict[str, Any]:
+    """A policy as the API has it, without what must be read from the journal."""
+    rules = policy.rules
+    return {
+        "name": policy.name,
+        "version": policy.version,
+        "head": policy.version,
+        "lag": 0,
+        "lessons": policy.lessons,
+        "passed_over": policy.passed_over + policy.live.passed_over,
+        "arms": policy.offered,
+        "removed_arms": sorted(policy.removed),
+        "policy": policy.live.kind,
+        "kind": type(policy.live.policy).__name__,
+        "exact": policy.live.exact,
+        "reward_range": None if rules.low is None else [rules.low, rules.high],
+        **policy.settings.plain(),
+        "candidates": list(policy.candidates),
+        "archived": policy.archived,
+        "synthetic": call.service.settings.demo and policy.name == DEMO,
+    }
+
+
+DEMO = "demo-shop"
+P = "/v1/policies/{policy}"
+ENDPOINTS = (
+    Endpoint("POST", "/v1/policies", "admin", create, body=PolicyBody, answers={201: dict, 409: ProblemAnswer, **READ_BODY, **WRITTEN}),
+    Endpoint("PATCH", P, "admin", change, body=ChangeBody, answers={200: dict, **CHANGED, **READ_BODY}),
+    Endpoint("DELETE", P, "admin", archive, answers={204: None, **CHANGED}),
+    Endpoint(
+        "PUT", P + "/arms/{arm:path}", "admin", add_arm, body=ArmBody, optional=True, answers={201: dict, 200: dict, **CHANGED, **READ_BODY},
+        tag="arms",
+    ),
+    Endpoint("DELETE", P + "/arms/{arm:path}", "admin", remove_arm, answers={204: None, 409: ProblemAnswer, **CHANGED}, tag="arms"),
+    Endpoint("GET", P + "/candidates", "read", candidates, answers={200: dict}, tag="candidates"),
+    Endpoint(
+        "POST", P + "/candidates", "admin", add_candidate, body=CandidateBody, tag="candidates",
+        answers={201: dict, 409: ProblemAnswer, **CHANGED, **READ_BODY},
+    ),
+    Endpoint("GET", P + "/candidates/{candidate}", "read", one_candidate, answers={200: dict}, tag="candidates"),
+    Endpoint("DELETE", P + "/candidates/{candidate}", "admin", drop_candidate, answers={204: None, **CHANGED}, tag="candidates"),
+    Endpoint("POST", P + "/candidates/{candidate}/promote", "admin", promote, answers={200: dict, **CHANGED}, tag="candidates"),
+    Endpoint("POST", P + "/snapshots", "admin", take_snapshot, answers={201: dict, **CHANGED}, tag="snapshots"),
+    Endpoint(
+        "PUT", P + "/state", "admin", put_state, body=bytes, large="file_body", types=FILES, answers={200: dict, **CHANGED, **READ_BODY},
+        tag="snapshots",
+    ),
+    Endpoint("POST", "/v1/clock/confirm", "admin", confirm_clock, answers={200: dict}, tag="service"),
+)  # fmt: skip

@@ -1,0 +1,154 @@
+"""The application: a short way for decisions and rewards, Starlette's routes for the rest."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from . import administering, deciding
+from .calls import Call, Endpoint, _send, failed
+from .logs import log_fault
+from .problem import Problem
+from .service import Service
+
+CSP = b"default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+SAFE = [
+    (b"content-security-policy", CSP),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+]
+
+
+def endpoints() -> list[Endpoint]:
+    """All of the API's."""
+    return [*deciding.ENDPOINTS, *administering.ENDPOINTS]
+
+
+class App:
+    """An ASGI application for a service."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.rest = _rest(service)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        kind = scope["type"]
+        if kind == "http":
+            found = None if scope["method"] != "POST" else _short(scope["path"])
+            if found is not None:
+                await found[0](self.service, scope, receive, send, found[1])
+            else:
+                await self.rest(scope, receive, send)
+        elif kind == "lifespan":
+            await self._live(receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1000})
+
+    async def _live(self, receive: Any, send: Any) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                try:
+                    await self.service.begin()
+                except Exception as error:
+                    log_fault(error)
+                    await send({"type": "lifespan.startup.failed", "message": str(error)})
+                    return
+                await send({"type": "lifespan.startup.complete"})
+            else:
+                await self.service.end()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+
+def _short(path: str) -> tuple[Endpoint, dict[str, str]] | None:
+    """The endpoint of a path that must be quick."""
+    parts = path.split("/")
+    if len(parts) == 5 and parts[1] == "v1":
+        if parts[2] == "policies" and parts[4] == "decisions":
+            return deciding.DECIDE, {"policy": parts[3]}
+        if parts[2] == "decisions" and parts[4] == "reward":
+            return deciding.REWARD, {"id": parts[3]}
+    elif len(parts) == 6 and parts[1] == "v1" and parts[2] == "policies" and parts[4] == "decisions" and parts[5] == "batch":
+        return deciding.DECIDE_BATCH, {"policy": parts[3]}
+    elif len(parts) == 3 and parts[1] == "v1" and parts[2] == "rewards":
+        return deciding.REWARD_BATCH, {}
+    return None
+
+
+def _route(service: Service, path: str, some: dict[str, Endpoint]) -> Route:
+    """One path, whatever the method."""
+
+    class At:
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            method = "GET" if scope["method"] == "HEAD" else scope["method"]
+            found = some.get(method)
+            if found is None:
+                raise HTTPException(405, headers={"allow": ", ".join(sorted(some))})
+            await found(service, scope, receive, send, dict(scope["path_params"]))
+
+    return Route(path, endpoint=At())
+
+
+def _rest(service: Service) -> Any:
+    paths: dict[str, dict[str, Endpoint]] = {}
+    for each in endpoints():
+        paths.setdefault(each.path, {})[each.method] = each
+    routes: list[Any] = [_route(service, path, some) for path, some in paths.items()]
+    if importlib.util.find_spec("hsb.serve.page") is not None:
+        routes += importlib.import_module("hsb.serve.page").routes(service)
+
+    async def wrong(scope: Any, receive: Any, send: Any, error: Problem) -> None:
+        call = Call(service, scope, {})
+        await _send(service, call, send, failed(call, error, None))
+
+    starlette = Starlette(routes=routes)
+    starlette.router.redirect_slashes = False
+    inner = starlette.router
+
+    async def rest(scope: Any, receive: Any, send: Any) -> None:
+        begun = False
+
+        async def safe(message: Any) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                there = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(each for each in SAFE if each[0] not in there)]
+            await send(message)
+
+        scope["app"] = starlette
+        try:
+            await inner(scope, receive, safe)
+        except Exception as error:
+            if begun:
+                log_fault(error, path=scope["path"][:200])
+                raise
+            await wrong(scope, receive, safe, _problem(scope, error))
+
+    return rest
+
+
+def _problem(scope: Any, error: Exception) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, HTTPException):
+        if error.status_code == 404:
+            return Problem(404, "not-found", f"There is nothing at {scope['path'][:200]!r}. /docs has what there is.")
+        headers = [(name.lower().encode(), value.encode()) for name, value in (error.headers or {}).items()]
+        allowed = dict(headers).get(b"allow", b"").decode()
+        detail = f"{scope['method']} is not for this path; {allowed} is." if error.status_code == 405 else str(error.detail)
+        return Problem(error.status_code, "method" if error.status_code == 405 else "refused", detail, headers=headers)
+    log_fault(error, path=scope["path"][:200])
+    return Problem(500, "fault", "A fault of the service; its log has more.")
+
+
+def create_app(service: Service) -> App:
+    """The application of a service, the page among its routes where that is installed."""
+    return App(service)

@@ -1,0 +1,226 @@
+"""Endpoints: what each needs and answers, and what is done around each request: who asks, the body, the answer, what is counted."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from ...errors import FileError, InputError
+from ..store import Full, Lost
+from .gate import Headers, enter
+from .keys import Key
+from .logs import log, log_fault
+from .problem import Problem, misfit, pointer_of
+
+if TYPE_CHECKING:
+    from .service import Service
+
+JSON = b"application/json"
+PROBLEM = b"application/problem+json"
+TYPES = ("application/json", "application/x-www-form-urlencoded", "")  # the second is what curl -d says
+encode = msgspec.json.Encoder().encode
+_START = secrets.token_hex(4)
+_count = itertools.count(1)
+GIVEN_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+
+
+class Gone(Exception):
+    """The client has left: nobody is to be answered."""
+
+
+class Reply:
+    """An answer: whole, or a stream of parts."""
+
+    __slots__ = ("body", "headers", "status", "stream", "type")
+
+    def __init__(
+        self,
+        status: int,
+        body: Any = None,
+        *,
+        type: bytes = JSON,
+        headers: list[tuple[bytes, bytes]] | None = None,
+        stream: AsyncIterator[bytes] | None = None,
+    ) -> None:
+        self.status, self.type, self.headers, self.stream = status, type, headers or [], stream
+        self.body: bytes = b"" if body is None else body if isinstance(body, bytes) else encode(body)
+
+
+class Call:
+    """A request under way."""
+
+    __slots__ = ("body", "headers", "id", "key", "params", "query", "scope", "service")
+
+    def __init__(self, service: Service, scope: Any, params: dict[str, str]) -> None:
+        self.service, self.scope, self.params = service, scope, params
+        self.headers = Headers(scope)
+        self.key: Key
+        self.body: Any = None
+        self.query: dict[str, str] = {}
+        given = self.headers.all.get(b"x-request-id")
+        self.id = given.decode() if given is not None and GIVEN_ID.fullmatch(given) else f"{_START}-{next(_count):x}"
+
+
+Handler = Callable[[Call], Awaitable[Reply]]
+
+
+class Endpoint:
+    """One method of one path; an ASGI application for it.
+
+    `need` is the scope of the key, None where none is needed; `body` the type of the body, None for no body, bytes for a file. `query`
+    are the names that may stand after the '?', with what they mean. `answers` are statuses with the type of their body, for OpenAPI.
+    """
+
+    def __init__(
+        self,
+        method: str,
+        path: str,
+        need: str | None,
+        handler: Handler,
+        *,
+        answers: dict[int, Any],
+        body: Any = None,
+        optional: bool = False,
+        large: str = "body",
+        query: dict[str, str] | None = None,
+        types: tuple[str, ...] = TYPES,
+        tag: str = "policies",
+    ) -> None:
+        self.method, self.path, self.need, self.handler, self.answers = method, path, need, handler, answers
+        self.wanted, self.optional, self.large, self.query, self.types, self.tag = body, optional, large, query or {}, types, tag
+        self.name = f"{method} {path}"
+        self.decoder = msgspec.json.Decoder(body) if body not in (None, bytes) else None
+        self.fields: tuple[str, ...] = getattr(body, "__struct_fields__", ())
+
+    async def __call__(self, service: Service, scope: Any, receive: Any, send: Any, params: dict[str, str]) -> None:
+        """Answer a request."""
+        began = time.perf_counter()
+        call = Call(service, scope, params)
+        try:
+            reply = await self._reply(call, receive)
+        except Gone:
+            return
+        except Exception as error:
+            reply = failed(call, error, params.get("policy"))
+        await _send(service, call, send, reply)
+        seconds = time.perf_counter() - began
+        service.metrics.answered(self.name, reply.status, seconds)
+        if service.settings.access_log:
+            log("request", id=call.id, endpoint=self.name, status=reply.status, ms=round(seconds * 1e3, 2))
+
+    async def _reply(self, call: Call, receive: Any) -> Reply:
+        service = call.service
+        if self.need is not None:
+            call.key = enter(service, call.scope, call.headers, self.need, call.params.get("policy"))
+        if call.scope["query_string"]:
+            call.query = self._asked(call.scope["query_string"])
+        if self.wanted is not None:
+            kind = (call.headers.get(b"content-type") or "").partition(";")[0].strip().lower()
+            if kind not in self.types:
+                raise Problem(415, "type", f"The body must be {self.types[0]}; it says {kind[:100]!r}.")
+            raw = await read_body(receive, call.headers, getattr(service.settings, self.large), service.settings.body_seconds)
+            call.body = self._decoded(raw)
+        return await self.handler(call)
+
+    def _asked(self, text: bytes) -> dict[str, str]:
+        try:
+            found = parse_qsl(text.decode("ascii"), keep_blank_values=True, max_num_fields=20, errors="strict")
+        except (ValueError, UnicodeDecodeError):
+            raise Problem(422, "query", "What stands after the '?' cannot be read.") from None
+        for name, _ in found:
+            if name not in self.query:
+                known = f"There are {', '.join(self.query)}." if self.query else "There are none."
+                raise Problem(422, "unknown-field", f"There is no parameter {name[:100]!r} here. {known}")
+        return dict(found)
+
+    def _decoded(self, raw: bytes) -> Any:
+        if self.decoder is None:
+            return raw
+        if not raw and self.optional:
+            return self.wanted()
+        try:
+            return self.decoder.decode(raw)
+        except msgspec.ValidationError as error:
+            raise misfit(error, self.fields) from None
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            raise Problem(400, "not-json", f"The body is not JSON: {error!s:.200}.") from None
+
+
+def failed(call: Call, error: Exception, policy: str | None) -> Reply:
+    """The answer to a request that cannot be carried out."""
+    if isinstance(error, InputError | FileError):
+        problem = Problem(422, "refused", str(error), pointer=pointer_of(str(error)))
+    elif isinstance(error, Full):
+        problem = Problem(507, "disk-full", "The disk is full; nothing was written.", retry=1.0)
+    elif isinstance(error, Lost):
+        problem = Problem(503, "journal-away", "The journal cannot be written; the service is stopping.", retry=1.0)
+    elif isinstance(error, Problem):
+        problem = error
+    else:
+        log_fault(error, request=call.id, path=call.scope["path"][:200])
+        problem = Problem(500, "fault", "A fault of the service; its log has more.")
+    known = policy if policy in call.service.core.policies else None
+    call.service.troubles.note(known, problem.kind, problem.status, problem.detail, problem.pointer, call.id)
+    headers = [*problem.headers, *retry_after(problem.retry)]
+    return Reply(problem.status, problem.body(call.scope["path"], call.id), type=PROBLEM, headers=headers)
+
+
+def retry_after(seconds: float | None) -> list[tuple[bytes, bytes]]:
+    """The header that says when to try again, in whole seconds."""
+    return [] if seconds is None else [(b"retry-after", str(max(1, round(seconds + 0.499))).encode())]
+
+
+async def read_body(receive: Any, headers: Headers, most: int, seconds: float) -> bytes:
+    """All of a body, if it is not too large and comes soon enough."""
+    said = headers.all.get(b"content-length")
+    if said is not None and said.isdigit() and int(said) > most:
+        raise Problem(413, "body", f"The body has {int(said):,} bytes, and {most:,} is the most.", headers=[(b"connection", b"close")])
+    message = await receive() if said is not None and int(said or b"0") == 0 else None
+    if message is not None:
+        return message.get("body", b"")  # type: ignore[no-any-return]
+    parts: list[bytes] = []
+    size, more = 0, True
+    try:
+        async with asyncio.timeout(seconds):
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Gone
+                part = message.get("body", b"")
+                size += len(part)
+                if size > most:
+                    raise Problem(413, "body", f"The body has more than {most:,} bytes.", headers=[(b"connection", b"close")])
+                parts.append(part)
+                more = message.get("more_body", False)
+    except TimeoutError:
+        raise Problem(408, "slow", f"The body was not there after {seconds:g} s.", headers=[(b"connection", b"close")]) from None
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def _send(service: Service, call: Call, send: Any, reply: Reply) -> None:
+    headers = [(b"content-type", reply.type), (b"x-request-id", call.id.encode()), (b"cache-control", b"no-store")]
+    headers += reply.headers
+    start = {"type": "http.response.start", "status": reply.status, "headers": headers}
+    if reply.stream is None:
+        if reply.status != 204:
+            headers.append((b"content-length", str(len(reply.body)).encode()))
+        await send(start)
+        await send({"type": "http.response.body", "body": reply.body})
+        return
+    await send(start)
+    try:
+        async for part in reply.stream:
+            async with asyncio.timeout(service.settings.send_seconds):
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+    except TimeoutError:
+        log("a client reads nothing", request=call.id)
+        return
+    await send({"type": "http.response.body", "body": b""})

@@ -1,0 +1,213 @@
+"""Decisions and rewards, one or many: what must be quick."""
+
+import asyncio
+import os
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from ..core import STATUS, Activate, Answer, Decide, Reward, Void
+from ..store import views
+from .calls import Call, Endpoint, Reply
+from .problem import Problem, of_answer
+from .wire import BatchAnswer, DecideBatch, DecideBody, DecisionAnswer, ProblemAnswer, RewardAnswer, RewardBatch, RewardBody
+
+WRITTEN = {401: ProblemAnswer, 403: ProblemAnswer, 422: ProblemAnswer, 429: ProblemAnswer, 503: ProblemAnswer, 507: ProblemAnswer}
+READ_BODY = {400: ProblemAnswer, 408: ProblemAnswer, 413: ProblemAnswer, 415: ProblemAnswer}
+GOOD = ("created", "stored", "accepted", "learned", "done", "duplicate")
+STEP = 0.01  # seconds between looks for a version
+
+
+def new_id() -> str:
+    """A UUID of version 7: the time, then 74 random bits."""
+    word = (time.time_ns() // 1_000_000 << 80) | int.from_bytes(os.urandom(10), "big")
+    word = (word & ~(0xF << 76 | 0x3 << 62)) | 0x7 << 76 | 0x2 << 62
+    text = f"{word:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def when(micros: int | float | None) -> str | None:
+    """A time as RFC 3339 has it."""
+    if micros is None:
+        return None
+    try:
+        return datetime.fromtimestamp(micros / 1e6, UTC).isoformat().replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def _leaves(context: Any, most: int) -> int:
+    """How many numbers, texts and truths there are, up to one more than the most."""
+    kind, count = type(context), 0
+    if kind is dict or kind is list:
+        for each in context.values() if kind is dict else context:
+            inner = type(each)
+            count += _leaves(each, most) if inner is dict or inner is list else 1
+            if count > most:
+                break
+        return count
+    return 1
+
+
+def _check(body: DecideBody, most: int, where: str = "") -> None:
+    if _leaves(body.context, most) > most:
+        raise Problem(422, "context", f"A context holds {most} values at most.", pointer=f"{where}/context")
+
+
+def _asked(call: Call, body: DecideBody) -> tuple[Any, ...]:
+    name = new_id() if body.id is None else body.id
+    given = (call.params["policy"], name, body.context, body.available, body.baseline, body.activate, body.min_version)
+    return (*given, call.key.id)
+
+
+def _told(answer: Answer) -> dict[str, Any]:
+    body = answer.body
+    body["deadline"] = when(body["deadline"])
+    return body
+
+
+async def decide(call: Call) -> Reply:
+    """Decide on a context. The same id again is the same decision: 200 and what was decided then."""
+    body = call.body
+    _check(body, call.service.settings.numbers)
+    given = _asked(call, body)
+    answer = await call.service.ask(Decide, *given)
+    if answer.status == "behind":
+        until = time.monotonic() + call.service.settings.version_seconds
+        while answer.status == "behind" and time.monotonic() < until:
+            await asyncio.sleep(STEP)
+            answer = await call.service.ask(Decide, *given)
+    if answer.status not in GOOD:
+        raise of_answer(STATUS[answer.status], answer.status, answer.body, body)
+    return Reply(STATUS[answer.status], _told(answer))
+
+
+async def decide_batch(call: Call) -> Reply:
+    """Decide on several contexts, with one commit; a result or a problem for each row."""
+    settings, rows = call.service.settings, call.body.decisions
+    _count(rows, settings.rows, "decisions")
+    for place, row in enumerate(rows):
+        _check(row, settings.numbers, f"/decisions/{place}")
+    answers = await call.service.ask_all(Decide, [_asked(call, row) for row in rows])
+    return Reply(200, {"rows": [_row(call, answer, row, _told) for answer, row in zip(answers, rows, strict=True)]})
+
+
+def _rewarded(answer: Answer) -> dict[str, Any]:
+    body = answer.body
+    found = {"decision": body["decision"], "status": answer.status, "policy": body["policy"]}
+    return found | {"learned_at_version": body.get("learned_at_version")}
+
+
+async def reward(call: Call) -> Reply:
+    """Say what a decision earned. The same reward again is a duplicate; after the decision was closed it is kept, and answered 410."""
+    body, name = call.body, call.params["id"]
+    await _allowed(call, [name])
+    answer = await call.service.ask(Reward, name, body.reward, body.id, call.key.id)
+    _note(call, answer)
+    if answer.status not in GOOD:
+        raise of_answer(STATUS[answer.status], answer.status, answer.body, body)
+    return Reply(STATUS[answer.status], _rewarded(answer))
+
+
+async def reward_batch(call: Call) -> Reply:
+    """Say what several decisions earned, with one commit; a result or a problem for each row."""
+    rows = call.body.rewards
+    _count(rows, call.service.settings.rows, "rewards")
+    await _allowed(call, [row.decision for row in rows])
+    given = [(row.decision, row.reward, row.id, call.key.id) for row in rows]
+    answers = await call.service.ask_all(Reward, given)
+    return Reply(200, {"rows": [_row(call, answer, row, _rewarded) for answer, row in zip(answers, rows, strict=True)]})
+
+
+async def activate(call: Call) -> Reply:
+    """A decision made with `activate: false` was shown after all: its wait begins."""
+    return await _close(call, Activate)
+
+
+async def void(call: Call) -> Reply:
+    """A decision was never shown: it is closed and not learned."""
+    return await _close(call, Void)
+
+
+async def _close(call: Call, kind: Any) -> Reply:
+    await _allowed(call, [call.params["id"]])
+    answer = await call.service.ask(kind, call.params["id"])
+    if answer.status not in GOOD:
+        raise of_answer(STATUS[answer.status], answer.status, answer.body)
+    return Reply(204)
+
+
+async def _allowed(call: Call, ids: list[str]) -> None:
+    """Problem where a key that is for some policies names a decision of another."""
+    if call.key.policies is None:
+        return
+    core = call.service.core
+    allowed = {core.policies[name].id for name in call.key.policies if name in core.policies}
+    if await call.service.read(views.strangers, ids, allowed):
+        raise Problem(403, "policy-not-allowed", "This key is not for the policy of that decision.")
+
+
+def _count(rows: list[Any], most: int, name: str) -> None:
+    if not 1 <= len(rows) <= most:
+        raise Problem(422, "rows", f"{name} must hold 1 to {most:,} rows; given {len(rows):,}.", pointer=f"/{name}")
+
+
+def _row(call: Call, answer: Answer, asked: Any, told: Any) -> dict[str, Any]:
+    status = STATUS[answer.status]
+    if answer.status in GOOD:
+        return {"status": status, "result": told(answer)}
+    problem = of_answer(status, answer.status, answer.body, asked)
+    policy = answer.body.get("policy") or call.params.get("policy")
+    known = policy if policy in call.service.core.policies else None
+    call.service.troubles.note(known, problem.kind, status, problem.detail, problem.pointer, call.id)
+    return {"status": status, "problem": problem.body(None, None)}
+
+
+def _note(call: Call, answer: Answer) -> None:
+    """Let what is wrong with a reward stand with the policy that it belongs to."""
+    if answer.status not in GOOD and answer.body.get("policy"):
+        call.params["policy"] = answer.body["policy"]
+
+
+DECIDE = Endpoint(
+    "POST",
+    "/v1/policies/{policy}/decisions",
+    "decide",
+    decide,
+    body=DecideBody,
+    tag="decisions",
+    answers={201: DecisionAnswer, 200: DecisionAnswer, **dict.fromkeys((404, 409, 410, 412), ProblemAnswer), **READ_BODY, **WRITTEN},
+)
+DECIDE_BATCH = Endpoint(
+    "POST",
+    "/v1/policies/{policy}/decisions/batch",
+    "decide",
+    decide_batch,
+    body=DecideBatch,
+    large="batch_body",
+    tag="decisions",
+    answers={200: BatchAnswer, **READ_BODY, **WRITTEN},
+)
+REWARD = Endpoint(
+    "POST",
+    "/v1/decisions/{id}/reward",
+    "learn",
+    reward,
+    body=RewardBody,
+    tag="rewards",
+    answers={202: RewardAnswer, 200: RewardAnswer, **dict.fromkeys((404, 409, 410), ProblemAnswer), **READ_BODY, **WRITTEN},
+)
+REWARD_BATCH = Endpoint(
+    "POST",
+    "/v1/rewards",
+    "learn",
+    reward_batch,
+    body=RewardBatch,
+    large="batch_body",
+    tag="rewards",
+    answers={200: BatchAnswer, **READ_BODY, **WRITTEN},
+)
+CLOSED = {204: None, **dict.fromkeys((404, 409, 410), ProblemAnswer), **WRITTEN}
+ACTIVATE = Endpoint("POST", "/v1/decisions/{id}/activate", "decide", activate, answers=CLOSED, tag="decisions")
+VOID = Endpoint("POST", "/v1/decisions/{id}/void", "decide", void, answers=CLOSED, tag="decisions")
+ENDPOINTS = (DECIDE, DECIDE_BATCH, REWARD, REWARD_BATCH, ACTIVATE, VOID)

@@ -1,0 +1,112 @@
+"""What went wrong, as RFC 9457 has it: application/problem+json, with hsb's own sentences."""
+
+import re
+from typing import Any
+
+from ...errors import quoted
+
+TITLES = {
+    400: "Not JSON",
+    401: "No key",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+    408: "Too slow",
+    409: "Conflict",
+    410: "Gone",
+    412: "Version not reached",
+    413: "Too large",
+    415: "Not a type that is read here",
+    422: "Cannot be done",
+    429: "Too many requests",
+    500: "A fault of the service",
+    503: "Not now",
+    507: "Disk full",
+}
+WORDS = {  # of the core's answers
+    "unknown": "not-found",
+    "conflict": "conflict",
+    "late": "feedback-closed",
+    "gone": "archived",
+    "behind": "version-not-reached",
+    "refused": "refused",
+    "overloaded": "overloaded",
+    "away": "journal-away",
+    "full": "disk-full",
+}
+PATH = re.compile(r"^([a-z_]+(?:\.[a-z_]+)*)(?=:| must| is missing)")
+AT = re.compile(r"^(?P<said>.*?)(?: - at `(?P<key>key in )?\$(?P<where>.*)`)?$", re.S)
+STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[\.\.\.\]")
+
+
+class Problem(Exception):
+    """An answer that is no success."""
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        detail: str,
+        *,
+        pointer: str | None = None,
+        retry: float | None = None,
+        more: dict[str, Any] | None = None,
+        headers: list[tuple[bytes, bytes]] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.kind, self.detail, self.pointer, self.retry = status, kind, detail, pointer, retry
+        self.more, self.headers = more or {}, headers or []
+
+    def body(self, instance: str | None, request_id: str | None) -> dict[str, Any]:
+        """As JSON has it."""
+        title = TITLES.get(self.status, "Problem")
+        found: dict[str, Any] = {"type": f"/problems/{self.kind}", "title": title, "status": self.status, "detail": self.detail}
+        for name, value in (("instance", instance), ("pointer", self.pointer), ("request_id", request_id)):
+            if value is not None:
+                found[name] = value
+        return found | self.more
+
+
+def of_answer(status: int, word: str, body: dict[str, Any], asked: Any = None) -> Problem:
+    """The problem that an answer of the core is."""
+    detail = str(body.get("detail", ""))
+    more = {name: value for name, value in body.items() if name not in ("detail", "closed") and value is not None}
+    kind, pointer = WORDS.get(word, word), None
+    if word == "refused":
+        pointer = pointer_of(detail, asked)
+        kind = "unknown-arm" if detail.startswith("Unknown arm") else kind
+    retry = 1.0 if status in (503, 507) else None
+    return Problem(status, kind, detail, pointer=pointer, retry=retry, more=more)
+
+
+def pointer_of(detail: str, asked: Any = None) -> str | None:
+    """Where in what was asked the trouble is, as far as the sentence says.
+
+    >>> pointer_of("feedback.wait must be a duration of at most 400 days"), pointer_of("Two policies cannot share a name.")
+    ('/feedback/wait', None)
+    """
+    if detail.startswith("Unknown arm") and " in available" in detail:
+        offered = getattr(asked, "available", None) or []
+        for place, arm in enumerate(offered):
+            if detail.startswith(f"Unknown arm {quoted(arm)} in"):
+                return f"/available/{place}"
+        return "/available"
+    if detail.startswith("With ramp"):
+        return "/baseline"
+    found = PATH.match(detail)
+    return "/" + found[1].replace(".", "/") if found else None
+
+
+def misfit(error: Exception, fields: tuple[str, ...]) -> Problem:
+    """What msgspec says of a body that is JSON and not what is wanted."""
+    found = AT.match(str(error))
+    said, where = (found["said"], found["where"] or "") if found else (str(error), "")
+    pointer = "".join(f"/{name or place or '-'}" for name, place in STEP.findall(where))
+    unknown = re.match(r"Object contains unknown field `(.*)`", said, re.S)
+    if unknown:
+        here = f" There are {', '.join(fields)}." if not pointer and fields else ""
+        return Problem(422, "unknown-field", f"There is no field {quoted(unknown[1])} here.{here}", pointer=f"{pointer}/{unknown[1]}")
+    missing = re.match(r"Object missing required field `(.*)`", said, re.S)
+    if missing:
+        return Problem(422, "missing-field", f"The field {quoted(missing[1])} is missing.", pointer=f"{pointer}/{missing[1]}")
+    return Problem(422, "misfit", f"{said}.", pointer=pointer or None)

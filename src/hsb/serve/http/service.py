@@ -1,0 +1,217 @@
+"""The service in an event loop: requests to the core, batches to the writing thread, answers to those who wait.
+
+`service.core` has the policies; `await service.ask(Kind, ...)` asks it something; `await service.read(function, ...)` calls
+function(reader, ...) on the thread that reads. All but `read`'s function runs on the loop.
+"""
+
+import asyncio
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from ..core import Answer, Commit, Core, Effect, Failed, Follow, Followed, Limits, Message, Now, Tick
+from ..core.messages import Committed
+from ..local import clock
+from ..store import start
+from ..store.sqlite import SqliteReader, SqliteStore
+from ..store.writer import Writer
+from .keys import Keys
+from .logs import log
+from .metrics import Metrics
+from .problem import Problem
+from .sessions import Sessions
+from .settings import Settings
+from .troubles import Troubles
+
+T = TypeVar("T")
+OFTEN, SELDOM = 0.002, 0.05  # seconds between looks at the clock
+
+
+class Batch:
+    """Those who wait for the answers to several requests at once."""
+
+    __slots__ = ("answers", "future", "left")
+
+    def __init__(self, rows: int, future: "asyncio.Future[list[Answer]]") -> None:
+        self.answers: list[Any] = [None] * rows
+        self.left, self.future = rows, future
+
+    def take(self, place: int, answer: Answer) -> None:
+        """One of them."""
+        self.answers[place] = answer
+        self.left -= 1
+        if not self.left and not self.future.done():
+            self.future.set_result(self.answers)
+
+
+class Service:
+    """A core, its journal, its keys, and the loop that it lives in between `begin` and `end`."""
+
+    def __init__(self, path: Any, settings: Settings | None = None, *, admin_key: str | None = None) -> None:
+        self.settings = settings or Settings()
+        self.store = SqliteStore(path)
+        self.path = self.store.path
+        try:
+            given: dict[str, Any] = start(self.store, clock())
+            self.core = Core(**given, limits=Limits(waiting=self.settings.waiting))
+            self.keys = Keys(self.store, self.settings, admin_key)
+            self.reader = SqliteReader(self.path)
+        except BaseException:
+            self.store.close()
+            raise
+        self.troubles, self.sessions = Troubles(), Sessions()
+        self.metrics = Metrics(self)
+        self.started, self.stopping, self.flushing = time.time(), False, False
+        self.reading = ThreadPoolExecutor(1, "hsb-reader")
+        self.writer = Writer(self.store, self._report)
+        self.loop: asyncio.AbstractEventLoop
+        self.timer: asyncio.TimerHandle | None = None
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self.flown = 0.0
+
+    # -- its life -------------------------------------------------------------------------------------------------------
+
+    async def begin(self) -> None:
+        """Start to answer."""
+        self.loop = asyncio.get_running_loop()
+        self.writer.start()
+        self._do(self.core.begin())
+        self._tick()
+
+    async def end(self) -> None:
+        """Finish what is under way, and let go of the journal."""
+        self.stopping = True
+        if self.timer is not None:
+            self.timer.cancel()
+        for task in list(self.tasks):
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        self.keys.write_uses(self)
+        until = time.monotonic() + 2.0
+        while (self.core.flying is not None or self.core.waiting or self.core.last) and time.monotonic() < until:
+            await asyncio.sleep(0.005)
+        await asyncio.to_thread(self.writer.stop)
+        self.reading.shutdown(wait=True, cancel_futures=True)
+        self.reader.close()
+        self.store.close()
+
+    def spawn(self, work: Any) -> "asyncio.Task[Any]":
+        """Run a coroutine beside the requests; it is cancelled when the service ends."""
+        task = self.loop.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return task
+
+    # -- asking ---------------------------------------------------------------------------------------------------------
+
+    async def ask(self, kind: Callable[..., Any], *given: Any) -> Answer:
+        """The answer to one request, on disk if it stands for something written."""
+        future: asyncio.Future[Answer] = self.loop.create_future()
+        self.tell(kind(future, *given))
+        return await future
+
+    async def ask_all(self, kind: Callable[..., Any], rows: Iterable[tuple[Any, ...]]) -> list[Answer]:
+        """The answers to several, in their order."""
+        rows = list(rows)
+        if not rows:
+            return []
+        future: asyncio.Future[list[Answer]] = self.loop.create_future()
+        batch = Batch(len(rows), future)
+        for place, given in enumerate(rows):
+            self.tell(kind((batch, place), *given))
+        return await future
+
+    def tell(self, message: Message) -> None:
+        """Give the core a message; what is to be written goes with all that came in this turn of the loop."""
+        self._do(self.core.handle(message, clock()))
+        if not self.flushing:
+            self.flushing = True
+            self.loop.call_soon(self._flush)
+
+    async def read(self, function: Callable[..., T], *given: Any) -> T:
+        """function(reader, ...) on the reading thread; Problem where its queries take too long."""
+        return await self.loop.run_in_executor(self.reading, self._read, function, given)
+
+    def _read(self, function: Callable[..., T], given: tuple[Any, ...]) -> T:
+        until = time.monotonic() + self.settings.read_seconds
+        self.reader.connection.set_progress_handler(lambda: time.monotonic() > until, 20_000)
+        try:
+            return function(self.reader, *given)
+        except sqlite3.OperationalError as error:
+            if "interrupted" not in str(error):
+                raise
+            raise Problem(503, "too-much", "Reading that from the journal takes too long. Ask for less.", retry=5.0) from None
+        finally:
+            self.reader.connection.set_progress_handler(None, 0)
+
+    async def write(self, work: Callable[[SqliteStore], T]) -> T:
+        """work(store) on the writing thread, in a transaction of its own."""
+        future: asyncio.Future[T] = self.loop.create_future()
+
+        def done(result: Any, error: BaseException | None) -> None:
+            def tell() -> None:
+                if not future.done():
+                    future.set_exception(error) if error is not None else future.set_result(result)
+
+            self.loop.call_soon_threadsafe(tell)
+
+        self.writer.also(work, done)
+        return await future
+
+    # -- effects --------------------------------------------------------------------------------------------------------
+
+    def _flush(self) -> None:
+        self.flushing = False
+        self._do(self.core.flush(clock()))
+
+    def _report(self, message: Committed | Failed) -> None:
+        self.loop.call_soon_threadsafe(self._reported, message)
+
+    def _reported(self, message: Committed | Failed) -> None:
+        self.metrics.committed(time.perf_counter() - self.flown, message)
+        if isinstance(message, Failed):
+            log("commit failed", level="error", why=message.why, detail=message.detail)
+        self._do(self.core.handle(message, clock()))
+        self._do(self.core.flush(clock()))
+
+    def _do(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            kind = type(effect)
+            if kind is Answer:
+                to = effect.request  # type: ignore[union-attr]
+                if type(to) is tuple:
+                    to[0].take(to[1], effect)
+                elif to is not None and not to.done():  # type: ignore[attr-defined]
+                    to.set_result(effect)  # type: ignore[attr-defined]
+            elif kind is Commit:
+                self.flown = time.perf_counter()
+                self.writer.submit(effect.batch)  # type: ignore[union-attr]
+            elif kind is Follow:
+                self.spawn(self._follow(effect))
+            else:
+                self._stop(effect)
+
+    async def _follow(self, effect: Any) -> None:
+        found = await self.loop.run_in_executor(
+            self.reading, lambda: self.reader.stream(effect.policy, effect.after, effect.limit)
+        )
+        self.tell(Followed(effect.policy, effect.after, found))
+
+    def _stop(self, effect: Any) -> None:
+        """End the process, as soon as the answers have left."""
+        self.stopping = True
+        log("stop", level="error", code=effect.code, why=effect.why)
+        self.loop.call_later(0.25, os._exit, effect.code)
+
+    def _tick(self) -> None:
+        now: Now = clock()
+        wake = self.core.wake(now)
+        if wake is not None and wake <= 0:
+            self._do(self.core.handle(Tick(), now))
+            self._flush()
+        delay = SELDOM if wake is None else min(max(wake / 1e6, OFTEN), SELDOM)
+        self.keys.tidy(self, now.wall)
+        self.timer = self.loop.call_later(delay, self._tick)

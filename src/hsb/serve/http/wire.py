@@ -1,0 +1,171 @@
+"""What requests and answers hold. The types decode and check bodies, and OpenAPI is made from them; unknown fields are refused."""
+
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Id = Annotated[str, Meta(extra_json_schema={"pattern": r"^[A-Za-z0-9._~-]{1,64}$"})]
+Name = Annotated[str, Meta(extra_json_schema={"pattern": r"^[A-Za-z0-9._~-]{1,64}$"})]
+Share = Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1})]
+
+
+class Body(Struct, forbid_unknown_fields=True):
+    """What a request may hold, and no more."""
+
+
+class DecideBody(Body):
+    """A context to decide on; the same id again is the same decision."""
+
+    context: Any = None
+    id: Id | None = None
+    available: list[str] | None = None
+    baseline: str | None = None
+    activate: bool = True
+    min_version: int = 0
+
+
+class DecideBatch(Body):
+    """Several decisions, written together."""
+
+    decisions: list[DecideBody]
+
+
+class RewardBody(Body):
+    """What a decision earned; `id` tells one reward of a decision from another."""
+
+    reward: float | bool
+    id: Id = "1"
+
+
+class RewardRow(Body):
+    """A reward, and the decision that it is of."""
+
+    decision: Id
+    reward: float | bool
+    id: Id = "1"
+
+
+class RewardBatch(Body):
+    """Several rewards, written together."""
+
+    rewards: list[RewardRow]
+
+
+class FeedbackBody(Body):
+    """How feedback is waited for and learned; `wait` is seconds, or a duration as in 'PT24H'."""
+
+    wait: float | str | UnsetType = UNSET
+    default_reward: float | None | UnsetType = UNSET
+    aggregate: str | UnsetType = UNSET
+    learn: str | UnsetType = UNSET
+
+
+class PolicyBody(Body):
+    """A new policy."""
+
+    name: Name
+    arms: list[str]
+    policy: dict[str, Any] | UnsetType = UNSET
+    arm_features: dict[str, Any] | UnsetType = UNSET
+    feedback: FeedbackBody | UnsetType = UNSET
+    floor: Share | UnsetType = UNSET
+    baseline: str | None | UnsetType = UNSET
+    ramp: Share | UnsetType = UNSET
+
+
+class ChangeBody(Body):
+    """Other settings; what is left out stays."""
+
+    feedback: FeedbackBody | UnsetType = UNSET
+    floor: Share | UnsetType = UNSET
+    baseline: str | None | UnsetType = UNSET
+    ramp: Share | UnsetType = UNSET
+
+
+class ArmBody(Body):
+    """What is known of an arm, where the policy has a use for it."""
+
+    features: dict[str, Any] | None = None
+
+
+class CandidateBody(Body):
+    """A policy beside the one that plays."""
+
+    name: Name
+    policy: dict[str, Any]
+
+
+class KeyBody(Body):
+    """A new key: what it may do, with which policies (null: all), requests a second, seconds until it ends."""
+
+    name: Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": 100})]
+    scopes: list[str]
+    policies: list[str] | None = None
+    rate: float | None = None
+    expires_in: float | None = None
+
+
+class EvaluationBody(Body):
+    """Candidates by name: a kind of policy that learns on the way, {"arm": "a"}, {"uniform": true} or {"live": true}; the first is compared with."""
+
+    candidates: dict[str, dict[str, Any]]
+    baseline: str | None = None
+    estimator: str = "dr"
+    confidence: float = 0.95
+    seed: int = 0
+
+
+class SessionBody(Body):
+    """A key, for a cookie."""
+
+    key: str
+
+
+# -- answers ------------------------------------------------------------------------------------------------------------
+
+
+class DecisionAnswer(Struct):
+    """What was decided, with which probability, by which version."""
+
+    id: str
+    policy: str
+    arm: str
+    propensity: float
+    version: int
+    mode: str
+    deadline: str
+
+
+class RewardAnswer(Struct):
+    """What becomes of a reward."""
+
+    decision: str
+    status: str
+    policy: str | None = None
+    learned_at_version: int | None = None
+
+
+class ProblemAnswer(Struct):
+    """What went wrong (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str | None = None
+    pointer: str | None = None
+    request_id: str | None = None
+
+
+class RowAnswer(Struct):
+    """A row of a batch: its status, and the result or the problem."""
+
+    status: int
+    result: dict[str, Any] | None = None
+    problem: dict[str, Any] | None = None
+
+
+class BatchAnswer(Struct):
+    """As many rows as were sent, in their order."""
+
+    rows: list[RowAnswer]
