@@ -10,7 +10,8 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from . import administering, deciding
+from . import administering, deciding, evaluations, operating, reading, signing, taking
+from . import openapi as describing
 from .calls import Call, Endpoint, _send, failed
 from .logs import log_fault
 from .problem import Problem
@@ -27,7 +28,9 @@ SAFE = [
 
 def endpoints() -> list[Endpoint]:
     """All of the API's."""
-    return [*deciding.ENDPOINTS, *administering.ENDPOINTS]
+    parts = (deciding, administering, reading, taking, evaluations, operating)
+    found = [each for part in parts for each in part.ENDPOINTS]  # type: ignore[attr-defined]
+    return [*found, *describing.make(found)]
 
 
 class App:
@@ -102,7 +105,8 @@ def _rest(service: Service) -> Any:
         paths.setdefault(each.path, {})[each.method] = each
     routes: list[Any] = [_route(service, path, some) for path, some in paths.items()]
     if importlib.util.find_spec("hsb.serve.page") is not None:
-        routes += importlib.import_module("hsb.serve.page").routes(service)
+        routes += signing.guarded(service, importlib.import_module("hsb.serve.page").routes(service))
+    routes += signing.routes(service)
 
     async def wrong(scope: Any, receive: Any, send: Any, error: Problem) -> None:
         call = Call(service, scope, {})

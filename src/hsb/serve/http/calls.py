@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 JSON = b"application/json"
 PROBLEM = b"application/problem+json"
 TYPES = ("application/json", "application/x-www-form-urlencoded", "")  # the second is what curl -d says
+READ_FORM = ("application/json",)
 encode = msgspec.json.Encoder().encode
 _START = secrets.token_hex(4)
 _count = itertools.count(1)

@@ -1,14 +1,13 @@
 """Decisions and rewards, one or many: what must be quick."""
 
 import asyncio
-import os
 import time
-from datetime import UTC, datetime
 from typing import Any
 
 from ..core import STATUS, Activate, Answer, Decide, Reward, Void
 from ..store import views
 from .calls import Call, Endpoint, Reply
+from .ids import new_id, when
 from .problem import Problem, of_answer
 from .wire import BatchAnswer, DecideBatch, DecideBody, DecisionAnswer, ProblemAnswer, RewardAnswer, RewardBatch, RewardBody
 
@@ -16,24 +15,6 @@ WRITTEN = {401: ProblemAnswer, 403: ProblemAnswer, 422: ProblemAnswer, 429: Prob
 READ_BODY = {400: ProblemAnswer, 408: ProblemAnswer, 413: ProblemAnswer, 415: ProblemAnswer}
 GOOD = ("created", "stored", "accepted", "learned", "done", "duplicate")
 STEP = 0.01  # seconds between looks for a version
-
-
-def new_id() -> str:
-    """A UUID of version 7: the time, then 74 random bits."""
-    word = (time.time_ns() // 1_000_000 << 80) | int.from_bytes(os.urandom(10), "big")
-    word = (word & ~(0xF << 76 | 0x3 << 62)) | 0x7 << 76 | 0x2 << 62
-    text = f"{word:032x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
-
-
-def when(micros: int | float | None) -> str | None:
-    """A time as RFC 3339 has it."""
-    if micros is None:
-        return None
-    try:
-        return datetime.fromtimestamp(micros / 1e6, UTC).isoformat().replace("+00:00", "Z")
-    except (OverflowError, ValueError, OSError):
-        return None
 
 
 def _leaves(context: Any, most: int) -> int:

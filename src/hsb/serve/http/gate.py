@@ -1,13 +1,17 @@
 """Who asks, and whether they may: keys, cookies, where a request comes from."""
 
+from __future__ import annotations
+
 import time
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .keys import ANYONE, Key
 from .problem import Problem
-from .service import Service
 from .sessions import COOKIE
+
+if TYPE_CHECKING:
+    from .service import Service
 
 LOOPBACK = ("127.", "::1", "localhost", "[::1]")
 READING = ("GET", "HEAD", "OPTIONS")

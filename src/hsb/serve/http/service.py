@@ -22,6 +22,7 @@ from .keys import Keys
 from .logs import log
 from .metrics import Metrics
 from .problem import Problem
+from .queueing import Evaluations
 from .sessions import Sessions
 from .settings import Settings
 from .troubles import Troubles
@@ -71,6 +72,9 @@ class Service:
         self.timer: asyncio.TimerHandle | None = None
         self.tasks: set[asyncio.Task[Any]] = set()
         self.flown = 0.0
+        self.costly = asyncio.Semaphore(1)  # rules, exports, decisions made again
+        self.explained: dict[int, Any] = {}
+        self.evaluations = Evaluations(self)
 
     # -- its life -------------------------------------------------------------------------------------------------------
 

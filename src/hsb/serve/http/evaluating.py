@@ -1,0 +1,97 @@
+"""An evaluation, in a process of its own: `python -m hsb.serve.http.evaluating` reads a job from stdin and writes the result to stdout."""
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ...errors import FileError, InputError, quoted
+from ..core.kinds import make_policy
+from ..core.recovery import revive
+from ..exporting import lessons_written
+from ..store.sqlite import SqliteReader
+
+MEMORY = 8 << 30  # bytes of address space
+FORMS = '{"kind": "HSB", ...}, {"arm": "a"}, {"uniform": true} or {"live": true}'
+
+
+def main() -> int:
+    """Run one job; exit status 0 whatever it finds."""
+    job = json.load(sys.stdin)
+    _bound()
+    out = sys.stdout
+    sys.stdout = sys.stderr
+    try:
+        found = {"result": evaluate(job["db"], job["policy"], job["asked"])}
+    except (InputError, FileError) as error:
+        found = {"error": str(error)}
+    except MemoryError:
+        found = {"error": "It takes more memory than an evaluation may have here."}
+    json.dump(found, out)
+    out.flush()
+    return 0
+
+
+def evaluate(db: str, name: str, asked: dict[str, Any]) -> dict[str, Any]:
+    """What `hsb.evaluate.compare_off_policy` says of candidates on a policy's lessons."""
+    from ... import logs
+    from ...evaluate import compare_off_policy
+
+    reader = SqliteReader(db)
+    try:
+        row = next((each for each in reader.policies() if each.name == name), None)
+        if row is None:
+            raise InputError(f"There is no policy {quoted(name)}.")
+        served = revive(row, reader.snapshots(row.id), lambda after: reader.entries(row.id, after)).served
+        with tempfile.TemporaryDirectory(prefix="hsb-evaluation-") as folder:
+            path = Path(folder) / "log.dsjson"
+            count, names, texts = lessons_written(reader, row, path)
+            if not count:
+                raise InputError("There is no lesson yet, so there is nothing to evaluate on.")
+            log = logs.open(path, "dsjson", context=names, categories=texts) if names else logs.open(path, "dsjson")
+            rules = served.rules
+            span = {} if rules.low is None or rules.high is None else {"reward_range": (rules.low, rules.high)}
+            options = {name: asked[name] for name in ("baseline", "estimator", "confidence", "seed")}
+            found = compare_off_policy(candidates(served, asked["candidates"]), log, **span, **options)
+    finally:
+        reader.close()
+    each = {name: it.to_dict() for name, it in found.items()}
+    about = {"lessons": count, "baseline": found.baseline, "estimator": found.estimator, "confidence": found.confidence}
+    return about | {"logged": found.logged, "candidates": each, "warnings": list(found.warnings), "table": str(found)}
+
+
+def candidates(served: Any, asked: dict[str, Any]) -> dict[str, Any]:
+    """Candidates as `compare_off_policy` has them."""
+    from ...evaluate import Learning
+
+    if not 1 <= len(asked) <= 20:
+        raise InputError(f"candidates must be 1 to 20, by name; given {len(asked)}.")
+    found: dict[str, Any] = {}
+    for name, given in asked.items():
+        if set(given) == {"arm"} and given["arm"] in served.arms:
+            found[name] = given["arm"]
+        elif given == {"uniform": True}:
+            found[name] = None
+        elif given == {"live": True}:
+            found[name] = served.live.policy
+        elif "kind" in given:
+            found[name] = Learning(make_policy(given, list(served.arms), served.arm_features))
+        else:
+            raise InputError(f"candidates.{name} must be like {FORMS}; given {quoted(given)}.")
+    return found
+
+
+def _bound() -> None:
+    os.nice(5) if hasattr(os, "nice") else None
+    try:
+        import resource
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard), hard))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

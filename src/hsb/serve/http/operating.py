@@ -1,0 +1,132 @@
+"""Keys, limits, health, metrics, sessions, what admins did."""
+
+import shutil
+import sqlite3
+from typing import Any
+
+from ... import __version__
+from ..store import views
+from ..store.schema import REPAIRED
+from .administering import note
+from .calls import READ_FORM, Call, Endpoint, Reply, retry_after
+from .deciding import READ_BODY, WRITTEN
+from .gate import cookie_of, enter, is_local
+from .ids import when
+from .keys import Key, fresh
+from .problem import Problem
+from .reading import READ, whole
+from .sessions import cookie_header
+from .wire import KeyBody, ProblemAnswer, SessionBody
+
+PLENTY = 64 << 20  # bytes of the disk under which the service says that it is not ready
+
+
+async def make_key(call: Call) -> Reply:
+    """Make a key. It is shown once, here."""
+    text, given = fresh(), call.service.keys.checked(call.body)
+    key = await call.service.write(lambda store: call.service.keys.add(store, text, *given))
+    note(call, "MakeKey", None, {"id": key.id, "name": key.name, "scopes": sorted(key.scopes)})
+    return Reply(201, shown(key) | {"key": text}, headers=[(b"location", f"/v1/keys/{key.id}".encode())])
+
+
+async def keys(call: Call) -> Reply:
+    """All keys, without themselves."""
+    found = sorted(call.service.keys.by_hash.values(), key=lambda key: key.id or 0)
+    return Reply(200, {"keys": [shown(key) for key in found]})
+
+
+async def end_key(call: Call) -> Reply:
+    """End a key: it is not valid any more."""
+    found = next((key for key in call.service.keys.by_hash.values() if str(key.id) == call.params["id"]), None)
+    if found is None:
+        raise Problem(404, "not-found", f"There is no key {call.params['id'][:100]!r}.")
+    others = [key for key in call.service.keys.by_hash.values() if "admin" in key.scopes and not key.ended and key is not found]
+    if "admin" in found.scopes and not others:
+        raise Problem(409, "last-key", "This is the last key of an admin. Make another one first.")
+    if not found.ended:
+        key: Key = found
+        await call.service.write(lambda store: call.service.keys.end(store, key))
+        note(call, "EndKey", None, {"id": found.id, "name": found.name})
+    return Reply(204)
+
+
+def shown(key: Key) -> dict[str, Any]:
+    """A key as the API has it."""
+    return key.shown() | {name: when(getattr(key, "at" if name == "created" else name)) for name in ("expires", "created", "used", "ended")}
+
+
+async def limits(call: Call) -> Reply:
+    """All limits."""
+    return Reply(200, call.service.settings.shown())
+
+
+async def deeds(call: Call) -> Reply:
+    """What admins did, the newest first."""
+    rows = await call.service.read(views.deeds, call.query.get("policy"), whole(call, "limit", 100, 1, 1000))
+    names = {key.id: key.name for key in call.service.keys.by_hash.values()}
+    found = [
+        {"at": when(at), "key": key, "by": names.get(key), "what": what, "policy": policy, "detail": detail}
+        for at, key, what, policy, detail in rows
+    ]
+    return Reply(200, {"deeds": found})
+
+
+async def healthz(call: Call) -> Reply:
+    """Is the process alive?"""
+    return Reply(200, {"status": "ok", "version": __version__})
+
+
+async def readyz(call: Call) -> Reply:
+    """Can it decide and write?"""
+    service, core = call.service, call.service.core
+    free = shutil.disk_usage(service.path.parent).free
+    checks = {
+        "journal": not core.stopped,
+        "running": not service.stopping,
+        "queue": len(core.waiting) < core.limits.waiting,
+        "disk": free > PLENTY,
+    }
+    more = {"clock_held": core.clock.held, "sqlite": sqlite3.sqlite_version, "sqlite_repaired": sqlite3.sqlite_version_info >= REPAIRED}
+    ready = all(checks.values())
+    body = {"status": "ready" if ready else "not ready", "checks": checks, "disk_free": free} | more
+    return Reply(200 if ready else 503, body, headers=[] if ready else retry_after(1.0))
+
+
+async def metrics(call: Call) -> Reply:
+    """For Prometheus: from this machine, or with a key that may read."""
+    if not is_local(call.scope):
+        enter(call.service, call.scope, call.headers, "read", None)
+    return Reply(200, call.service.metrics.text(), type=b"text/plain; version=0.0.4; charset=utf-8")
+
+
+async def log_in(call: Call) -> Reply:
+    """A cookie for a browser, in return for a key."""
+    key = call.service.keys.find(call.body.key)
+    if key is None:
+        raise Problem(401, "key", "This key is not known here, or ended, or expired.", headers=[(b"www-authenticate", b"Bearer")])
+    cookie = cookie_header(call.service.sessions.open(key), secure=call.scope.get("scheme") == "https")
+    return Reply(204, headers=[(b"set-cookie", cookie.encode())])
+
+
+async def log_out(call: Call) -> Reply:
+    """Forget the cookie."""
+    cookie = cookie_of(call.headers)
+    if cookie is not None:
+        call.service.sessions.close(cookie)
+    return Reply(204, headers=[(b"set-cookie", cookie_header("", secure=False, seconds=0).encode())])
+
+
+ENDPOINTS = (
+    Endpoint("POST", "/v1/keys", "admin", make_key, body=KeyBody, answers={201: dict, **READ_BODY, **WRITTEN}, tag="keys"),
+    Endpoint("GET", "/v1/keys", "admin", keys, answers={200: dict, **READ}, tag="keys"),
+    Endpoint("DELETE", "/v1/keys/{id}", "admin", end_key, answers={204: None, 404: ProblemAnswer, 409: ProblemAnswer, **WRITTEN}, tag="keys"),
+    Endpoint("GET", "/v1/limits", "read", limits, answers={200: dict, **READ}, tag="service"),
+    Endpoint(
+        "GET", "/v1/deeds", "admin", deeds, answers={200: dict, **READ}, query={"policy": "only of this one", "limit": "how many"}, tag="service"
+    ),
+    Endpoint("GET", "/healthz", None, healthz, answers={200: dict}, tag="service"),
+    Endpoint("GET", "/readyz", None, readyz, answers={200: dict, 503: dict}, tag="service"),
+    Endpoint("GET", "/metrics", None, metrics, answers={200: "text/plain", 401: ProblemAnswer, 403: ProblemAnswer, 429: ProblemAnswer}, tag="service"),
+    Endpoint("POST", "/v1/session", None, log_in, body=SessionBody, types=READ_FORM, answers={204: None, 401: ProblemAnswer, 422: ProblemAnswer, **READ_BODY}, tag="service"),
+    Endpoint("DELETE", "/v1/session", None, log_out, answers={204: None}, tag="service"),
+)  # fmt: skip
