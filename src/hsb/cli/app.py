@@ -25,6 +25,7 @@ from .compare_commands import evaluate
 from .journal_commands import journal
 from .log_commands import convert, explain, replay, train
 from .options import flat
+from .serve_command import serve
 from .translate import in_options
 from .warmup import warmup
 
@@ -125,6 +126,7 @@ def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, ru
 
 app.command()(bounds)
 app.command()(warmup)
+app.command()(serve)
 app.add_typer(journal)
 for command in (replay, train, evaluate, explain, convert):
     app.command()(flat(command))

@@ -43,22 +43,22 @@ def export(journal: Reader, policy: str, to: str | os.PathLike[str], format: str
     if not path.parent.is_dir():
         raise InputError(f"There is no folder {path.parent} for {path.name}. Make it first.")
     if format == "dsjson":
-        return Exported(lessons_written(journal, found[0], path)[0], 0)
+        return Exported(_write(journal, found[0], path)[0], 0)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         between = Path(folder) / "log.dsjson"
-        rows, names, texts = lessons_written(journal, found[0], between)
+        rows, names, texts = _write(journal, found[0], between)
         if not rows or not names:
             raise InputError(f"{policy} has no lesson whose context has features, so there is nothing for Parquet. Use dsjson.")
         done = convert(between, path, "dsjson", to="parquet", context=names, categories=texts)
     return Exported(done.rows, rows - done.rows)
 
 
-def lessons_written(journal: Reader, policy: PolicyRow, path: Path) -> tuple[int, list[str], list[str]]:
+def _write(journal: Reader, policy: PolicyRow, path: Path) -> tuple[int, list[str], list[str]]:
     """Write dsjson; how many rows, and the names of features, and those that were text."""
     rows, names = 0, dict[str, bool]()
     with replacing(path) as file:
         for row, decision, arms in lessons(journal, policy):
-            context = _named(json.loads(decision.context))
+            context = named_context(json.loads(decision.context))
             for name, value in flat({"GUser": context}).items():
                 names[name] = names.get(name, False) or isinstance(value, str)
             file.write((json.dumps(_event(row, decision, arms, context)) + "\n").encode())
@@ -97,7 +97,7 @@ def _event(row: StreamRow, decision: DecisionRow, arms: list[str], context: dict
     }
 
 
-def _named(context: Any) -> dict[str, Any]:
+def named_context(context: Any) -> dict[str, Any]:
     """A context with names: rows and numbers by their places."""
     if isinstance(context, dict):
         return context

@@ -28,6 +28,8 @@ from .deciding import GOOD, READ_BODY, WRITTEN
 from .problem import Problem, of_answer
 from .wire import ArmBody, CandidateBody, ChangeBody, PolicyBody, ProblemAnswer
 
+DEMO = "demo-shop"
+P = "/v1/policies/{policy}"
 CHANGED = {**dict.fromkeys((404, 410, 412), ProblemAnswer), **WRITTEN}
 FILES = ("application/octet-stream", "application/x-www-form-urlencoded", "")
 
@@ -226,8 +228,6 @@ def about(call: Call, policy: Served) -> dict[str, Any]:
     }
 
 
-DEMO = "demo-shop"
-P = "/v1/policies/{policy}"
 ENDPOINTS = (
     Endpoint("POST", "/v1/policies", "admin", create, body=PolicyBody, answers={201: dict, 409: ProblemAnswer, **READ_BODY, **WRITTEN}),
     Endpoint("PATCH", P, "admin", change, body=ChangeBody, answers={200: dict, **CHANGED, **READ_BODY}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Callable
 from typing import Any
 
 from starlette.applications import Starlette
@@ -36,8 +37,8 @@ def endpoints() -> list[Endpoint]:
 class App:
     """An ASGI application for a service."""
 
-    def __init__(self, service: Service) -> None:
-        self.service = service
+    def __init__(self, service: Service, beside: tuple[Callable[[Service], Any], ...] = ()) -> None:
+        self.service, self.beside = service, beside
         self.rest = _rest(service)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -59,6 +60,8 @@ class App:
             if message["type"] == "lifespan.startup":
                 try:
                     await self.service.begin()
+                    for work in self.beside:
+                        self.service.spawn(work(self.service))
                 except Exception as error:
                     log_fault(error)
                     await send({"type": "lifespan.startup.failed", "message": str(error)})
@@ -153,6 +156,6 @@ def _problem(scope: Any, error: Exception) -> Problem:
     return Problem(500, "fault", "A fault of the service; its log has more.")
 
 
-def create_app(service: Service) -> App:
-    """The application of a service, the page among its routes where that is installed."""
-    return App(service)
+def create_app(service: Service, *beside: Callable[[Service], Any]) -> App:
+    """The application of a service, the page among its routes where that is installed; coroutines `beside` run while it does."""
+    return App(service, beside)

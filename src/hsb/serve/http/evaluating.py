@@ -3,14 +3,13 @@
 import json
 import os
 import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from ...errors import FileError, InputError, quoted
+from ..core.draw import places_of
 from ..core.kinds import make_policy
 from ..core.recovery import revive
-from ..exporting import lessons_written
+from ..exporting import lessons, named_context
 from ..store.sqlite import SqliteReader
 
 MEMORY = 8 << 30  # bytes of address space
@@ -36,7 +35,6 @@ def main() -> int:
 
 def evaluate(db: str, name: str, asked: dict[str, Any]) -> dict[str, Any]:
     """What `hsb.evaluate.compare_off_policy` says of candidates on a policy's lessons."""
-    from ... import logs
     from ...evaluate import compare_off_policy
 
     reader = SqliteReader(db)
@@ -45,21 +43,43 @@ def evaluate(db: str, name: str, asked: dict[str, Any]) -> dict[str, Any]:
         if row is None:
             raise InputError(f"There is no policy {quoted(name)}.")
         served = revive(row, reader.snapshots(row.id), lambda after: reader.entries(row.id, after)).served
-        with tempfile.TemporaryDirectory(prefix="hsb-evaluation-") as folder:
-            path = Path(folder) / "log.dsjson"
-            count, names, texts = lessons_written(reader, row, path)
-            if not count:
-                raise InputError("There is no lesson yet, so there is nothing to evaluate on.")
-            log = logs.open(path, "dsjson", context=names, categories=texts) if names else logs.open(path, "dsjson")
-            rules = served.rules
-            span = {} if rules.low is None or rules.high is None else {"reward_range": (rules.low, rules.high)}
-            options = {name: asked[name] for name in ("baseline", "estimator", "confidence", "seed")}
-            found = compare_off_policy(candidates(served, asked["candidates"]), log, **span, **options)
+        log, count = lessons_table(reader, row)
     finally:
         reader.close()
+    rules = served.rules
+    span = {} if rules.low is None or rules.high is None else {"reward_range": (rules.low, rules.high)}
+    options = {name: asked[name] for name in ("baseline", "estimator", "confidence", "seed")}
+    found = compare_off_policy(candidates(served, asked["candidates"]), log, **span, **options)
     each = {name: it.to_dict() for name, it in found.items()}
     about = {"lessons": count, "baseline": found.baseline, "estimator": found.estimator, "confidence": found.confidence}
     return about | {"logged": found.logged, "candidates": each, "warnings": list(found.warnings), "table": str(found)}
+
+
+def lessons_table(reader: Any, policy: Any) -> tuple[Any, int]:
+    """A policy's lessons as a log, contexts by name, and how many there are."""
+    from ... import logs
+    from ...logs.dsjson import flat
+
+    columns: dict[str, list[Any]] = {}
+    own: dict[str, list[Any]] = {name: [] for name in ("hsb arm", "hsb propensity", "hsb reward", "hsb available", "hsb at")}
+    count = 0
+    for row, decision, arms in lessons(reader, policy):
+        for name, value in flat(named_context(json.loads(decision.context))).items():
+            columns.setdefault(name, [None] * count).append(value)
+        count += 1
+        for column in columns.values():
+            column += [None] * (count - len(column))
+        offered = [arms[place] for place in places_of(decision.available)]
+        values = (arms[decision.arm], decision.propensity, row.reward, offered, decision.at / 1e6)
+        for column, value in zip(own.values(), values, strict=True):
+            column.append(value)
+    if not count:
+        raise InputError("There is no lesson yet, so there is nothing to evaluate on.")
+    if not columns:
+        columns["nothing"] = [0.0] * count
+    arm, propensity, reward, available, at = own
+    given = {"arm": arm, "propensity": propensity, "reward": reward, "available": available, "timestamp": at}
+    return logs.open(columns | own, context=list(columns), **given), count
 
 
 def candidates(served: Any, asked: dict[str, Any]) -> dict[str, Any]:

@@ -66,11 +66,11 @@ def _turned_away() -> bytes:
     return head.encode() + f"content-length: {len(body)}\r\n\r\n".encode() + body
 
 
-def make_server(service: Service, *, host: str = "127.0.0.1", port: int = 8765, loop: str = "auto") -> uvicorn.Server:
+def make_server(service: Service, *beside: Any, host: str = "127.0.0.1", port: int = 8765, loop: str = "auto") -> uvicorn.Server:
     """A server that is not running yet: `server.run()`, or `await server.serve()`."""
     settings = service.settings
     config = uvicorn.Config(
-        create_app(service),
+        create_app(service, *beside),
         host=host,
         port=port,
         http=protocol(settings),

@@ -1,0 +1,70 @@
+"""`hsb serve`: from options to a running process."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from ... import __version__
+from ...errors import InputError
+from .logs import log
+from .server import bound, log_as_lines, make_server
+from .service import Service
+from .settings import Settings
+
+LOCAL = ("127.0.0.1", "::1", "localhost")
+
+
+def serve(
+    db: Path | None, *, host: str, port: int, demo: bool, auth: bool, public: bool, settings: Settings | None = None
+) -> int:
+    """Serve until told to stop; the exit status."""
+    began = time.monotonic()
+    if not auth and host not in LOCAL and not public:
+        raise InputError(f"--no-auth on {host} lets everyone in who reaches this machine. Say --public too if that is meant.")
+    path = db or Path("hsb-demo.db" if demo else "hsb.db")
+    settings = (settings or Settings())._replace(auth=auth, demo=demo)
+    listening = bound(host, port)
+    log_as_lines()
+    beside: list[Any] = []
+    if demo:
+        from .demo import fill, keep_busy
+
+        fill(path)
+        beside.append(keep_busy)
+    service = Service(path, settings, admin_key=os.environ.get("HSB_ADMIN_KEY") or None)
+    warm()
+    server = make_server(service, *beside, host=host, port=port)
+    for name in ("SIGTERM", "SIGINT"):
+        signal.signal(getattr(signal, name), lambda *_: None)  # uvicorn handles them, and raises them again when it is done
+    where = f"http://{'[' + host + ']' if ':' in host else host}:{listening.getsockname()[1]}"
+    _greet(service, where)
+    log("start", version=__version__, url=where, db=str(path), policies=len(service.core.policies), seconds=round(time.monotonic() - began, 2))
+    server.run(sockets=[listening])
+    log("end")
+    return 0
+
+
+def warm() -> None:
+    """Load compiled code, or compile it, before the first request waits for it."""
+    from ...policies import HSB
+
+    policy: Any = HSB(arms=["a", "b"], seed=0)
+    for k in range(2):
+        made = policy.propose({"x": 0.5 * k, "kind": str(k)}, u=0.5)
+        policy.learn_proposed(made, reward=1.0)
+
+
+def _greet(service: Service, where: str) -> None:
+    lines = [f"hsb serve {__version__}: {where} (API: {where}/docs), journal {service.path}"]
+    if service.keys.printed:
+        lines.append(f"Admin key, shown this once: {service.keys.printed}")
+    if not service.settings.auth:
+        lines.append("No keys are asked for: whoever reaches this address is an admin.")
+    if service.settings.demo:
+        lines.append("Demo: the shop and its visitors are synthetic.")
+    print("\n".join(lines), file=sys.stdout, flush=True)
+
+

@@ -1,0 +1,77 @@
+"""A synthetic shop, so that the page can be seen alive: a week of past, and visitors who come now. Every id begins with demo-."""
+
+import asyncio
+import heapq
+import itertools
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+from ...problems import Banners
+from ..core import Create, Decide, Now, Reward, Tick
+from ..local import Local, clock
+from .administering import DEMO as NAME
+from .service import Service
+
+BANNERS = ["a sale", "the app", "a film tonight", "the card", "summer"]
+SPEC = {"name": NAME, "arms": BANNERS, "floor": 0.02, "feedback": {"wait": 60, "default_reward": 0}}
+DAYS, VISITS, PART = 7, 4000, 50
+PAUSE = 0.1  # seconds between visitors
+SECOND = 1_000_000
+
+
+def visitors(count: int, seed: int) -> list[tuple[dict[str, Any], Any]]:
+    """Contexts, and for each the chance that each banner is clicked."""
+    contexts, _, expected = Banners().sample(count, seed=seed)
+    names = contexts.dtype.names
+    found = []
+    for row, losses in zip(contexts, expected, strict=True):
+        pairs = zip(names, row.item(), strict=True)
+        found.append(({k: v for k, v in pairs if not (isinstance(v, float) and math.isnan(v))}, 1.0 - np.asarray(losses)))
+    return found
+
+
+def fill(path: Any) -> int:
+    """Write a week of past into a journal that has none; how many visits."""
+    now, rng = clock(), np.random.default_rng(0)
+    back = DAYS * 86_400 * SECOND
+    local = Local(path, now=Now(now.wall - back, now.mono))
+    if local.core.policies:
+        local.close()
+        return 0
+    local.ask(Create(0, SPEC, os.urandom(32)), Now(now.wall - back, now.mono))
+    step = (back - 120 * SECOND) // (VISITS // PART)
+    came = visitors(VISITS, 1)
+    for k in range(0, VISITS, PART):
+        at = now.wall - back + (k // PART) * step
+        some = [(f"demo-{k + j}", *visit) for j, visit in enumerate(came[k : k + PART])]
+        then = [Now(at + seconds * SECOND, now.mono + at - (now.wall - back) + seconds * SECOND) for seconds in (0, 20, 61)]
+        made = local.ask_all([Decide(j, NAME, name, context) for j, (name, context, _) in enumerate(some)], then[0])
+        clicks = [
+            Reward(j, answer.body["id"], 1.0)
+            for j, (answer, (_, _, chances)) in enumerate(zip(made, some, strict=True))
+            if rng.random() < chances[BANNERS.index(answer.body["arm"])]
+        ]
+        local.ask_all(clicks, then[1])
+        local.ask_all([Tick()], then[2])
+    local.close()
+    return VISITS
+
+
+async def keep_busy(service: Service) -> None:
+    """Let visitors come until the service ends; clicks follow after some seconds."""
+    rng, start = np.random.default_rng(), os.urandom(4).hex()
+    clicks: list[tuple[float, str]] = []
+    loop = asyncio.get_running_loop()
+    for k in itertools.count():
+        if k % 500 == 0:
+            came = iter(visitors(500, int(rng.integers(1 << 31))))
+        context, chances = next(came)
+        answer = await service.ask(Decide, NAME, f"demo-{start}-{k}", context)
+        if answer.status == "created" and rng.random() < chances[BANNERS.index(answer.body["arm"])]:
+            heapq.heappush(clicks, (loop.time() + float(rng.exponential(8.0)), answer.body["id"]))
+        while clicks and clicks[0][0] <= loop.time():
+            await service.ask(Reward, heapq.heappop(clicks)[1], 1.0)
+        await asyncio.sleep(PAUSE * float(rng.exponential()))
