@@ -45,6 +45,7 @@ from .structures import (
 if TYPE_CHECKING:
     from . import adapters, evaluate, problems
     from .classifier import HSBClassifier as HSBClassifier
+    from .remote import Remote as Remote
 
 __version__ = "0.1.0"
 
@@ -67,7 +68,7 @@ __all__ += ["HSB", "BestFixed", "Certificate", "CsbFtpl", "EpochGreedy", "Exp3",
 __all__ += ["MixtureOfMappings", "Policy", "SExp3", "TreeThompson", "Uniform"]
 __all__ += ["ArbitrarySplits", "BinaryTree", "Box", "Cells", "GroupedLexicographic", "Hierarchy", "KaryTree"]
 __all__ += ["Lexicographic", "OneOf", "PositionSplits", "Structure"]
-__all__ += ["adapters", "data", "ecoc", "encode", "evaluate", "logs", "problems", "structures", "theory"]
+__all__ += ["Remote", "adapters", "data", "ecoc", "encode", "evaluate", "logs", "problems", "structures", "theory"]
 
 _LAZY = {"adapters", "evaluate", "problems"}  # imported when they are asked for
 
@@ -75,6 +76,10 @@ _LAZY = {"adapters", "evaluate", "problems"}  # imported when they are asked for
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return import_module(f".{name}", __name__)
+    if name == "Remote":
+        from .remote import Remote
+
+        return Remote
     if name == "HSBClassifier":  # needs scikit-learn, which the rest does not; not in __all__, so that import * does without
         try:
             from .classifier import HSBClassifier

@@ -44,7 +44,14 @@ def served(call: Call) -> Served:
 
 def etag(policy: Served) -> str:
     """Of what admins change: the same while they change nothing."""
-    state = [policy.settings.plain(), policy.arms, sorted(policy.removed), sorted(policy.candidates), policy.live.id, policy.archived]
+    state = [
+        policy.settings.plain(),
+        policy.arms,
+        sorted(policy.removed),
+        sorted(policy.candidates),
+        policy.live.id,
+        policy.archived,
+    ]
     return '"' + hashlib.blake2b(json.dumps(state).encode(), digest_size=8).hexdigest() + '"'
 
 
@@ -128,7 +135,9 @@ async def add_candidate(call: Call) -> Reply:
     if name in policy.candidates:
         raise Problem(409, "conflict", f"There is a candidate {name[:100]!r} already.")
     await done(call, AddCandidate, policy.name, name, call.body.policy, detail=plain(call.body))
-    return Reply(201, candidate(policy, name), headers=[(b"location", f"/v1/policies/{policy.name}/candidates/{name}".encode())])
+    return Reply(
+        201, candidate(policy, name), headers=[(b"location", f"/v1/policies/{policy.name}/candidates/{name}".encode())]
+    )
 
 
 async def candidates(call: Call) -> Reply:
@@ -229,26 +238,55 @@ def about(call: Call, policy: Served) -> dict[str, Any]:
 
 
 ENDPOINTS = (
-    Endpoint("POST", "/v1/policies", "admin", create, body=PolicyBody, answers={201: dict, 409: ProblemAnswer, **READ_BODY, **WRITTEN}),
+    Endpoint(
+        "POST",
+        "/v1/policies",
+        "admin",
+        create,
+        body=PolicyBody,
+        answers={201: dict, 409: ProblemAnswer, **READ_BODY, **WRITTEN},
+    ),
     Endpoint("PATCH", P, "admin", change, body=ChangeBody, answers={200: dict, **CHANGED, **READ_BODY}),
     Endpoint("DELETE", P, "admin", archive, answers={204: None, **CHANGED}),
     Endpoint(
-        "PUT", P + "/arms/{arm:path}", "admin", add_arm, body=ArmBody, optional=True, answers={201: dict, 200: dict, **CHANGED, **READ_BODY},
+        "PUT",
+        P + "/arms/{arm:path}",
+        "admin",
+        add_arm,
+        body=ArmBody,
+        optional=True,
+        answers={201: dict, 200: dict, **CHANGED, **READ_BODY},
         tag="arms",
     ),
-    Endpoint("DELETE", P + "/arms/{arm:path}", "admin", remove_arm, answers={204: None, 409: ProblemAnswer, **CHANGED}, tag="arms"),
+    Endpoint(
+        "DELETE", P + "/arms/{arm:path}", "admin", remove_arm, answers={204: None, 409: ProblemAnswer, **CHANGED}, tag="arms"
+    ),
     Endpoint("GET", P + "/candidates", "read", candidates, answers={200: dict}, tag="candidates"),
     Endpoint(
-        "POST", P + "/candidates", "admin", add_candidate, body=CandidateBody, tag="candidates",
+        "POST",
+        P + "/candidates",
+        "admin",
+        add_candidate,
+        body=CandidateBody,
+        tag="candidates",
         answers={201: dict, 409: ProblemAnswer, **CHANGED, **READ_BODY},
     ),
     Endpoint("GET", P + "/candidates/{candidate}", "read", one_candidate, answers={200: dict}, tag="candidates"),
-    Endpoint("DELETE", P + "/candidates/{candidate}", "admin", drop_candidate, answers={204: None, **CHANGED}, tag="candidates"),
+    Endpoint(
+        "DELETE", P + "/candidates/{candidate}", "admin", drop_candidate, answers={204: None, **CHANGED}, tag="candidates"
+    ),
     Endpoint("POST", P + "/candidates/{candidate}/promote", "admin", promote, answers={200: dict, **CHANGED}, tag="candidates"),
     Endpoint("POST", P + "/snapshots", "admin", take_snapshot, answers={201: dict, **CHANGED}, tag="snapshots"),
     Endpoint(
-        "PUT", P + "/state", "admin", put_state, body=bytes, large="file_body", types=FILES, answers={200: dict, **CHANGED, **READ_BODY},
+        "PUT",
+        P + "/state",
+        "admin",
+        put_state,
+        body=bytes,
+        large="file_body",
+        types=FILES,
+        answers={200: dict, **CHANGED, **READ_BODY},
         tag="snapshots",
     ),
     Endpoint("POST", "/v1/clock/confirm", "admin", confirm_clock, answers={200: dict}, tag="service"),
-)  # fmt: skip
+)

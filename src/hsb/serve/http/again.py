@@ -26,7 +26,9 @@ def made_again(path: str, name: str, row: DecisionRow, seconds: float) -> dict[s
                 if state.version == row.version:
                     break
                 if time.monotonic() > until:
-                    raise Problem(503, "too-much", "It is too far from the last snapshot before it. Use hsb journal check.", retry=60.0)
+                    raise Problem(
+                        503, "too-much", "It is too far from the last snapshot before it. Use hsb journal check.", retry=60.0
+                    )
     finally:
         reader.close()
     offered = [state.arms[place] for place in places_of(row.available)]

@@ -96,7 +96,14 @@ class Endpoint:
         tag: str = "policies",
     ) -> None:
         self.method, self.path, self.need, self.handler, self.answers = method, path, need, handler, answers
-        self.wanted, self.optional, self.large, self.query, self.types, self.tag = body, optional, large, query or {}, types, tag
+        self.wanted, self.optional, self.large, self.query, self.types, self.tag = (
+            body,
+            optional,
+            large,
+            query or {},
+            types,
+            tag,
+        )
         self.name = f"{method} {path}"
         self.decoder = msgspec.json.Decoder(body) if body not in (None, bytes) else None
         self.fields: tuple[str, ...] = getattr(body, "__struct_fields__", ())
@@ -183,7 +190,9 @@ async def read_body(receive: Any, headers: Headers, most: int, seconds: float) -
     """All of a body, if it is not too large and comes soon enough."""
     said = headers.all.get(b"content-length")
     if said is not None and said.isdigit() and int(said) > most:
-        raise Problem(413, "body", f"The body has {int(said):,} bytes, and {most:,} is the most.", headers=[(b"connection", b"close")])
+        raise Problem(
+            413, "body", f"The body has {int(said):,} bytes, and {most:,} is the most.", headers=[(b"connection", b"close")]
+        )
     message = await receive() if said is not None and int(said or b"0") == 0 else None
     if message is not None:
         return message.get("body", b"")  # type: ignore[no-any-return]
@@ -202,7 +211,9 @@ async def read_body(receive: Any, headers: Headers, most: int, seconds: float) -
                 parts.append(part)
                 more = message.get("more_body", False)
     except TimeoutError:
-        raise Problem(408, "slow", f"The body was not there after {seconds:g} s.", headers=[(b"connection", b"close")]) from None
+        raise Problem(
+            408, "slow", f"The body was not there after {seconds:g} s.", headers=[(b"connection", b"close")]
+        ) from None
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 

@@ -41,7 +41,14 @@ def serve(
         signal.signal(getattr(signal, name), lambda *_: None)  # uvicorn handles them, and raises them again when it is done
     where = f"http://{'[' + host + ']' if ':' in host else host}:{listening.getsockname()[1]}"
     _greet(service, where)
-    log("start", version=__version__, url=where, db=str(path), policies=len(service.core.policies), seconds=round(time.monotonic() - began, 2))
+    log(
+        "start",
+        version=__version__,
+        url=where,
+        db=str(path),
+        policies=len(service.core.policies),
+        seconds=round(time.monotonic() - began, 2),
+    )
     server.run(sockets=[listening])
     log("end")
     return 0
@@ -66,5 +73,3 @@ def _greet(service: Service, where: str) -> None:
     if service.settings.demo:
         lines.append("Demo: the shop and its visitors are synthetic.")
     print("\n".join(lines), file=sys.stdout, flush=True)
-
-

@@ -11,7 +11,14 @@ from .ids import new_id, when
 from .problem import Problem, of_answer
 from .wire import BatchAnswer, DecideBatch, DecideBody, DecisionAnswer, ProblemAnswer, RewardAnswer, RewardBatch, RewardBody
 
-WRITTEN = {401: ProblemAnswer, 403: ProblemAnswer, 422: ProblemAnswer, 429: ProblemAnswer, 503: ProblemAnswer, 507: ProblemAnswer}
+WRITTEN = {
+    401: ProblemAnswer,
+    403: ProblemAnswer,
+    422: ProblemAnswer,
+    429: ProblemAnswer,
+    503: ProblemAnswer,
+    507: ProblemAnswer,
+}
 READ_BODY = {400: ProblemAnswer, 408: ProblemAnswer, 413: ProblemAnswer, 415: ProblemAnswer}
 GOOD = ("created", "stored", "accepted", "learned", "done", "duplicate")
 STEP = 0.01  # seconds between looks for a version
@@ -157,7 +164,13 @@ DECIDE = Endpoint(
     decide,
     body=DecideBody,
     tag="decisions",
-    answers={201: DecisionAnswer, 200: DecisionAnswer, **dict.fromkeys((404, 409, 410, 412), ProblemAnswer), **READ_BODY, **WRITTEN},
+    answers={
+        201: DecisionAnswer,
+        200: DecisionAnswer,
+        **dict.fromkeys((404, 409, 410, 412), ProblemAnswer),
+        **READ_BODY,
+        **WRITTEN,
+    },
 )
 DECIDE_BATCH = Endpoint(
     "POST",

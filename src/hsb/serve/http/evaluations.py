@@ -21,6 +21,7 @@ from .wire import EvaluationBody, ProblemAnswer
 if TYPE_CHECKING:
     from .service import Service
 
+
 def rows(reader: Any, policy: str, name: str | None = None) -> list[Any]:
     """Evaluations of a policy, the newest first."""
     if name is None:
@@ -66,7 +67,9 @@ async def drop(call: Call) -> Reply:
         task.cancel()
         await asyncio.wait([task], timeout=5)
     else:
-        await call.service.write(lambda store: store.connection.execute("DELETE FROM evaluation WHERE id = ?", (found["id"],)) and None)
+        await call.service.write(
+            lambda store: store.connection.execute("DELETE FROM evaluation WHERE id = ?", (found["id"],)) and None
+        )
     return Reply(204)
 
 
@@ -82,5 +85,7 @@ ENDPOINTS = (
     Endpoint("POST", P + "/evaluations", "evaluate", evaluate, body=EvaluationBody, answers=ASKED, tag="evaluations"),
     Endpoint("GET", P + "/evaluations", "evaluate", evaluations, answers={200: dict, **READ}, tag="evaluations"),
     Endpoint("GET", P + "/evaluations/{evaluation}", "evaluate", evaluation, answers={200: dict, **READ}, tag="evaluations"),
-    Endpoint("DELETE", P + "/evaluations/{evaluation}", "evaluate", drop, answers={204: None, **READ, **WRITTEN}, tag="evaluations"),
+    Endpoint(
+        "DELETE", P + "/evaluations/{evaluation}", "evaluate", drop, answers={204: None, **READ, **WRITTEN}, tag="evaluations"
+    ),
 )

@@ -91,7 +91,10 @@ def _same_site(scope: Any, headers: Headers, *, hosted: bool = False) -> None:
     if scope["method"] in READING:
         return
     origin, site = headers.get(b"origin"), headers.get(b"sec-fetch-site")
-    if (origin is not None and origin.lower().partition("://")[2] != host) or (site or "same-origin") not in ("same-origin", "none"):
+    if (origin is not None and origin.lower().partition("://")[2] != host) or (site or "same-origin") not in (
+        "same-origin",
+        "none",
+    ):
         raise Problem(403, "origin", "A request from another site's page is not carried out.")
     if not hosted and origin is None and site is None:
         raise Problem(403, "origin", "A request with a cookie must say where it comes from (Origin). Programs use a key.")

@@ -46,7 +46,11 @@ def document(endpoints: list[Endpoint]) -> dict[str, Any]:
         paths.setdefault(plain(each.path), {})[each.method.lower()] = _operation(each, known)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "hsb serve", "version": __version__, "description": "Decisions that are on disk before they are answered."},
+        "info": {
+            "title": "hsb serve",
+            "version": __version__,
+            "description": "Decisions that are on disk before they are answered.",
+        },
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}, {"key": []}],
         "paths": paths,
@@ -71,7 +75,10 @@ def _operation(each: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
         "summary": (each.handler.__doc__ or "").strip(),
         "tags": [each.tag],
         "parameters": [_in_path(name) for name in PARAM.findall(each.path)]
-        + [{"name": name, "in": "query", "description": says, "schema": {"type": "string"}} for name, says in each.query.items()],
+        + [
+            {"name": name, "in": "query", "description": says, "schema": {"type": "string"}}
+            for name, says in each.query.items()
+        ],
         "responses": {str(status): _response(status, kind, known) for status, kind in sorted(each.answers.items())},
     }
     if each.need is None:
@@ -81,7 +88,10 @@ def _operation(each: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
     if each.decoder is not None:
         found["requestBody"] = {"required": not each.optional, "content": {"application/json": {"schema": known[each.wanted]}}}
     elif each.wanted is bytes:
-        found["requestBody"] = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+        found["requestBody"] = {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
     return found
 
 
@@ -147,7 +157,9 @@ def _lists(each: Endpoint) -> list[str]:
         rows = "".join(f"<li><code>{name}</code>: {html.escape(says)}</li>" for name, says in each.query.items())
         found.append(f"<p>After the '?':</p><ul>{rows}</ul>")
     if each.fields:
-        found.append(f"<p>Body: {html.escape((each.wanted.__doc__ or '').strip())} Fields: <code>{', '.join(each.fields)}</code>.</p>")
+        found.append(
+            f"<p>Body: {html.escape((each.wanted.__doc__ or '').strip())} Fields: <code>{', '.join(each.fields)}</code>.</p>"
+        )
     answers = "; ".join(f"{status} {WORDS.get(status, '')}" for status in sorted(each.answers))
     found.append(f"<p>Answers: {html.escape(answers)}.</p>")
     return found

@@ -52,7 +52,9 @@ async def end_key(call: Call) -> Reply:
 
 def shown(key: Key) -> dict[str, Any]:
     """A key as the API has it."""
-    return key.shown() | {name: when(getattr(key, "at" if name == "created" else name)) for name in ("expires", "created", "used", "ended")}
+    return key.shown() | {
+        name: when(getattr(key, "at" if name == "created" else name)) for name in ("expires", "created", "used", "ended")
+    }
 
 
 async def limits(call: Call) -> Reply:
@@ -86,7 +88,11 @@ async def readyz(call: Call) -> Reply:
         "queue": len(core.waiting) < core.limits.waiting,
         "disk": free > PLENTY,
     }
-    more = {"clock_held": core.clock.held, "sqlite": sqlite3.sqlite_version, "sqlite_repaired": sqlite3.sqlite_version_info >= REPAIRED}
+    more = {
+        "clock_held": core.clock.held,
+        "sqlite": sqlite3.sqlite_version,
+        "sqlite_repaired": sqlite3.sqlite_version_info >= REPAIRED,
+    }
     ready = all(checks.values())
     body = {"status": "ready" if ready else "not ready", "checks": checks, "disk_free": free} | more
     return Reply(200 if ready else 503, body, headers=[] if ready else retry_after(1.0))
@@ -103,7 +109,9 @@ async def log_in(call: Call) -> Reply:
     """A cookie for a browser, in return for a key."""
     key = call.service.keys.find(call.body.key)
     if key is None:
-        raise Problem(401, "key", "This key is not known here, or ended, or expired.", headers=[(b"www-authenticate", b"Bearer")])
+        raise Problem(
+            401, "key", "This key is not known here, or ended, or expired.", headers=[(b"www-authenticate", b"Bearer")]
+        )
     cookie = cookie_header(call.service.sessions.open(key), secure=call.scope.get("scheme") == "https")
     return Reply(204, headers=[(b"set-cookie", cookie.encode())])
 
@@ -119,14 +127,43 @@ async def log_out(call: Call) -> Reply:
 ENDPOINTS = (
     Endpoint("POST", "/v1/keys", "admin", make_key, body=KeyBody, answers={201: dict, **READ_BODY, **WRITTEN}, tag="keys"),
     Endpoint("GET", "/v1/keys", "admin", keys, answers={200: dict, **READ}, tag="keys"),
-    Endpoint("DELETE", "/v1/keys/{id}", "admin", end_key, answers={204: None, 404: ProblemAnswer, 409: ProblemAnswer, **WRITTEN}, tag="keys"),
+    Endpoint(
+        "DELETE",
+        "/v1/keys/{id}",
+        "admin",
+        end_key,
+        answers={204: None, 404: ProblemAnswer, 409: ProblemAnswer, **WRITTEN},
+        tag="keys",
+    ),
     Endpoint("GET", "/v1/limits", "read", limits, answers={200: dict, **READ}, tag="service"),
     Endpoint(
-        "GET", "/v1/deeds", "admin", deeds, answers={200: dict, **READ}, query={"policy": "only of this one", "limit": "how many"}, tag="service"
+        "GET",
+        "/v1/deeds",
+        "admin",
+        deeds,
+        answers={200: dict, **READ},
+        query={"policy": "only of this one", "limit": "how many"},
+        tag="service",
     ),
     Endpoint("GET", "/healthz", None, healthz, answers={200: dict}, tag="service"),
     Endpoint("GET", "/readyz", None, readyz, answers={200: dict, 503: dict}, tag="service"),
-    Endpoint("GET", "/metrics", None, metrics, answers={200: "text/plain", 401: ProblemAnswer, 403: ProblemAnswer, 429: ProblemAnswer}, tag="service"),
-    Endpoint("POST", "/v1/session", None, log_in, body=SessionBody, types=READ_FORM, answers={204: None, 401: ProblemAnswer, 422: ProblemAnswer, **READ_BODY}, tag="service"),
+    Endpoint(
+        "GET",
+        "/metrics",
+        None,
+        metrics,
+        answers={200: "text/plain", 401: ProblemAnswer, 403: ProblemAnswer, 429: ProblemAnswer},
+        tag="service",
+    ),
+    Endpoint(
+        "POST",
+        "/v1/session",
+        None,
+        log_in,
+        body=SessionBody,
+        types=READ_FORM,
+        answers={204: None, 401: ProblemAnswer, 422: ProblemAnswer, **READ_BODY},
+        tag="service",
+    ),
     Endpoint("DELETE", "/v1/session", None, log_out, answers={204: None}, tag="service"),
-)  # fmt: skip
+)

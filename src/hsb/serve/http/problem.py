@@ -105,7 +105,9 @@ def misfit(error: Exception, fields: tuple[str, ...]) -> Problem:
     unknown = re.match(r"Object contains unknown field `(.*)`", said, re.S)
     if unknown:
         here = f" There are {', '.join(fields)}." if not pointer and fields else ""
-        return Problem(422, "unknown-field", f"There is no field {quoted(unknown[1])} here.{here}", pointer=f"{pointer}/{unknown[1]}")
+        return Problem(
+            422, "unknown-field", f"There is no field {quoted(unknown[1])} here.{here}", pointer=f"{pointer}/{unknown[1]}"
+        )
     missing = re.match(r"Object missing required field `(.*)`", said, re.S)
     if missing:
         return Problem(422, "missing-field", f"The field {quoted(missing[1])} is missing.", pointer=f"{pointer}/{missing[1]}")

@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 import time
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -63,7 +64,9 @@ async def decision(call: Call) -> Reply:
     if read is None or read[0].policy != found.id:
         raise Problem(404, "not-found", f"The policy {found.name} has no decision {call.params['id'][:100]!r}.")
     row, rewards, standing = read
-    body = shown(found, row) | {name: when(value) if name in ("deadline", "closed") else value for name, value in standing.items()}
+    body = shown(found, row) | {
+        name: when(value) if name in ("deadline", "closed") else value for name, value in standing.items()
+    }
     body["rewards"] = [{"id": each.id, "reward": each.value, "late": each.late, "at": when(each.at)} for each in rewards]
     if truth(call, "recompute"):
         body["recomputed"] = await _recomputed(call, found, row)
@@ -119,10 +122,10 @@ async def certificate(call: Call) -> Reply:
     found = served(call)
     horizon = whole(call, "horizon", max(found.lessons, 1), 1, 1 << 53)
     bound = None
-    try:
-        bound = float(found.live.policy.regret_bound(horizon))  # type: ignore[attr-defined]
-    except (InputError, AttributeError, TypeError, NotImplementedError):
-        pass
+    with suppress(
+        InputError, AttributeError, TypeError, NotImplementedError
+    ):  # not every kind has one, or one without a horizon
+        bound = float(found.live.policy.regret_bound(horizon))
     body = {"version": found.version, "certificate": certificate_of(found), "horizon": horizon}
     return Reply(200, body | {"regret_bound": bound if bound is not None and math.isfinite(bound) else None})
 
@@ -140,13 +143,15 @@ def certificate_of(policy: Served) -> dict[str, Any] | None:
 
 
 async def stats(call: Call) -> Reply:
-    """Decisions, lessons and rewards by time and arm: bucket=1h, since= and until= as seconds since 1970 or RFC 3339; the last day by default."""
+    """Decisions, lessons and rewards by time and arm, of the last day if nothing else is said."""
     found, now = served(call), int(time.time())
     bucket = span(call.query.get("bucket", "1h"))
     until = moment(call, "until", now + 1)
     since = moment(call, "since", until - max(86_400, 24 * bucket if bucket < 86_400 else 30 * bucket))
     if since >= until or (until - since) / bucket > BUCKETS:
-        raise Problem(422, "span", f"since must be before until, with at most {BUCKETS:,} buckets between them.", pointer="/since")
+        raise Problem(
+            422, "span", f"since must be before until, with at most {BUCKETS:,} buckets between them.", pointer="/since"
+        )
     micros = (since * 1_000_000, until * 1_000_000, bucket * 1_000_000)
     made, learned = await call.service.read(views.stats, found.id, *micros)
     counts = {name: call.service.core.counts[name] for name in ("late", "duplicates", "expired", "refused")}
@@ -175,7 +180,9 @@ def _buckets(found: Served, made: list[Any], learned: list[Any]) -> list[dict[st
 async def problems(call: Call) -> Reply:
     """Requests that were refused since the start, by reason: how many, the first ten and the last ten."""
     found = call.service.troubles.of(served(call).name)
-    named = [each | {kind: [one | {"at": when(one["at"])} for one in each[kind]] for kind in ("first", "last")} for each in found]
+    named = [
+        each | {kind: [one | {"at": when(one["at"])} for one in each[kind]] for kind in ("first", "last")} for each in found
+    ]
     return Reply(200, {"problems": named})
 
 
@@ -215,7 +222,9 @@ def whole(call: Call, name: str, default: int, low: int, high: int) -> int:
     if text is None:
         return default
     if not (text.isascii() and text.isdigit() and len(text) < 20) or not low <= int(text) <= high:
-        raise Problem(422, "query", f"{name} must be a whole number from {low} to {high}; given {quoted(text)}.", pointer=f"/{name}")
+        raise Problem(
+            422, "query", f"{name} must be a whole number from {low} to {high}; given {quoted(text)}.", pointer=f"/{name}"
+        )
     return int(text)
 
 
@@ -242,7 +251,9 @@ def span(text: str) -> int:
         except InputError:
             found = 0.0
     if not 1 <= found <= 400 * 86_400 or found != int(found):
-        raise Problem(422, "query", f"bucket must be whole seconds, as in 60s, 5m, 1h, 1d; given {quoted(text)}.", pointer="/bucket")
+        raise Problem(
+            422, "query", f"bucket must be whole seconds, as in 60s, 5m, 1h, 1d; given {quoted(text)}.", pointer="/bucket"
+        )
     return int(found)
 
 
@@ -254,11 +265,18 @@ def moment(call: Call, name: str, default: int) -> int:
     if text is None:
         return default
     try:
-        found = int(text) if text.isascii() and text.isdigit() and len(text) < 13 else int(datetime.fromisoformat(text).timestamp())
+        found = (
+            int(text) if text.isascii() and text.isdigit() and len(text) < 13 else int(datetime.fromisoformat(text).timestamp())
+        )
     except (ValueError, OverflowError):
         found = -1
     if not 0 <= found <= 10**11:
-        raise Problem(422, "query", f"{name} must be seconds since 1970, or as in 2026-11-16T16:04:00Z; given {quoted(text)}.", pointer=f"/{name}")
+        raise Problem(
+            422,
+            "query",
+            f"{name} must be seconds since 1970, or as in 2026-11-16T16:04:00Z; given {quoted(text)}.",
+            pointer=f"/{name}",
+        )
     return found
 
 
@@ -295,17 +313,43 @@ LISTED = {"after": "the last one of the page before", "limit": f"how many, at mo
 ENDPOINTS = (
     Endpoint("GET", "/v1/policies", "read", policies, answers={200: dict, **READ}, query=LISTED),
     Endpoint("GET", P, "read", policy, answers={200: dict, **READ}, query={"digest": "true: the digests of all learners too"}),
-    Endpoint("GET", P + "/decisions", "read", decisions, answers={200: dict, **READ}, query=LISTED | {"newest": "true: the newest first"}, tag="decisions"),
-    Endpoint("GET", P + "/decisions/{id}", "read", decision, answers={200: dict, **READ}, query={"recompute": "true: make it again"}, tag="decisions"),
     Endpoint(
-        "GET", P + "/probabilities", "read", probabilities, answers={200: dict, 410: ProblemAnswer, **READ},
+        "GET",
+        P + "/decisions",
+        "read",
+        decisions,
+        answers={200: dict, **READ},
+        query=LISTED | {"newest": "true: the newest first"},
+        tag="decisions",
+    ),
+    Endpoint(
+        "GET",
+        P + "/decisions/{id}",
+        "read",
+        decision,
+        answers={200: dict, **READ},
+        query={"recompute": "true: make it again"},
+        tag="decisions",
+    ),
+    Endpoint(
+        "GET",
+        P + "/probabilities",
+        "read",
+        probabilities,
+        answers={200: dict, 410: ProblemAnswer, **READ},
         query={"context": "as JSON", "available": "arms with commas between them", "baseline": "an arm"},
     ),
     Endpoint("GET", P + "/rules", "read", rules, answers={200: dict, **READ}),
-    Endpoint("GET", P + "/certificate", "read", certificate, answers={200: dict, **READ}, query={"horizon": "rounds of the bound"}),
     Endpoint(
-        "GET", P + "/stats", "read", stats, answers={200: dict, **READ},
+        "GET", P + "/certificate", "read", certificate, answers={200: dict, **READ}, query={"horizon": "rounds of the bound"}
+    ),
+    Endpoint(
+        "GET",
+        P + "/stats",
+        "read",
+        stats,
+        answers={200: dict, **READ},
         query={"bucket": "60s, 5m, 1h, 1d", "since": "a time", "until": "a time"},
     ),
     Endpoint("GET", P + "/problems", "read", problems, answers={200: dict, **READ}),
-)  # fmt: skip
+)

@@ -41,7 +41,11 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
-            if self.waiting is None and (self.cycle is None or self.cycle.response_complete) and not self.timeout_keep_alive_task:
+            if (
+                self.waiting is None
+                and (self.cycle is None or self.cycle.response_complete)
+                and not self.timeout_keep_alive_task
+            ):
                 self._wait()
 
         def on_headers_complete(self) -> None:
@@ -62,11 +66,15 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
 
 def _turned_away() -> bytes:
     body = encode(Problem(503, "connections", "There are too many connections.").body(None, None))
-    head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\nconnection: close\r\n"
+    head = (
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\nconnection: close\r\n"
+    )
     return head.encode() + f"content-length: {len(body)}\r\n\r\n".encode() + body
 
 
-def make_server(service: Service, *beside: Any, host: str = "127.0.0.1", port: int = 8765, loop: str = "auto") -> uvicorn.Server:
+def make_server(
+    service: Service, *beside: Any, host: str = "127.0.0.1", port: int = 8765, loop: str = "auto"
+) -> uvicorn.Server:
     """A server that is not running yet: `server.run()`, or `await server.serve()`."""
     settings = service.settings
     config = uvicorn.Config(

@@ -76,7 +76,9 @@ def routes(service: Service) -> list[Route]:
         return RedirectResponse("/login", 303, headers={"set-cookie": cookie_header("", secure=False, seconds=0)})
 
     async def first(request: Request) -> Response:
-        text = f"hsb serve is here. There is no page installed; <a href='/docs'>the API</a>. {html.escape(str(service.path.name))}"
+        text = (
+            f"hsb serve is here. There is no page installed; <a href='/docs'>the API</a>. {html.escape(str(service.path.name))}"
+        )
         return HTMLResponse(f"<!doctype html><html lang='en'><title>hsb serve</title><p>{text}</p></html>")
 
     found: list[tuple[str, Callable[[Request], Any], list[str]]] = [

@@ -32,13 +32,17 @@ async def journal(call: Call) -> Reply:
     async def lines() -> AsyncIterator[bytes]:
         at, left = after, limit
         while left > 0:
-            rows = await call.service.read(lambda reader: reader.stream(policy.id, at, min(ROWS, left)))
+            rows = await call.service.read(_rows, policy.id, at, min(ROWS, left))
             if not rows:
                 return
             yield b"".join(encode(_line(policy, *row)) + b"\n" for row in rows)
             at, left = rows[-1][0].seq, left - len(rows)
 
     return Reply(200, type=b"application/x-ndjson", stream=lines())
+
+
+def _rows(reader: Any, policy: int, after: int, limit: int) -> Any:
+    return reader.stream(policy, after, limit)
 
 
 def _line(policy: Any, row: Any, decision: Any) -> dict[str, Any]:
@@ -92,7 +96,9 @@ async def snapshots(call: Call) -> Reply:
     policy = served(call)
     rows = await call.service.read(views.snapshot_list, policy.id)
     url = f"/v1/policies/{policy.name}/snapshots"
-    found = [{"seq": seq, "at": when(at), "bytes": size, "learners": n, "file": f"{url}/{seq}.hsb"} for seq, at, size, n in rows]
+    found = [
+        {"seq": seq, "at": when(at), "bytes": size, "learners": n, "file": f"{url}/{seq}.hsb"} for seq, at, size, n in rows
+    ]
     return Reply(200, {"snapshots": found})
 
 
@@ -104,7 +110,11 @@ async def snapshot(call: Call) -> Reply:
     if text.endswith(".hsb") and seq.isascii() and seq.isdigit() and len(seq) < 19:
         found = await call.service.read(views.snapshot_file, policy.id, int(seq))
     if found is None:
-        raise Problem(404, "not-found", f"There is no snapshot {text[:100]!r}. /v1/policies/{policy.name}/snapshots has those that there are.")
+        raise Problem(
+            404,
+            "not-found",
+            f"There is no snapshot {text[:100]!r}. /v1/policies/{policy.name}/snapshots has those that there are.",
+        )
     named = f'attachment; filename="{policy.name}-{seq}.hsb"'.encode()
     headers = [(b"content-disposition", named), (b"x-hsb-digest", found[1].encode())]
     return Reply(200, found[0], type=b"application/octet-stream", headers=headers)
@@ -112,14 +122,30 @@ async def snapshot(call: Call) -> Reply:
 
 ENDPOINTS = (
     Endpoint(
-        "GET", P + "/journal", "read", journal, answers={200: "application/x-ndjson", **READ}, tag="journal",
+        "GET",
+        P + "/journal",
+        "read",
+        journal,
+        answers={200: "application/x-ndjson", **READ},
+        tag="journal",
         query={"after": "a row of the stream", "limit": "how many rows"},
     ),
     Endpoint(
-        "GET", P + "/export", "read", export, answers={200: "application/x-ndjson", **READ}, query={"format": "dsjson or parquet"}, tag="journal"
+        "GET",
+        P + "/export",
+        "read",
+        export,
+        answers={200: "application/x-ndjson", **READ},
+        query={"format": "dsjson or parquet"},
+        tag="journal",
     ),
     Endpoint("GET", P + "/snapshots", "read", snapshots, answers={200: dict, **READ}, tag="snapshots"),
     Endpoint(
-        "GET", P + "/snapshots/{file}", "read", snapshot, answers={200: "application/octet-stream", 404: ProblemAnswer, **READ}, tag="snapshots"
+        "GET",
+        P + "/snapshots/{file}",
+        "read",
+        snapshot,
+        answers={200: "application/octet-stream", 404: ProblemAnswer, **READ},
+        tag="snapshots",
     ),
-)  # fmt: skip
+)

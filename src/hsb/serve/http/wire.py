@@ -55,7 +55,7 @@ class FeedbackBody(Body):
     """How feedback is waited for and learned; `wait` is seconds, or a duration as in 'PT24H'."""
 
     wait: float | str | UnsetType = UNSET
-    default_reward: float | None | UnsetType = UNSET
+    default_reward: float | UnsetType | None = UNSET
     aggregate: str | UnsetType = UNSET
     learn: str | UnsetType = UNSET
 
@@ -69,7 +69,7 @@ class PolicyBody(Body):
     arm_features: dict[str, Any] | UnsetType = UNSET
     feedback: FeedbackBody | UnsetType = UNSET
     floor: Share | UnsetType = UNSET
-    baseline: str | None | UnsetType = UNSET
+    baseline: str | UnsetType | None = UNSET
     ramp: Share | UnsetType = UNSET
 
 
@@ -78,7 +78,7 @@ class ChangeBody(Body):
 
     feedback: FeedbackBody | UnsetType = UNSET
     floor: Share | UnsetType = UNSET
-    baseline: str | None | UnsetType = UNSET
+    baseline: str | UnsetType | None = UNSET
     ramp: Share | UnsetType = UNSET
 
 
@@ -106,7 +106,10 @@ class KeyBody(Body):
 
 
 class EvaluationBody(Body):
-    """Candidates by name: a kind of policy that learns on the way, {"arm": "a"}, {"uniform": true} or {"live": true}; the first is compared with."""
+    """Candidates by name: a kind of policy that learns on the way, {"arm": "a"}, {"uniform": true} or {"live": true}.
+
+    The others are compared with `baseline`, by default the first.
+    """
 
     candidates: dict[str, dict[str, Any]]
     baseline: str | None = None

@@ -24,7 +24,9 @@ def decision(reader: Queries, id: str) -> tuple[DecisionRow, list[RewardRow], Ro
     if not rows:
         return None
     row = DecisionRow(*rows[0])
-    rewards = [_reward_row(each) for each in reader._all(f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision = ?", id)]
+    rewards = [
+        _reward_row(each) for each in reader._all(f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision = ?", id)
+    ]
     return row, sorted(rewards, key=lambda each: (each.at, each.id)), _standing(reader, id)
 
 
@@ -122,4 +124,6 @@ def deeds(reader: Queries, policy: str | None, limit: int) -> list[Any]:
     """(when, key, what, policy, detail) of what admins did, the newest first."""
     if policy is None:
         return reader._all("SELECT at, key, what, policy, detail FROM deed ORDER BY id DESC LIMIT ?", limit)
-    return reader._all("SELECT at, key, what, policy, detail FROM deed WHERE policy = ? ORDER BY id DESC LIMIT ?", policy, limit)
+    return reader._all(
+        "SELECT at, key, what, policy, detail FROM deed WHERE policy = ? ORDER BY id DESC LIMIT ?", policy, limit
+    )

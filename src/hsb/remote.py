@@ -1,0 +1,215 @@
+"""A policy that a service keeps: the same `decide` and `learn`, over HTTP. The standard library is all that it needs."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import threading
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from .arguments import is_number, whole
+from .decision import Decision
+from .errors import InputError, quoted
+from .plain import encode_context
+
+NAME = re.compile(r"[A-Za-z0-9._~-]{1,64}")
+AGAIN = (429, 503, 507)  # answers after which the same request may be sent again
+LONGEST = 5.0  # seconds between two tries
+
+
+class RemoteDecision(Decision):
+    """A decision that a service made. `id` is its name there; `version` says how much the policy had learned.
+
+    >>> RemoteDecision(context=0.2, arm="a", propensity=0.4, id="order-77", version=812).id
+    'order-77'
+    """
+
+    __slots__ = ("version",)
+
+    def __init__(
+        self, *, context: Any, arm: str, propensity: float, id: str, version: int = 0, available: Iterable[str] | None = None
+    ) -> None:
+        super().__init__(context=context, arm=arm, propensity=propensity, available=available)
+        self.id: Any = id
+        self.version = version
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"context": encode_context(self.context), "arm": self.arm, "propensity": self.propensity, "id": self.id}
+
+
+class Remote:
+    """A policy of `hsb serve`: `decide` and `learn` as a policy has them, each on the service's disk when it returns.
+
+    - `url`: of the service, as http://127.0.0.1:8765, with `policy`, or of the policy: http://127.0.0.1:8765/v1/policies/home.
+    - `key`: what the service printed, or made for you.
+    - `timeout`: seconds for one answer. `retries`: how often a request is sent again where none came, or the service says that it is busy.
+      Every request has an id, so that one which is sent twice counts once.
+
+    Threads may share one; they take turns.
+
+    >>> import hsb
+    >>> hsb.Remote("http://127.0.0.1:8765", policy="home", key="hsb_...")
+    Remote('http://127.0.0.1:8765', policy='home')
+    """
+
+    def __init__(
+        self, url: str, *, policy: str | None = None, key: str | None = None, timeout: float = 10.0, retries: int = 4
+    ) -> None:
+        self.scheme, self.host, self.prefix, named = _parts(url)
+        if policy is not None and named is not None and policy != named:
+            raise InputError(f"url is that of the policy {quoted(named)}, and policy is {quoted(policy)}. Give one of them.")
+        self.policy = named if policy is None else policy
+        if not isinstance(self.policy, str) or not NAME.fullmatch(self.policy):
+            raise InputError(f"policy must be the name of a policy of the service, e.g. 'home'; given {quoted(policy)}.")
+        if key is not None and (not isinstance(key, str) or not key.isascii() or not key.isprintable() or not key):
+            raise InputError("key must be a key of the service, text that begins with hsb_, or None.")
+        if not is_number(timeout) or not 0.0 < timeout <= 86_400.0:
+            raise InputError(f"timeout must be seconds, above 0 and at most 86400; given {quoted(timeout)}.")
+        self._key, self.timeout, self.retries = key, float(timeout), whole("retries", retries, 0, 100)
+        self._lock = threading.Lock()
+        self._connection: http.client.HTTPConnection | None = None
+        self._range: list[float] | str | None = "unknown"
+
+    def __repr__(self) -> str:
+        return f"Remote({f'{self.scheme}://{self.host}{self.prefix}'!r}, policy={self.policy!r})"
+
+    def decide(
+        self, context: Any = None, *, available: Iterable[str] | None = None, id: str | None = None, baseline: str | None = None
+    ) -> RemoteDecision:
+        """Choose an arm for a context, among those `available` if given. The same `id` again is the same decision."""
+        body: dict[str, Any] = {"context": _plain(context), "id": str(uuid.uuid4()) if id is None else id}
+        if available is not None:
+            if isinstance(available, str | bytes) or not isinstance(available, Iterable):
+                raise InputError(f"available must be a list of arms; given {quoted(available)}.")
+            body["available"] = list(available)
+        if baseline is not None:
+            body["baseline"] = baseline
+        found = self._ask("POST", f"/v1/policies/{self.policy}/decisions", body)
+        about = {"arm": found["arm"], "propensity": found["propensity"], "id": found["id"], "version": found["version"]}
+        return RemoteDecision(context=context, available=body.get("available"), **about)
+
+    def learn(
+        self, decision: RemoteDecision | str, *, loss: float | None = None, reward: float | None = None, id: str = "1"
+    ) -> str:
+        """Say what a decision, or the decision of that id, earned; what becomes of it: accepted, learned or duplicate.
+
+        A decision may have several rewards, each with an `id` of its own, where the service sums or averages them.
+        """
+        name = decision.id if isinstance(decision, RemoteDecision) else decision
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise InputError(f"learn needs a decision of Remote.decide, or its id; given {quoted(decision)}.")
+        if (loss is None) == (reward is None):
+            raise InputError(f"learn needs loss= or reward=, exactly one; given {'neither' if loss is None else 'both'}.")
+        value: Any = reward
+        if loss is not None:
+            if not is_number(loss) and not isinstance(loss, bool):
+                raise InputError(f"loss must be a number; given {quoted(loss)}.")
+            value = self._mirrored(float(loss))
+        if not isinstance(value, bool) and not is_number(value):
+            raise InputError(f"reward must be a number; given {quoted(value)}.")
+        found = self._ask("POST", f"/v1/decisions/{name}/reward", {"reward": float(value), "id": id})
+        return str(found["status"])
+
+    def probabilities(self, context: Any = None) -> dict[str, float]:
+        """The probability of each arm for a context, as it would be played now."""
+        text = quote(json.dumps(_plain(context)))
+        found = self._ask("GET", f"/v1/policies/{self.policy}/probabilities?context={text}", None)
+        return dict(found["probabilities"])
+
+    def about(self) -> dict[str, Any]:
+        """What the service says of the policy: version, arms, settings, certificate."""
+        return self._ask("GET", f"/v1/policies/{self.policy}", None)
+
+    def close(self) -> None:
+        """Let go of the connection; the next request makes another."""
+        with self._lock:
+            self._drop()
+
+    # -- requests -------------------------------------------------------------------------------------------------------
+
+    def _mirrored(self, loss: float) -> float:
+        if self._range == "unknown":
+            self._range = self.about()["reward_range"]
+        span: Any = self._range
+        return -loss if span is None else span[0] + span[1] - loss
+
+    def _ask(self, method: str, path: str, body: Any) -> dict[str, Any]:
+        try:
+            raw = None if body is None else json.dumps(body, allow_nan=False).encode()
+        except (ValueError, TypeError, RecursionError, UnicodeEncodeError):
+            raise InputError(f"A service takes what JSON can hold, and no NaN; given {quoted(body)}.") from None
+        with self._lock:
+            for left in range(self.retries, -1, -1):
+                try:
+                    status, headers, text = self._once(method, path, raw)
+                except (OSError, http.client.HTTPException) as error:
+                    self._drop()
+                    if not left:
+                        raise ConnectionError(f"{self!r} does not answer: {type(error).__name__}: {error}") from error
+                    time.sleep(min(LONGEST, 0.05 * 2 ** (self.retries - left)))
+                    continue
+                if status in AGAIN and left:
+                    time.sleep(_pause(headers))
+                    continue
+                return _answer(status, text)
+        raise AssertionError("unreachable")
+
+    def _once(self, method: str, path: str, raw: bytes | None) -> tuple[int, Mapping[str, str], bytes]:
+        if self._connection is None:
+            kind = http.client.HTTPSConnection if self.scheme == "https" else http.client.HTTPConnection
+            self._connection = kind(self.host, timeout=self.timeout)
+        headers = {"Content-Type": "application/json"} | ({} if self._key is None else {"Authorization": f"Bearer {self._key}"})
+        self._connection.request(method, self.prefix + path, raw, headers)
+        answer = self._connection.getresponse()
+        return answer.status, dict(answer.headers), answer.read()
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _plain(context: Any) -> Any:
+    """A context as JSON has it; a tuple is a list there."""
+    return encode_context(list(context) if isinstance(context, tuple) else context)
+
+
+def _parts(url: Any) -> tuple[str, str, str, str | None]:
+    """Scheme, host, what the paths begin with, and the policy if it is named."""
+    fix = f"url must be the address of a service, e.g. 'http://127.0.0.1:8765'; given {quoted(url)}."
+    if not isinstance(url, str) or not url.isascii() or not url.isprintable() or " " in url:
+        raise InputError(fix)
+    try:
+        found = urlsplit(url)
+        _ = found.port
+    except ValueError:
+        raise InputError(fix) from None
+    if found.scheme not in ("http", "https") or not found.hostname or found.query or found.fragment or "@" in found.netloc:
+        raise InputError(fix)
+    before, _, after = found.path.rstrip("/").partition("/v1/policies/")
+    return found.scheme, found.netloc, before, after or None
+
+
+def _pause(headers: Mapping[str, str]) -> float:
+    said = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
+    return min(LONGEST, float(said)) if said.isascii() and said.isdigit() else 0.5
+
+
+def _answer(status: int, text: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text) if text else {}
+    except ValueError:
+        found = {}
+    if not isinstance(found, dict):
+        found = {}
+    if 200 <= status < 300:
+        return found
+    said = str(found.get("detail") or f"the service answered {status}")
+    if status in AGAIN or status >= 500:
+        raise ConnectionError(f"{status}: {said}")
+    raise InputError(said)

@@ -1,0 +1,84 @@
+"""A service on a real socket, in a thread of this process; and requests to it."""
+
+import http.client
+import json
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+pytest.importorskip("uvicorn")
+
+from hsb.serve.http import Service, Settings
+from hsb.serve.http.server import bound, make_server
+
+QUICK = {"kind": "Exp3"}  # compiles nothing that takes long
+
+
+class Answer:
+    def __init__(self, status, headers, raw):
+        self.status, self.headers, self.raw = status, headers, raw
+
+    @property
+    def json(self):
+        return json.loads(self.raw)
+
+    def __repr__(self):
+        return f"{self.status} {self.raw[:500]!r}"
+
+
+class Running:
+    """A service that runs; `ask` sends a request with the admin's key, or with `key`."""
+
+    def __init__(self, path, settings=None, admin_key=None, beside=()):
+        self.service = Service(path, settings or Settings(), admin_key=admin_key)
+        self.key = self.service.keys.printed or admin_key
+        self.socket = bound("127.0.0.1", 0)
+        self.port = self.socket.getsockname()[1]
+        self.server = make_server(self.service, *beside, loop="asyncio")
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)
+        self.thread.start()
+        until = time.monotonic() + 20
+        while not self.server.started:
+            assert self.thread.is_alive() and time.monotonic() < until
+            time.sleep(0.005)
+        self.connections, self.opened = threading.local(), []
+
+    def ask(self, method, path, body=None, *, key=..., headers=None, raw=None):
+        if not hasattr(self.connections, "one"):
+            self.connections.one = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+            self.opened.append(self.connections.one)
+        connection = self.connections.one
+        key = self.key if key is ... else key
+        given = ({} if key is None else {"Authorization": f"Bearer {key}"}) | (headers or {})
+        connection.request(method, path, raw if raw is not None else None if body is None else json.dumps(body), given)
+        answer = connection.getresponse()
+        return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+
+    def get(self, path, **more):
+        return self.ask("GET", path, **more)
+
+    def post(self, path, body=None, **more):
+        return self.ask("POST", path, body, **more)
+
+    def make(self, name="home", **more):
+        found = self.post("/v1/policies", {"name": name, "arms": ["a", "b", "c"], "policy": QUICK} | more)
+        assert found.status == 201, found
+        return found.json
+
+    def stop(self):
+        for connection in self.opened:
+            connection.close()
+        self.server.should_exit = True
+        self.thread.join(15)
+        assert not self.thread.is_alive()
+
+
+@contextmanager
+def running(path, settings=None, **more):
+    found = Running(path, settings, **more)
+    try:
+        yield found
+    finally:
+        found.stop()
