@@ -8,6 +8,7 @@ import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -30,6 +31,8 @@ READ_FORM = ("application/json",)
 encode = msgspec.json.Encoder().encode
 _START = secrets.token_hex(4)
 _count = itertools.count(1)
+CLOSE = [(b"connection", b"close")]
+DRAINED = 4 << 20  # bytes of a body that is refused, which are read all the same
 GIVEN_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
@@ -189,32 +192,38 @@ def retry_after(seconds: float | None) -> list[tuple[bytes, bytes]]:
 async def read_body(receive: Any, headers: Headers, most: int, seconds: float) -> bytes:
     """All of a body, if it is not too large and comes soon enough."""
     said = headers.all.get(b"content-length")
-    if said is not None and said.isdigit() and int(said) > most:
-        raise Problem(
-            413, "body", f"The body has {int(said):,} bytes, and {most:,} is the most.", headers=[(b"connection", b"close")]
-        )
-    message = await receive() if said is not None and int(said or b"0") == 0 else None
-    if message is not None:
-        return message.get("body", b"")  # type: ignore[no-any-return]
+    size = int(said) if said is not None and said.isdigit() and len(said) < 19 else 0
     parts: list[bytes] = []
-    size, more = 0, True
     try:
         async with asyncio.timeout(seconds):
+            if size > most:
+                raise await _too_large(receive, most, True)
+            size, more = 0, True
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     raise Gone
                 part = message.get("body", b"")
                 size += len(part)
-                if size > most:
-                    raise Problem(413, "body", f"The body has more than {most:,} bytes.", headers=[(b"connection", b"close")])
-                parts.append(part)
                 more = message.get("more_body", False)
+                if size > most:
+                    raise await _too_large(receive, most, more)
+                parts.append(part)
     except TimeoutError:
-        raise Problem(
-            408, "slow", f"The body was not there after {seconds:g} s.", headers=[(b"connection", b"close")]
-        ) from None
+        raise Problem(408, "slow", f"The body was not there after {seconds:g} s.", headers=CLOSE) from None
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def _too_large(receive: Any, most: int, more: bool) -> Problem:
+    """What to answer to a body that is too large, after as much of it as lets a client that sends it all hear the answer."""
+    size = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(1.0):
+            while more and size < DRAINED:
+                message = await receive()
+                size += len(message.get("body", b""))
+                more = message.get("more_body", False)
+    return Problem(413, "body", f"The body has more than {most:,} bytes.", headers=CLOSE)
 
 
 async def _send(service: Service, call: Call, send: Any, reply: Reply) -> None:

@@ -1,0 +1,104 @@
+"""hsb.Remote against a real service."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from http_cases import QUICK, running
+
+import hsb
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("remote") / "hsb.db") as found:
+        found.make()
+        found.make("scaled", policy=QUICK | {"reward_range": [10, 20]})
+        yield found
+
+
+@pytest.fixture
+def remote(one):
+    found = hsb.Remote(f"http://127.0.0.1:{one.port}", policy="home", key=one.key)
+    yield found
+    found.close()
+
+
+def test_decide_and_learn(one, remote):
+    made = remote.decide({"age": np.int64(3), "at": np.array([0.5])}, available=["a", "b"])
+    assert made.arm in "ab" and made.propensity == 0.5 and isinstance(made, hsb.Decision)
+    assert remote.learn(made, reward=1.0) == "learned" and remote.learn(made, reward=1.0) == "duplicate"
+    assert remote.decide(0.5, id="mine").arm == remote.decide(0.5, id="mine").arm
+    assert remote.learn("mine", reward=True) == "learned"
+    assert sum(remote.probabilities(0.5).values()) == pytest.approx(1)
+    assert remote.about()["lessons"] >= 2 and one.key not in repr(remote)
+
+
+def test_losses_are_mirrored(one):
+    remote = hsb.Remote(f"http://127.0.0.1:{one.port}/v1/policies/scaled", key=one.key)
+    made = remote.decide(0.1)
+    remote.learn(made, loss=12.0)
+    found = one.get(f"/v1/policies/scaled/decisions/{made.id}").json
+    assert found["learned_reward"] == 18.0
+    remote.close()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda r: r.decide(0.5, available=["z"]), "Unknown arm 'z'"),
+        (lambda r: r.decide(float("nan")), "no NaN"),
+        (lambda r: r.learn("nobody", reward=1), "no decision 'nobody'"),
+        (lambda r: r.learn("nobody"), "exactly one"),
+        (lambda r: r.learn(5, reward=1), "needs a decision"),
+        (lambda r: r.learn("d", reward="x"), "must be a number"),
+        (lambda r: hsb.Remote("ftp://x", policy="p"), "url must be"),
+        (lambda r: hsb.Remote("http://x"), "name of a policy"),
+        (lambda r: hsb.Remote("http://x", policy="a/b"), "name of a policy"),
+        (lambda r: hsb.Remote("http://x", policy="p", key="a\nb"), "key must be"),
+    ],
+)
+def test_wrong_calls(remote, call, words):
+    with pytest.raises(hsb.InputError, match=words):
+        call(remote)
+
+
+def test_it_tries_again(one, tmp_path):
+    """The service goes away and comes back on the same port; a request sent meanwhile is answered, once."""
+    remote = hsb.Remote(f"http://127.0.0.1:{one.port}", policy="home", key=one.key, retries=0)
+    remote.decide(0.5)
+    remote._connection.sock.close()  # a connection that broke
+    with pytest.raises(ConnectionError):
+        remote.decide(0.5, id="again")
+    remote.retries = 3
+    remote.decide(0.5)
+    remote._connection.sock.close()
+    assert remote.decide(0.5, id="again").id == "again"
+    remote.close()
+
+
+def test_busy_services_are_asked_again(one):
+    slow = one.post("/v1/keys", {"name": "slow", "scopes": ["decide"], "rate": 1}).json["key"]
+    remote = hsb.Remote(f"http://127.0.0.1:{one.port}", policy="home", key=slow)
+    assert [remote.decide(0.5).version >= 1 for _ in range(2)] == [True, True]
+    remote.retries = 0
+    with pytest.raises(ConnectionError, match="429"):
+        remote.decide(0.5)
+    remote.close()
+
+
+def test_threads_share_one(remote):
+    found = []
+    threads = [threading.Thread(target=lambda: found.extend(remote.decide(0.5).id for _ in range(10))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == 40
+
+
+def test_it_needs_nothing_of_the_service():
+    code = "import sys, hsb; hsb.Remote; assert not any(n.startswith(('hsb.serve', 'uvicorn', 'msgspec', 'starlette')) for n in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
