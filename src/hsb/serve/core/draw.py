@@ -9,8 +9,19 @@ import numpy as np
 
 from ...types import Floats
 
-_as_given = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode
-_in_order = json.JSONEncoder(separators=(",", ":"), sort_keys=True, check_circular=False).encode
+
+def _encoder(*, sort_keys: bool, allow_nan: bool) -> Callable[[Any], str]:
+    """JSON without spaces. The standard library makes its compiled encoder anew for every text; here one is kept, where there is one."""
+    usual = json.JSONEncoder(separators=(",", ":"), sort_keys=sort_keys, allow_nan=allow_nan, check_circular=False)
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return usual.encode
+    kept = make(None, usual.default, json.encoder.encode_basestring_ascii, None, ":", ",", sort_keys, False, allow_nan)
+    return lambda given: "".join(kept(given, 0))
+
+
+_as_given = _encoder(sort_keys=False, allow_nan=False)
+_in_order = _encoder(sort_keys=True, allow_nan=True)
 
 
 def u_of(secret: bytes, id: str) -> float:

@@ -30,7 +30,7 @@ SAFE = [
 def endpoints() -> list[Endpoint]:
     """All of the API's."""
     parts = (deciding, administering, reading, taking, evaluations, operating)
-    found = [each for part in parts for each in part.ENDPOINTS]  # type: ignore[attr-defined]
+    found = [each for part in parts for each in part.ENDPOINTS]
     return [*found, *describing.make(found)]
 
 

@@ -137,7 +137,7 @@ class Endpoint:
             kind = (call.headers.get(b"content-type") or "").partition(";")[0].strip().lower()
             if kind not in self.types:
                 raise Problem(415, "type", f"The body must be {self.types[0]}; it says {kind[:100]!r}.")
-            raw = await read_body(receive, call.headers, getattr(service.settings, self.large), service.settings.body_seconds)
+            raw = await read_body(receive, call.headers, getattr(service.settings, self.large))
             call.body = self._decoded(raw)
         return await self.handler(call)
 
@@ -189,28 +189,24 @@ def retry_after(seconds: float | None) -> list[tuple[bytes, bytes]]:
     return [] if seconds is None else [(b"retry-after", str(max(1, round(seconds + 0.499))).encode())]
 
 
-async def read_body(receive: Any, headers: Headers, most: int, seconds: float) -> bytes:
-    """All of a body, if it is not too large and comes soon enough."""
+async def read_body(receive: Any, headers: Headers, most: int) -> bytes:
+    """All of a body, if it is not too large. That it comes soon enough is seen to by the protocol (`server`)."""
     said = headers.all.get(b"content-length")
     size = int(said) if said is not None and said.isdigit() and len(said) < 19 else 0
+    if size > most:
+        raise await _too_large(receive, most, True)
     parts: list[bytes] = []
-    try:
-        async with asyncio.timeout(seconds):
-            if size > most:
-                raise await _too_large(receive, most, True)
-            size, more = 0, True
-            while more:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise Gone
-                part = message.get("body", b"")
-                size += len(part)
-                more = message.get("more_body", False)
-                if size > most:
-                    raise await _too_large(receive, most, more)
-                parts.append(part)
-    except TimeoutError:
-        raise Problem(408, "slow", f"The body was not there after {seconds:g} s.", headers=CLOSE) from None
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Gone
+        part = message.get("body", b"")
+        size += len(part)
+        more = message.get("more_body", False)
+        if size > most:
+            raise await _too_large(receive, most, more)
+        parts.append(part)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 

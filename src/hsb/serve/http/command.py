@@ -14,6 +14,9 @@ from .server import bound, log_as_lines, make_server
 from .service import Service
 from .settings import Settings
 
+SWITCH = (
+    0.0005  # seconds for which one thread may keep others from running: the writing thread has much to hand over and to take
+)
 LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
@@ -34,6 +37,7 @@ def serve(
 
         fill(path)
         beside.append(keep_busy)
+    sys.setswitchinterval(SWITCH)
     service = Service(path, settings, admin_key=os.environ.get("HSB_ADMIN_KEY") or None)
     warm()
     server = make_server(service, *beside, host=host, port=port)

@@ -25,7 +25,7 @@ SECOND = 1_000_000
 def visitors(count: int, seed: int) -> list[tuple[dict[str, Any], Any]]:
     """Contexts, and for each the chance that each banner is clicked."""
     contexts, _, expected = Banners().sample(count, seed=seed)
-    names = contexts.dtype.names
+    names = contexts.dtype.names or ()
     found = []
     for row, losses in zip(contexts, expected, strict=True):
         pairs = zip(names, row.item(), strict=True)

@@ -22,6 +22,7 @@ def main() -> int:
     _bound()
     out = sys.stdout
     sys.stdout = sys.stderr
+    found: dict[str, Any]
     try:
         found = {"result": evaluate(job["db"], job["policy"], job["asked"])}
     except (InputError, FileError) as error:
@@ -47,7 +48,7 @@ def evaluate(db: str, name: str, asked: dict[str, Any]) -> dict[str, Any]:
     finally:
         reader.close()
     rules = served.rules
-    span = {} if rules.low is None or rules.high is None else {"reward_range": (rules.low, rules.high)}
+    span: dict[str, Any] = {} if rules.low is None or rules.high is None else {"reward_range": (rules.low, rules.high)}
     options = {name: asked[name] for name in ("baseline", "estimator", "confidence", "seed")}
     found = compare_off_policy(candidates(served, asked["candidates"]), log, **span, **options)
     each = {name: it.to_dict() for name, it in found.items()}
@@ -78,7 +79,7 @@ def lessons_table(reader: Any, policy: Any) -> tuple[Any, int]:
     if not columns:
         columns["nothing"] = [0.0] * count
     arm, propensity, reward, available, at = own
-    given = {"arm": arm, "propensity": propensity, "reward": reward, "available": available, "timestamp": at}
+    given: dict[str, Any] = {"arm": arm, "propensity": propensity, "reward": reward, "available": available, "timestamp": at}
     return logs.open(columns | own, context=list(columns), **given), count
 
 

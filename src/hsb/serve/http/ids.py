@@ -3,6 +3,7 @@
 import os
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 
 
 def new_id() -> str:
@@ -14,10 +15,23 @@ def new_id() -> str:
 
 
 def when(micros: int | float | None) -> str | None:
-    """A time as RFC 3339 has it."""
+    """A time as RFC 3339 has it.
+
+    >>> when(1_763_308_800_000_000), when(1_763_308_800_250_000), when(None)
+    ('2025-11-16T16:00:00Z', '2025-11-16T16:00:00.250000Z', None)
+    """
     if micros is None:
         return None
+    seconds, rest = divmod(int(micros), 1_000_000)
+    found = _second(seconds)
+    if found is None:
+        return None
+    return f"{found}.{rest:06d}Z" if rest else f"{found}Z"
+
+
+@lru_cache(64)
+def _second(seconds: int) -> str | None:
     try:
-        return datetime.fromtimestamp(micros / 1e6, UTC).isoformat().replace("+00:00", "Z")
+        return datetime.fromtimestamp(seconds, UTC).isoformat().removesuffix("+00:00")
     except (OverflowError, ValueError, OSError):
         return None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 from ..core.messages import Committed, Failed
@@ -24,21 +26,21 @@ class Metrics(Collector):
     def __init__(self, service: Service) -> None:
         self.service = service
         self.registry = CollectorRegistry()
-        self.seconds = Histogram("hsb_request_seconds", "Of requests", ["endpoint"], buckets=SECONDS, registry=self.registry)
-        self.answers = Counter("hsb_answers", "Answers by endpoint and status", ["endpoint", "status"], registry=self.registry)
+        self.answers: dict[
+            tuple[str, int], list[float]
+        ] = {}  # by endpoint and status: the sum of seconds, then how many up to each
         self.commits = Histogram("hsb_commit_seconds", "Of commits", buckets=SECONDS, registry=self.registry)
         self.rows = Histogram("hsb_commit_rows", "Orders of a commit", buckets=ROWS, registry=self.registry)
         self.failed = Counter("hsb_failed_commits", "Commits that failed", ["why"], registry=self.registry)
-        self.known: dict[tuple[str, int], tuple[Any, Any]] = {}
         self.registry.register(self)
 
     def answered(self, endpoint: str, status: int, seconds: float) -> None:
         """A request was answered."""
-        pair = self.known.get((endpoint, status))
-        if pair is None:
-            pair = self.known[endpoint, status] = (self.seconds.labels(endpoint), self.answers.labels(endpoint, str(status)))
-        pair[0].observe(seconds)
-        pair[1].inc()
+        found = self.answers.get((endpoint, status))
+        if found is None:
+            found = self.answers[endpoint, status] = [0.0] * (len(SECONDS) + 2)
+        found[0] += seconds
+        found[1 + bisect_left(SECONDS, seconds)] += 1
 
     def committed(self, seconds: float, message: Committed | Failed) -> None:
         """A batch came back."""
@@ -50,6 +52,13 @@ class Metrics(Collector):
 
     def collect(self) -> Iterator[Any]:
         """What the core knows."""
+        seconds = HistogramMetricFamily(
+            "hsb_request_seconds", "Of requests, by endpoint and status", labels=["endpoint", "status"]
+        )
+        for (endpoint, status), (total, *counts) in sorted(self.answers.items()):
+            ends = [*map(str, SECONDS), "+Inf"]
+            seconds.add_metric([endpoint, str(status)], list(zip(ends, accumulate(counts), strict=True)), total)
+        yield seconds
         core = self.service.core
         for name, count in core.counts.items():
             yield CounterMetricFamily(f"hsb_{name}", f"{name.capitalize()} since the start", value=count)

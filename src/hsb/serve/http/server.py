@@ -24,51 +24,63 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
 
         def connection_made(self, transport: Any) -> None:
             if len(self.connections) >= settings.connections:
-                transport.write(_turned_away())
+                transport.write(
+                    _said("503 Service Unavailable", Problem(503, "connections", "There are too many connections."))
+                )
                 transport.close()
                 return
             super().connection_made(transport)
-            self._wait()
+            self._wait(settings.header_seconds, self._no_header)
 
-        def _wait(self) -> None:
-            if self.waiting is None:
-                self.waiting = self.loop.call_later(settings.header_seconds, self._late)
+        def _wait(self, seconds: float, late: Any) -> None:
+            self._wait_no_more()
+            self.waiting = self.loop.call_later(seconds, late)
 
-        def _late(self) -> None:
+        def _wait_no_more(self) -> None:
+            if self.waiting is not None:
+                self.waiting.cancel()
+                self.waiting = None
+
+        def _no_header(self) -> None:
             self.waiting = None
-            if self.transport is not None and not self.transport.is_closing():
-                self.transport.close()
+            self.transport.close()
+
+        def _no_body(self) -> None:
+            self.waiting = None
+            if self.cycle is not None and not self.cycle.response_started and not self.transport.is_closing():
+                detail = f"The body was not there after {settings.body_seconds:g} s."
+                self.transport.write(_said("408 Request Timeout", Problem(408, "slow", detail)))
+            self.transport.close()
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
             if (
                 self.waiting is None
+                and self.timeout_keep_alive_task is None
                 and (self.cycle is None or self.cycle.response_complete)
-                and not self.timeout_keep_alive_task
             ):
-                self._wait()
+                self._wait(settings.header_seconds, self._no_header)  # part of a header came, on a connection that was kept
 
         def on_headers_complete(self) -> None:
-            if self.waiting is not None:
-                self.waiting.cancel()
-                self.waiting = None
+            self._wait(settings.body_seconds, self._no_body)
             super().on_headers_complete()
 
+        def on_message_complete(self) -> None:
+            self._wait_no_more()
+            super().on_message_complete()
+
         def connection_lost(self, exc: Exception | None) -> None:
-            if self.waiting is not None:
-                self.waiting.cancel()
-                self.waiting = None
+            self._wait_no_more()
             if self in self.connections:
                 super().connection_lost(exc)
 
     return Bounded
 
 
-def _turned_away() -> bytes:
-    body = encode(Problem(503, "connections", "There are too many connections.").body(None, None))
-    head = (
-        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\nconnection: close\r\n"
-    )
+def _said(status: str, problem: Problem) -> bytes:
+    """An answer that no application gives."""
+    body = encode(problem.body(None, None))
+    head = f"HTTP/1.1 {status}\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\nconnection: close\r\n"
     return head.encode() + f"content-length: {len(body)}\r\n\r\n".encode() + body
 
 
@@ -82,7 +94,7 @@ def make_server(
         host=host,
         port=port,
         http=protocol(settings),
-        loop=loop,  # type: ignore[arg-type]
+        loop=loop,
         ws="none",
         lifespan="on",
         access_log=False,

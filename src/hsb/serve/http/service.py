@@ -185,11 +185,11 @@ class Service:
         for effect in effects:
             kind = type(effect)
             if kind is Answer:
-                to = effect.request  # type: ignore[union-attr]
+                to: Any = effect.request  # type: ignore[union-attr]
                 if type(to) is tuple:
                     to[0].take(to[1], effect)
-                elif to is not None and not to.done():  # type: ignore[attr-defined]
-                    to.set_result(effect)  # type: ignore[attr-defined]
+                elif to is not None and not to.done():
+                    to.set_result(effect)
             elif kind is Commit:
                 self.flown = time.perf_counter()
                 self.writer.submit(effect.batch)  # type: ignore[union-attr]

@@ -58,7 +58,7 @@ def routes(service: Service) -> list[Route]:
         return HTMLResponse(FORM.format(said="", next=quote(_local(request.query_params.get("next")))))
 
     async def enter(request: Request) -> Response:
-        raw = await read_body(request.receive, Headers(request.scope), service.settings.body, service.settings.body_seconds)
+        raw = await read_body(request.receive, Headers(request.scope), service.settings.body)
         try:
             given = dict(parse_qsl(raw.decode("ascii"), max_num_fields=5))
         except ValueError:

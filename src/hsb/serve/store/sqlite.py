@@ -5,9 +5,11 @@ returns. A commit that fails in any other way than for want of room is the last 
 forgotten what it could not write, so nothing is tried again.
 """
 
+import json
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,10 @@ from ...arguments import path_of
 from ...errors import FileError
 from ..core.judging import judge, needs
 from ..core.orders import Batch, Changes, Outcome
-from ..core.rows import ClosedRow, DecisionRow, RewardRow, StreamRow
+from ..core.rows import ClosedRow, DecisionRow, PendingRow, RewardRow, StreamRow
 from . import Full, Lost, Store
 from .locking import Lock, refuse_remote
-from .queries import Queries
+from .queries import AMONG, Queries
 from .schema import check, prepare
 
 MIB = 1 << 20
@@ -27,6 +29,7 @@ LARGEST = 64 * MIB  # of the WAL: it is cut
 DAYS = 30  # for which a snapshot a day is kept
 NEWEST = 3  # snapshots that are kept in any case
 DAY = 86_400_000_000
+ROWS = 512  # inserted with one statement, which may have 32,766 values
 Connect = Callable[[str], Any]
 
 
@@ -147,23 +150,31 @@ class SqliteStore(Queries, Store):
         return Lost(f"{getattr(error, 'sqlite_errorname', type(error).__name__)}: {error}")
 
     def _write(self, changes: Changes) -> None:
-        many = self.connection.executemany
-        many("INSERT INTO policy (id, name, secret, head, at) VALUES (?, ?, ?, ?, ?)", changes.policies)
-        many(_insert("decision", DecisionRow), changes.decisions)
-        many(_insert("reward", RewardRow), changes.rewards)
-        many(
-            "INSERT OR REPLACE INTO pending (decision, policy, deadline, active) VALUES (?, ?, ?, ?)",
-            list(changes.pending.values()),
-        )
-        many("DELETE FROM pending WHERE decision = ?", [(name,) for name in changes.undone])
-        many(_insert("closed", ClosedRow), changes.closed)
-        many(_insert("stream", StreamRow), changes.stream)
-        many("UPDATE policy SET head = ? WHERE id = ?", [(head, name) for name, head in changes.heads.items()])
+        self._insert("policy", ("id", "name", "secret", "head", "at"), changes.policies)
+        self._insert("decision", DecisionRow._fields, changes.decisions)
+        self._insert("reward", RewardRow._fields, changes.rewards)
+        self._insert("pending", PendingRow._fields, list(changes.pending.values()), "INSERT OR REPLACE")
+        if changes.undone:
+            self.connection.execute(f"DELETE FROM pending WHERE decision {AMONG}", (json.dumps(list(changes.undone)),))
+        self._insert("closed", ClosedRow._fields, changes.closed)
+        self._insert("stream", StreamRow._fields, changes.stream)
+        for name, head in changes.heads.items():
+            self.connection.execute("UPDATE policy SET head = ? WHERE id = ?", (head, name))
         for row in changes.snapshots:
-            marks = ", ".join("?" * len(row))
-            self.connection.execute(f"INSERT OR REPLACE INTO snapshot ({', '.join(row._fields)}) VALUES ({marks})", row)
+            self._insert("snapshot", row._fields, [row], "INSERT OR REPLACE")
         for policy in {row.policy for row in changes.snapshots}:
             self._prune(policy)
+
+    def _insert(self, table: str, fields: tuple[str, ...], rows: Sequence[Any], how: str = "INSERT") -> None:
+        """Insert rows, many with one statement: between statements another thread runs, and this one waits until it may go on."""
+        place = 0
+        while place < len(rows):
+            count = min(
+                1 << (len(rows) - place).bit_length() - 1, ROWS
+            )  # powers of two: few statements, which are prepared once
+            given = [value for row in rows[place : place + count] for value in row]
+            self.connection.execute(_insertion(how, table, fields, count), given)
+            place += count
 
     def _prune(self, policy: int) -> None:
         """Keep the newest snapshots, and the first of each day for thirty days."""
@@ -210,8 +221,10 @@ class SqliteStore(Queries, Store):
         self.lock.release()
 
 
-def _insert(table: str, kind: Any) -> str:
-    return f"INSERT INTO {table} ({', '.join(kind._fields)}) VALUES ({', '.join('?' * len(kind._fields))})"
+@cache
+def _insertion(how: str, table: str, fields: tuple[str, ...], rows: int) -> str:
+    marks = f"({', '.join('?' * len(fields))})"
+    return f"{how} INTO {table} ({', '.join(fields)}) VALUES {', '.join([marks] * rows)}"
 
 
 def _sync_folder(path: Path) -> None:

@@ -1,0 +1,207 @@
+"""The service under load, beside a bare ASGI echo, with the same client in the same run: python benchmarks/serve.py.
+
+Client and servers share the machine's cores, each server a process of its own. Rates are medians of rounds that take turns.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ECHO = """
+import sys, uvicorn
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        while True:
+            message = await receive()
+            await send({"type": message["type"] + ".complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body, more = body + message.get("body", b""), message.get("more_body", False)
+    head = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": head})
+    await send({"type": "http.response.body", "body": body})
+uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), http="httptools", log_level="error", access_log=False, server_header=False)
+"""
+KEY = "hsb_" + "A" * 32
+CONTEXT = {"age": 31, "country": "de", "device": "ios", "hour": 20}
+
+
+class Client(asyncio.Protocol):
+    """One connection: the next request leaves when the answer to the last one is there. Nothing of the answer is parsed but its length."""
+
+    def __init__(self, requests, times, done):
+        self.requests, self.times, self.done, self.buffer = requests, times, done, b""
+        self.failed = 0
+
+    def connection_made(self, transport):
+        self.transport = transport
+        self.next()
+
+    def next(self):
+        request = next(self.requests, None)
+        if request is None:
+            self.transport.close()
+            self.done.set_result(self.failed)
+            return
+        self.began = time.perf_counter()
+        self.transport.write(request)
+
+    def data_received(self, data):
+        self.buffer += data
+        head, mark, rest = self.buffer.partition(b"\r\n\r\n")
+        if not mark:
+            return
+        size = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
+        if len(rest) < size:
+            return
+        self.times.append(time.perf_counter() - self.began)
+        self.failed += not head.startswith((b"HTTP/1.1 200", b"HTTP/1.1 201", b"HTTP/1.1 202"))
+        self.buffer = rest[size:]
+        self.next()
+
+
+def requests(path, bodies):
+    for body in bodies:
+        raw = json.dumps(body).encode()
+        head = [f"POST {path} HTTP/1.1", "host: x", f"authorization: Bearer {KEY}", f"content-length: {len(raw)}", "", ""]
+        yield "\r\n".join(head).encode() + raw
+
+
+def drive(port, path, bodies, connections):
+    """Requests a second, and the times of all."""
+    prepared = [list(requests(path, bodies[k::connections])) for k in range(connections)]
+
+    async def run():
+        loop, times = asyncio.get_running_loop(), []
+        done = [loop.create_future() for _ in prepared]
+        began = time.perf_counter()
+        for some, future in zip(prepared, done, strict=True):
+            await loop.create_connection(lambda some=some, future=future: Client(iter(some), times, future), "127.0.0.1", port)
+        failed = sum(await asyncio.gather(*done))
+        return len(times) / (time.perf_counter() - began), times, failed
+
+    try:
+        import uvloop
+
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(run())
+    except ImportError:
+        return asyncio.run(run())
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def wait_for(port):
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise SystemExit(f"nothing listens on {port}")
+
+
+def fsync_seconds(folder, count=30):
+    times = []
+    with open(Path(folder) / "probe", "wb") as file:
+        for _ in range(count):
+            file.write(b"x" * 4096)
+            began = time.perf_counter()
+            file.flush()
+            os.fsync(file.fileno())
+            times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def percentile(times, share):
+    return sorted(times)[min(len(times) - 1, int(share * len(times)))] * 1e3
+
+
+def resident(pid):
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+        return int(text.partition("VmRSS:")[2].split()[0]) / 1024
+    except (OSError, IndexError, ValueError):
+        return float("nan")
+
+
+def measure(given, ports, pid):
+    echo_port, port = ports
+    rounds = {"echo": [], "single": [], "reward": [], "batch": []}
+    times, failures, serial = [], 0, 0
+    for _ in range(given.rounds):
+        single = [{"context": CONTEXT, "id": f"s{serial + k}"} for k in range(given.requests)]
+        rewards = [(f"s{serial + k}", {"reward": k % 2}) for k in range(given.requests)]
+        rows = [[{"context": CONTEXT, "id": f"b{serial + j * 1000 + k}"} for k in range(1000)] for j in range(given.batches)]
+        serial += max(given.requests, given.batches * 1000)
+        rounds["echo"].append(drive(echo_port, "/", single, given.connections)[0])
+        rate, took, failed = drive(port, "/v1/policies/bench/decisions", single, given.connections)
+        rounds["single"].append(rate)
+        times += took
+        failures += failed
+        batches = [
+            {"rewards": [{"decision": name, **body} for name, body in rewards[k : k + 1000]]}
+            for k in range(0, len(rewards), 1000)
+        ]
+        rate, _, failed = drive(port, "/v1/rewards", batches, 2)
+        rounds["reward"].append(rate * len(rewards) / len(batches))
+        failures += failed
+        rate, _, failed = drive(port, "/v1/policies/bench/decisions/batch", [{"decisions": some} for some in rows], 4)
+        rounds["batch"].append(rate * 1000)
+        failures += failed
+    found = {name: statistics.median(each) for name, each in rounds.items()}
+    found |= {"p50_ms": percentile(times, 0.5), "p99_ms": percentile(times, 0.99), "failed": failures, "rss_mib": resident(pid)}
+    return found | {"single_of_echo": found["single"] / found["echo"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--requests", type=int, default=6000)
+    parser.add_argument("--batches", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--connections", type=int, default=64)
+    parser.add_argument("--kind", default="HSB")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        ports, fsync = (free_port(), free_port()), fsync_seconds(folder)
+        db = str(Path(folder) / "bench.db")
+        env = os.environ | {"HSB_ADMIN_KEY": KEY, "HSB_QUIET": "1"}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        echo = subprocess.Popen([sys.executable, "-c", ECHO, str(ports[0])], **quiet)
+        service = subprocess.Popen(
+            [sys.executable, "-m", "hsb", "serve", "--db", db, "--port", str(ports[1])], env=env, **quiet
+        )
+        try:
+            for port in ports:
+                wait_for(port)
+            spec = {"name": "bench", "arms": ["a", "b", "c"], "policy": {"kind": given.kind}}
+            drive(ports[1], "/v1/policies", [spec], 1)
+            drive(ports[1], "/v1/policies/bench/decisions", [{"context": CONTEXT, "id": f"w{k}"} for k in range(500)], 8)
+            found = measure(given, ports, service.pid)
+        finally:
+            for process in (echo, service):
+                process.terminate()
+                process.wait()
+    found["fsync_ms"] = fsync * 1e3
+    found["p99_in_fsyncs"] = found["p99_ms"] / found["fsync_ms"]
+    print(json.dumps({name: round(value, 3) for name, value in found.items()}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
