@@ -41,9 +41,11 @@ test-engines: $(READY)  ## parts on Dask and Ray, each a cluster of two workers 
 
 SEEDS ?= 2000
 
-test-serve: $(READY)  ## the service: simulated worlds, planted faults, power cuts (docs/serving.md); SEEDS=, COUNT=
-	@$(BIN)/python -c "import apsw" 2>/dev/null || $(BIN)/python -m pip install --quiet apsw \
-	  || echo "test-serve: apsw cannot be installed here; the disk's tests are skipped"
+test-serve: $(READY)  ## the service: simulated worlds, planted faults, power cuts, kills, requests from its description (docs/serving.md); SEEDS=, COUNT=
+	@for name in apsw schemathesis; do \
+	  $(BIN)/python -c "import $$name" 2>/dev/null || $(BIN)/python -m pip install --quiet $$name \
+	  || echo "test-serve: $$name cannot be installed here; what needs it is skipped"; \
+	done
 	HSB_SIMULATIONS=$(SEEDS) HSB_ATTACK=$(COUNT) $(BIN)/python -m pytest -n 2 -rs tests/serve
 
 lint: $(READY)  ## style, types, which module may import which, and how often one reaches into another

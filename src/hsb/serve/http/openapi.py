@@ -8,6 +8,7 @@ import msgspec
 
 from ... import __version__
 from .calls import Call, Endpoint, Reply
+from .wire import ProblemAnswer
 
 REF = "#/components/schemas/{name}"
 PARAM = re.compile(r"{(\w+)(?::path)?}")
@@ -36,7 +37,7 @@ WORDS = {
 
 def document(endpoints: list[Endpoint]) -> dict[str, Any]:
     """The whole description."""
-    types = {each.wanted for each in endpoints if each.decoder is not None}
+    types = {each.wanted for each in endpoints if each.decoder is not None} | {ProblemAnswer}
     types |= {kind for each in endpoints for kind in each.answers.values() if isinstance(kind, type) and kind is not dict}
     ordered = sorted(types, key=lambda kind: kind.__name__)
     schemas, components = msgspec.json.schema_components(ordered, ref_template=REF)
@@ -79,7 +80,7 @@ def _operation(each: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
             {"name": name, "in": "query", "description": says, "schema": {"type": "string"}}
             for name, says in each.query.items()
         ],
-        "responses": {str(status): _response(status, kind, known) for status, kind in sorted(each.answers.items())},
+        "responses": {str(status): _response(status, kind, known) for status, kind in sorted(answers(each).items())},
     }
     if each.need is None:
         found["security"] = []
@@ -93,6 +94,18 @@ def _operation(each: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
             "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
         }
     return found
+
+
+def answers(each: Endpoint) -> dict[int, Any]:
+    """All that an endpoint may answer: its own, and what every request may lead to."""
+    found: set[int] = {422}  # an unknown parameter
+    if each.need is not None:
+        found |= {401, 403, 429, 503}
+    if "{" in each.path:
+        found.add(404)
+    if each.wanted is not None:
+        found |= {400, 408, 413, 415}
+    return {**dict.fromkeys(found, ProblemAnswer), **each.answers}
 
 
 def _in_path(name: str) -> dict[str, Any]:
@@ -160,6 +173,6 @@ def _lists(each: Endpoint) -> list[str]:
         found.append(
             f"<p>Body: {html.escape((each.wanted.__doc__ or '').strip())} Fields: <code>{', '.join(each.fields)}</code>.</p>"
         )
-    answers = "; ".join(f"{status} {WORDS.get(status, '')}" for status in sorted(each.answers))
-    found.append(f"<p>Answers: {html.escape(answers)}.</p>")
+    said = "; ".join(f"{status} {WORDS.get(status, '')}" for status in sorted(answers(each)))
+    found.append(f"<p>Answers: {html.escape(said)}.</p>")
     return found

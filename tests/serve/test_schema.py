@@ -1,0 +1,62 @@
+"""Requests made from the OpenAPI description, right and wrong ones: every answer is one that it documents, none is a fault."""
+
+import os
+import warnings
+
+import pytest
+from http_cases import QUICK, running
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    schemathesis = pytest.importorskip("schemathesis")
+    from schemathesis import GenerationMode
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
+
+CASES = int(os.environ.get("HSB_ATTACK", "0"))
+CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
+BUSY = {503, 507}  # documented, and answered where too much is asked for at once
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def test_every_answer_is_documented(tmp_path):
+    with running(tmp_path / "hsb.db") as one:
+        one.make()
+        one.make("other", policy=QUICK, feedback={"wait": 60, "default_reward": 0})
+        one.post("/v1/policies/home/candidates", {"name": "slow", "policy": QUICK})
+        for k in range(3):
+            one.post("/v1/policies/home/decisions", {"id": f"d{k}", "context": k})
+        schema = schemathesis.openapi.from_url(f"http://127.0.0.1:{one.port}/openapi.json")
+        operations = [found.ok() for found in schema.get_all_operations()]
+        assert len(operations) > 40
+        statuses = set()
+        for operation in operations:
+            attack(one, operation, max(6, CASES // len(operations)), statuses)
+        assert {200, 201, 204, 404, 422} <= statuses and 500 not in statuses
+        assert one.get("/readyz", key=None).status == 200
+
+
+def attack(one, operation, count, statuses):
+    modes = [operation.as_strategy(generation_mode=mode) for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)]
+    known = {"policy": ["home", "other"], "id": ["d0", "d1", "d2"], "candidate": ["slow"], "arm": ["a", "d"], "file": ["1.hsb"]}
+
+    @settings(max_examples=count, deadline=None, database=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @given(case=st.one_of(modes), data=st.data())
+    def run(case, data):
+        for name in case.path_parameters or {}:
+            if name in known and not operation.path.startswith("/v1/keys") and data.draw(st.integers(0, 3)):
+                case.path_parameters[name] = data.draw(st.sampled_from(known[name]))
+        answer = case.call(headers={"Authorization": f"Bearer {one.key}"}, timeout=30)
+        statuses.add(answer.status_code)
+        case.validate_response(answer, checks=CHECKS)
+
+    try:
+        run()
+    except schemathesis.errors.InvalidSchema if hasattr(schemathesis, "errors") else ():
+        raise
+    except Exception as error:
+        if "Unsatisfiable" in type(error).__name__:
+            return  # nothing is wrong enough, e.g. of a path without parameters
+        raise
