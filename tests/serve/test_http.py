@@ -244,7 +244,7 @@ def test_health_limits_metrics_deeds_clock(one, name):
     text = one.get("/metrics", key=None).raw.decode()
     assert f'hsb_policy_version{{policy="{name}"}} 1.0' in text and "hsb_commit_seconds_count" in text
     deeds = one.get(f"/v1/deeds?policy={name}").json["deeds"]
-    assert deeds[0]["what"] == "Create" and deeds[0]["by"] == "first"
+    assert deeds[0]["what"] == "Create" and deeds[0]["who"] == "first"
     assert one.post("/v1/clock/confirm").json == {"held": False}
 
 

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import time
 from typing import Any
 
 import msgspec
@@ -75,9 +74,7 @@ async def done(call: Call, kind: Any, *given: Any, detail: Any = None) -> Any:
 
 def note(call: Call, what: str, policy: str | None, detail: Any = None) -> None:
     """Write down who did what."""
-    row = (time.time_ns() // 1000, call.key.id, what, policy, None if detail is None else json.dumps(detail)[:4000])
-    sql = "INSERT INTO deed (at, key, what, policy, detail) VALUES (?, ?, ?, ?, ?)"
-    call.service.writer.also(lambda store: store.connection.execute(sql, row), lambda found, error: None)
+    call.service.note(call.key, what, policy, detail)
 
 
 async def create(call: Call) -> Reply:

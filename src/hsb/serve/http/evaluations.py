@@ -3,46 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from .administering import P, note, served
 from .calls import Call, Endpoint, Reply
 from .deciding import READ_BODY, WRITTEN
-from .evaluating import candidates
-from .ids import when
 from .problem import Problem
-from .queueing import COLUMNS
+from .queueing import rows, shown
 from .reading import READ
 from .wire import EvaluationBody, ProblemAnswer
-
-if TYPE_CHECKING:
-    from .service import Service
-
-
-def rows(reader: Any, policy: str, name: str | None = None) -> list[Any]:
-    """Evaluations of a policy, the newest first."""
-    if name is None:
-        return reader._all(f"SELECT {COLUMNS} FROM evaluation WHERE policy = ? ORDER BY at DESC", policy)  # type: ignore[no-any-return]
-    return reader._all(f"SELECT {COLUMNS} FROM evaluation WHERE policy = ? AND id = ?", policy, name)  # type: ignore[no-any-return]
-
-
-def shown(service: Service, row: Any) -> dict[str, Any]:
-    """An evaluation as the API has it."""
-    id, policy, asked, status, result, at, ended = row
-    if status in ("waiting", "running") and id not in service.evaluations.running:
-        status = "interrupted"  # the service ended meanwhile
-    about = {"id": id, "policy": policy, "status": status, "asked": json.loads(asked), "at": when(at), "ended": when(ended)}
-    return about | (json.loads(result) if result else {})
 
 
 async def evaluate(call: Call) -> Reply:
     """Ask what candidates would have earned on the policy's lessons. It runs in a process of its own; read it under Location."""
     policy, asked = served(call), msgspec.to_builtins(call.body)
-    candidates(policy, asked["candidates"])
-    name = await call.service.evaluations.add(policy.name, asked)
+    name = await call.service.evaluate(policy.name, asked)
     note(call, "Evaluate", policy.name, {"id": name})
     where = f"/v1/policies/{policy.name}/evaluations/{name}"
     return Reply(202, {"id": name, "status": "waiting"}, headers=[(b"location", where.encode()), (b"retry-after", b"2")])
@@ -50,8 +27,7 @@ async def evaluate(call: Call) -> Reply:
 
 async def evaluations(call: Call) -> Reply:
     """Evaluations of a policy, the newest first."""
-    found = await call.service.read(rows, served(call).name)
-    return Reply(200, {"evaluations": [shown(call.service, row) for row in found]})
+    return Reply(200, {"evaluations": await call.service.evaluations_of(served(call).name)})
 
 
 async def evaluation(call: Call) -> Reply:

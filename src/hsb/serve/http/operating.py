@@ -5,7 +5,6 @@ import sqlite3
 from typing import Any
 
 from ... import __version__
-from ..store import views
 from ..store.schema import REPAIRED
 from .administering import note
 from .calls import READ_FORM, Call, Endpoint, Reply, retry_after
@@ -64,13 +63,8 @@ async def limits(call: Call) -> Reply:
 
 async def deeds(call: Call) -> Reply:
     """What admins did, the newest first."""
-    rows = await call.service.read(views.deeds, call.query.get("policy"), whole(call, "limit", 100, 1, 1000))
-    names = {key.id: key.name for key in call.service.keys.by_hash.values()}
-    found = [
-        {"at": when(at), "key": key, "by": names.get(key), "what": what, "policy": policy, "detail": detail}
-        for at, key, what, policy, detail in rows
-    ]
-    return Reply(200, {"deeds": found})
+    found = await call.service.deeds_of(call.query.get("policy"), whole(call, "limit", 100, 1, 1000))
+    return Reply(200, {"deeds": [each | {"at": when(each["at"])} for each in found]})
 
 
 async def healthz(call: Call) -> Reply:

@@ -8,7 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from .ids import new_id
+from .ids import new_id, when
 from .logs import log_fault
 from .problem import Problem
 
@@ -84,3 +84,19 @@ class Evaluations:
         text = None if found is None else json.dumps(found)
         sql = "UPDATE evaluation SET status = ?, result = ?, ended = ? WHERE id = ?"
         await self.service.write(lambda store: store.connection.execute(sql, (status, text, ended, name)) and None)
+
+
+def rows(reader: Any, policy: str, name: str | None = None) -> list[Any]:
+    """Evaluations of a policy, the newest first."""
+    if name is None:
+        return reader._all(f"SELECT {COLUMNS} FROM evaluation WHERE policy = ? ORDER BY at DESC", policy)  # type: ignore[no-any-return]
+    return reader._all(f"SELECT {COLUMNS} FROM evaluation WHERE policy = ? AND id = ?", policy, name)  # type: ignore[no-any-return]
+
+
+def shown(service: Service, row: Any) -> dict[str, Any]:
+    """An evaluation as the API has it."""
+    id, policy, asked, status, result, at, ended = row
+    if status in ("waiting", "running") and id not in service.evaluations.running:
+        status = "interrupted"  # the service ended meanwhile
+    about = {"id": id, "policy": policy, "status": status, "asked": json.loads(asked), "at": when(at), "ended": when(ended)}
+    return about | (json.loads(result) if result else {})

@@ -5,6 +5,7 @@ function(reader, ...) on the thread that reads. All but `read`'s function runs o
 """
 
 import asyncio
+import json
 import os
 import sqlite3
 import time
@@ -15,14 +16,15 @@ from typing import Any, TypeVar
 from ..core import Answer, Commit, Core, Effect, Failed, Follow, Followed, Limits, Message, Now, Tick
 from ..core.messages import Committed
 from ..local import clock
-from ..store import start
+from ..store import start, views
 from ..store.sqlite import SqliteReader, SqliteStore
 from ..store.writer import Writer
-from .keys import Keys
+from .evaluating import candidates
+from .keys import Key, Keys
 from .logs import log
 from .metrics import Metrics
 from .problem import Problem
-from .queueing import Evaluations
+from .queueing import Evaluations, rows, shown
 from .sessions import Sessions
 from .settings import Settings
 from .troubles import Troubles
@@ -164,6 +166,31 @@ class Service:
 
         self.writer.also(work, done)
         return await future
+
+    # -- beside the journal ---------------------------------------------------------------------------------------------
+
+    def note(self, key: Key | None, what: str, policy: str | None, detail: Any = None) -> None:
+        """Write down who did what."""
+        text = None if detail is None else json.dumps(detail)[:4000]
+        row = (time.time_ns() // 1000, None if key is None else key.id, what, policy, text)
+        sql = "INSERT INTO deed (at, key, what, policy, detail) VALUES (?, ?, ?, ?, ?)"
+        self.writer.also(lambda store: store.connection.execute(sql, row), lambda found, error: None)
+
+    async def deeds_of(self, policy: str | None, limit: int = 100) -> list[dict[str, Any]]:
+        """What admins did with a policy, or at all, the newest first; times in microseconds."""
+        names = {key.id: key.name for key in self.keys.by_hash.values()}
+        rows = await self.read(views.deeds, policy, limit)
+        fields = ("at", "who", "what", "policy", "detail")
+        return [dict(zip(fields, (at, names.get(key, "anyone"), *more), strict=True)) for at, key, *more in rows]
+
+    async def evaluate(self, policy: str, asked: dict[str, Any]) -> str:
+        """Queue an evaluation; its id. InputError where it asks for something that cannot be evaluated."""
+        candidates(self.core.policies[policy], asked["candidates"])
+        return await self.evaluations.add(policy, asked)
+
+    async def evaluations_of(self, policy: str) -> list[dict[str, Any]]:
+        """Evaluations of a policy, the newest first."""
+        return [shown(self, row) for row in await self.read(rows, policy)]
 
     # -- effects --------------------------------------------------------------------------------------------------------
 

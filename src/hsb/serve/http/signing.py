@@ -34,7 +34,8 @@ class Guarded:
         if not scope["path"].startswith(OPEN):
             try:
                 key = who(self.service, scope, headers)
-                key.check("read" if scope["method"] in READING else "admin", None)
+                writes = "evaluate" if scope["path"].endswith("/what-if") else "admin"
+                key.check("read" if scope["method"] in READING else writes, None)
             except Problem as problem:
                 if problem.status == 401 and scope["method"] == "GET" and not scope["path"].endswith(".json"):
                     await RedirectResponse(f"/login?next={quote(scope['path'])}", 303)(scope, receive, send)
