@@ -259,6 +259,37 @@ def test_a_client_that_leaves(one):
     assert one.post(DECIDE, {"id": "left"}).status == 200
 
 
+def test_a_client_that_reads_nothing(tmp_path):
+    """It is given up after a while, and the reading of the journal with it."""
+    with running(tmp_path / "hsb.db", Settings(send_seconds=0.5)) as one:
+        one.make()
+        for _ in range(4):
+            rows = [{"context": "x" * 4000} for _ in range(200)]
+            made = one.post(DECIDE + "/batch", {"decisions": rows}).json["rows"]
+            one.post("/v1/rewards", {"rewards": [{"decision": row["result"]["id"], "reward": 1} for row in made]})
+        asked = f"GET /v1/policies/home/journal HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {one.key}\r\n\r\n".encode()
+        many = []
+        for _ in range(5):
+            slow = socket.socket()
+            slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            slow.connect(("127.0.0.1", one.port))
+            slow.sendall(asked)
+            many.append(slow)
+        time.sleep(0.2)
+        assert one.post(DECIDE, {}).status == 201
+        whole = one.get("/v1/policies/home/journal").raw
+        assert len(whole.splitlines()) == 801
+        time.sleep(1.0)
+        for slow in many:
+            slow.settimeout(5)
+            got = 0
+            with suppress(OSError):
+                while part := slow.recv(1 << 16):
+                    got += len(part)
+            assert 0 < got < len(whole)
+            slow.close()
+
+
 def test_two_services_on_one_file(one):
     with pytest.raises(ValueError, match="in use by another process"):
         Service(one.service.path)

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from . import administering, deciding, evaluations, operating, reading, signing, taking
 from . import openapi as describing
-from .calls import Call, Endpoint, _send, failed
+from .calls import Call, Endpoint, failed, send_reply
 from .logs import log_fault
 from .problem import Problem
 from .service import Service
@@ -113,7 +113,7 @@ def _rest(service: Service) -> Any:
 
     async def wrong(scope: Any, receive: Any, send: Any, error: Problem) -> None:
         call = Call(service, scope, {})
-        await _send(service, call, send, failed(call, error, None))
+        await send_reply(call, receive, send, failed(call, error, None))
 
     starlette = Starlette(routes=routes)
     starlette.router.redirect_slashes = False

@@ -7,8 +7,8 @@ import itertools
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -52,7 +52,7 @@ class Reply:
         *,
         type: bytes = JSON,
         headers: list[tuple[bytes, bytes]] | None = None,
-        stream: AsyncIterator[bytes] | None = None,
+        stream: AsyncGenerator[bytes, None] | None = None,
     ) -> None:
         self.status, self.type, self.headers, self.stream = status, type, headers or [], stream
         self.body: bytes = b"" if body is None else body if isinstance(body, bytes) else encode(body)
@@ -121,7 +121,7 @@ class Endpoint:
             return
         except Exception as error:
             reply = failed(call, error, params.get("policy"))
-        await _send(service, call, send, reply)
+        await send_reply(call, receive, send, reply)
         seconds = time.perf_counter() - began
         service.metrics.answered(self.name, reply.status, seconds)
         if service.settings.access_log:
@@ -222,7 +222,8 @@ async def _too_large(receive: Any, most: int, more: bool) -> Problem:
     return Problem(413, "body", f"The body has more than {most:,} bytes.", headers=CLOSE)
 
 
-async def _send(service: Service, call: Call, send: Any, reply: Reply) -> None:
+async def send_reply(call: Call, receive: Any, send: Any, reply: Reply) -> None:
+    """Send an answer; of a stream as much as the client takes."""
     headers = [(b"content-type", reply.type), (b"x-request-id", call.id.encode()), (b"cache-control", b"no-store")]
     headers += reply.headers
     start = {"type": "http.response.start", "status": reply.status, "headers": headers}
@@ -232,12 +233,20 @@ async def _send(service: Service, call: Call, send: Any, reply: Reply) -> None:
         await send(start)
         await send({"type": "http.response.body", "body": reply.body})
         return
-    await send(start)
+    left = asyncio.ensure_future(_left(receive))
     try:
-        async for part in reply.stream:
-            async with asyncio.timeout(service.settings.send_seconds):
+        await send(start)
+        async with aclosing(reply.stream) as parts:
+            async for part in parts:
                 await send({"type": "http.response.body", "body": part, "more_body": True})
-    except TimeoutError:
-        log("a client reads nothing", request=call.id)
-        return
-    await send({"type": "http.response.body", "body": b""})
+                if left.done():
+                    return
+        await send({"type": "http.response.body", "body": b""})
+    finally:
+        left.cancel()
+
+
+async def _left(receive: Any) -> None:
+    """Wait until the client has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -17,10 +17,11 @@ from .settings import Settings
 
 
 def protocol(settings: Settings) -> type[HttpToolsProtocol]:
-    """uvicorn's, with a limit on connections, and on how long a request's header may take."""
+    """uvicorn's, with limits: on connections, and on how long a header, a body, and a client that reads nothing may take."""
 
     class Bounded(HttpToolsProtocol):
-        waiting: asyncio.TimerHandle | None = None
+        waiting: asyncio.TimerHandle | None = None  # for a header or a body
+        stuck: asyncio.TimerHandle | None = None  # until a client reads
 
         def connection_made(self, transport: Any) -> None:
             if len(self.connections) >= settings.connections:
@@ -69,8 +70,22 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
             self._wait_no_more()
             super().on_message_complete()
 
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self.stuck = self.loop.call_later(settings.send_seconds, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            self._stuck_no_more()
+            super().resume_writing()
+
+        def _stuck_no_more(self) -> None:
+            if self.stuck is not None:
+                self.stuck.cancel()
+                self.stuck = None
+
         def connection_lost(self, exc: Exception | None) -> None:
             self._wait_no_more()
+            self._stuck_no_more()
             if self in self.connections:
                 super().connection_lost(exc)
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ async def journal(call: Call) -> Reply:
     policy, after = served(call), whole(call, "after", 0, 0, 1 << 62)
     limit = whole(call, "limit", 1 << 62, 1, 1 << 62)
 
-    async def lines() -> AsyncIterator[bytes]:
+    async def lines() -> AsyncGenerator[bytes, None]:
         at, left = after, limit
         while left > 0:
             rows = await call.service.read(_rows, policy.id, at, min(ROWS, left))
@@ -71,7 +71,7 @@ async def export(call: Call) -> Reply:
         folder.cleanup()
         raise
 
-    async def parts() -> AsyncIterator[bytes]:
+    async def parts() -> AsyncGenerator[bytes, None]:
         try:
             with open(path, "rb") as file:
                 while part := await asyncio.to_thread(file.read, PART):
