@@ -141,8 +141,18 @@ def resident(pid):
         return float("nan")
 
 
-def measure(given, ports, pid):
-    echo_port, port = ports
+def cpu(pid):
+    """Seconds of processor time that a process took so far."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError, ValueError):
+        return float("nan")
+
+
+def measure(given, ports, pids):
+    (echo_port, port), (echo_pid, pid) = ports, pids
+    spent = {"echo": 0.0, "single": 0.0, "batch": 0.0}
     rounds = {"echo": [], "single": [], "reward": [], "batch": []}
     times, failures, serial = [], 0, 0
     for _ in range(given.rounds):
@@ -150,9 +160,13 @@ def measure(given, ports, pid):
         rewards = [(f"s{serial + k}", {"reward": k % 2}) for k in range(given.requests)]
         rows = [[{"context": CONTEXT, "id": f"b{serial + j * 1000 + k}"} for k in range(1000)] for j in range(given.batches)]
         serial += max(given.requests, given.batches * 1000)
+        before = cpu(echo_pid)
         rounds["echo"].append(drive(echo_port, "/", single, given.connections)[0])
+        spent["echo"] += cpu(echo_pid) - before
+        before = cpu(pid)
         rate, took, failed = drive(port, "/v1/policies/bench/decisions", single, given.connections)
         rounds["single"].append(rate)
+        spent["single"] += cpu(pid) - before
         times += took
         failures += failed
         batches = [
@@ -162,11 +176,15 @@ def measure(given, ports, pid):
         rate, _, failed = drive(port, "/v1/rewards", batches, 2)
         rounds["reward"].append(rate * len(rewards) / len(batches))
         failures += failed
+        before = cpu(pid)
         rate, _, failed = drive(port, "/v1/policies/bench/decisions/batch", [{"decisions": some} for some in rows], 4)
         rounds["batch"].append(rate * 1000)
+        spent["batch"] += cpu(pid) - before
         failures += failed
     found = {name: statistics.median(each) for name, each in rounds.items()}
     found |= {"p50_ms": percentile(times, 0.5), "p99_ms": percentile(times, 0.99), "failed": failures, "rss_mib": resident(pid)}
+    each = {"echo": given.requests, "single": given.requests, "batch": given.batches * 1000}
+    found |= {f"cpu_us_{name}": 1e6 * spent[name] / each[name] / given.rounds for name in spent}
     return found | {"single_of_echo": found["single"] / found["echo"]}
 
 
@@ -193,7 +211,7 @@ def main():
             spec = {"name": "bench", "arms": ["a", "b", "c"], "policy": {"kind": given.kind}}
             drive(ports[1], "/v1/policies", [spec], 1)
             drive(ports[1], "/v1/policies/bench/decisions", [{"context": CONTEXT, "id": f"w{k}"} for k in range(500)], 8)
-            found = measure(given, ports, service.pid)
+            found = measure(given, ports, (echo.pid, service.pid))
         finally:
             for process in (echo, service):
                 process.terminate()

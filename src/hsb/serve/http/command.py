@@ -1,5 +1,6 @@
 """`hsb serve`: from options to a running process."""
 
+import gc
 import os
 import signal
 import sys
@@ -40,6 +41,9 @@ def serve(
     sys.setswitchinterval(SWITCH)
     service = Service(path, settings, admin_key=os.environ.get("HSB_ADMIN_KEY") or None)
     warm()
+    gc.collect()
+    gc.freeze()  # what is there now stays: it is not looked through again and again
+    gc.set_threshold(50_000, 20, 20)
     server = make_server(service, *beside, host=host, port=port)
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: None)  # uvicorn handles them, and raises them again when it is done

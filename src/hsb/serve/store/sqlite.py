@@ -107,6 +107,7 @@ class SqliteStore(Queries, Store):
         return SqliteReader(self.path)
 
     def commit(self, batch: Batch) -> list[Outcome]:
+        self.tend()
         if self.broken:
             raise Lost("a commit failed before")
         try:
@@ -119,7 +120,8 @@ class SqliteStore(Queries, Store):
         except BaseException:
             self.broken = True
             raise
-        self._checkpoint(changes)
+        rows = len(changes.decisions) * 2 + len(changes.rewards) + len(changes.stream) + 4
+        self.written += 1024 * rows + sum(len(row.body) for row in changes.snapshots)  # about
         return outcomes
 
     def beside(self, work: Callable[["SqliteStore"], Any]) -> Any:
@@ -187,11 +189,9 @@ class SqliteStore(Queries, Store):
 
     # -- the WAL --------------------------------------------------------------------------------------------------------
 
-    def _checkpoint(self, changes: Changes) -> None:
-        """Write the WAL to the file when it has grown by 4 MiB; cut it at 64."""
-        rows = len(changes.decisions) * 2 + len(changes.rewards) + len(changes.stream) + 4
-        self.written += 1024 * rows + sum(len(row.body) for row in changes.snapshots)  # about
-        if self.written < self.wal:
+    def tend(self) -> None:
+        """Write the WAL to the file when it has grown by 4 MiB; cut it at 64. At the latest before the next commit, at best before it comes."""
+        if self.written < self.wal or self.broken:
             return
         self.written = 0
         try:

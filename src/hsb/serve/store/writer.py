@@ -46,6 +46,7 @@ class Writer(threading.Thread):
             rested = False
             if isinstance(batch, Batch):
                 self.report(carried_out(self.store, batch))
+                self.store.tend()  # while the answers leave
             else:
                 self._do(*batch)
 
