@@ -107,7 +107,7 @@ def free_port():
 
 
 def wait_for(port):
-    until = time.monotonic() + 60
+    until = time.monotonic() + 20
     while time.monotonic() < until:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
