@@ -15,9 +15,7 @@ from .server import bound, log_as_lines, make_server
 from .service import Service
 from .settings import Settings
 
-SWITCH = (
-    0.0005  # seconds for which one thread may keep others from running: the writing thread has much to hand over and to take
-)
+SWITCH = 0.0005  # seconds for which one thread may keep the others from running: the one that writes hands over often
 LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
