@@ -1,0 +1,88 @@
+"""Intervals that hold however often one looks: confidence sequences, by bets on terms that are never negative.
+
+Let X_1, X_2, ... >= 0, and m_t the mean of X_t given everything before it. For a stake k > 0 the product of (1 + k X_t) / (1 + k m_t) is a martingale that
+begins at 1, and so is an average of such products over stakes, if the shares of the stakes are set beforehand. By Ville's inequality it
+*ever* exceeds 1/a with probability a at most. As log is concave, with m the average of m_1 ... m_n, the product of (1 + k X_t) over (1 + k m)^n is no larger.
+So the means m for which
+
+    log sum over k of share_k exp(sum_t log(1 + k X_t) - n log(1 + k m))  >  log(1/a)
+
+are ruled out, at all n at once but for a probability of a: they are those below some number. (`hsb.evaluate.wagers` has the same for one n set
+beforehand, where the stakes can be fitted to n; here every stake has the same share, which costs log(20) once.)
+
+What the terms are, rewards r scaled to [0, 1] and w = what a rule would have played over what was logged:
+
+    value of a rule        w r, and w (1 - r) for the upper end
+    value of the policy    the same with w = 1
+    policy less rule       r + w (1 - r), whose mean is 1 + the difference; (1 - r) + w r for the upper end
+"""
+
+import math
+
+import numpy as np
+
+from ...evaluate.wagers import STAKES
+from ...types import Floats
+
+ERROR = 0.05  # of an interval: how often one like it is ever wrong
+SHARE = -math.log(len(STAKES))
+STEPS = 40  # of bisection
+
+
+def wagers(terms: Floats) -> Floats:
+    """log(1 + k x) for every term (a row) and stake (a column)."""
+    return np.log1p(terms[:, None] * STAKES)
+
+
+def evidence(sums: Floats, rows: Floats, means: Floats) -> Floats:
+    """The logarithm of what the bets made of 1, for rows of sums, each with its number of terms and a mean."""
+    gains = sums + SHARE - rows[:, None] * np.log1p(STAKES * means[:, None])
+    top = gains.max(axis=1)
+    return np.asarray(top + np.log(np.exp(gains - top[:, None]).sum(axis=1)))
+
+
+def lower_ends(sums: Floats, rows: Floats, error: float, most: float = 1.0) -> Floats:
+    """Of each row of sums, the smallest mean in [0, most] that is not ruled out.
+
+    >>> lower_ends(wagers(np.ones(1000)).sum(axis=0)[None, :], np.array([1000.0]), 0.025)[0] > 0.98
+    True
+    """
+    below, above = np.zeros(len(rows)), np.full(len(rows), most)
+    limit = -math.log(error)
+    some = evidence(sums, rows, below) > limit
+    for _ in range(STEPS):
+        middle = (below + above) / 2
+        out = evidence(sums, rows, middle) > limit
+        below, above = np.where(out, middle, below), np.where(out, above, middle)
+    return np.where(some, below, 0.0)
+
+
+def intervals(sums: Floats, rows: Floats, error: float = ERROR) -> tuple[Floats, Floats]:
+    """Ends of means in [0, 1], from sums (n, 2, stakes) of bets on w r and on w (1 - r). All of [0, 1] where the ends cross: the
+    propensities are then not those that were played with.
+
+    >>> terms = np.arange(1000) % 2.0
+    >>> sums = np.stack([wagers(terms).sum(axis=0), wagers(1.0 - terms).sum(axis=0)])
+    >>> low, high = intervals(sums[None], np.array([1000.0]))
+    >>> round(float(low[0]), 2), round(float(high[0]), 2)
+    (0.43, 0.57)
+    """
+    low = lower_ends(sums[:, 0], rows, error / 2)
+    high = 1.0 - lower_ends(sums[:, 1], rows, error / 2)
+    crossed = low > high
+    return np.where(crossed, 0.0, low), np.where(crossed, 1.0, high)
+
+
+def differences(sums: Floats, rows: Floats, error: float = ERROR) -> tuple[Floats, Floats]:
+    """Ends of differences in [-1, 1], from sums (n, 2, stakes) of bets on r + w (1 - r) and on (1 - r) + w r."""
+    low = lower_ends(sums[:, 0], rows, error / 2, 2.0) - 1.0
+    high = 1.0 - lower_ends(sums[:, 1], rows, error / 2, 2.0)
+    crossed, none = low > high, rows == 0
+    return np.where(crossed | none, -1.0, low), np.where(crossed | none, 1.0, high)
+
+
+def honesty(sums: Floats, rows: Floats) -> Floats:
+    """The e-value of "the probability of an arm was logged as less than it was", from bets on w = 1[arm] / propensity, whose mean is 1 at most:
+    its logarithm. Above log(1000) nobody should believe the log.
+    """
+    return evidence(sums, rows, np.ones(len(rows)))

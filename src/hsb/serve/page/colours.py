@@ -1,0 +1,62 @@
+"""One colour an arm, as in hsb's other pictures: from dark to light along viridis, told apart by hatching too. Lines: as comparisons draw them."""
+
+VIRIDIS = (
+    "#440154 #471164 #482071 #472e7c #443a83 #404688 #3b528b #365d8d #31688e #2c728e #287c8e #24868e #21908c #1f9a8a #20a486 #27ad81 "
+    "#35b779 #47c16e #5dc863 #75d054 #8fd744 #aadc32 #c7e020 #e3e418 #fde725"
+).split()
+"""At even steps from 0 to 1."""
+HATCHES = ("", "up", "dots", "cross", "down", "plus", "rings", "flat")
+LINES = ("policy", "uniform", "baseline", "best")
+LIGHT = {
+    "paper": "#fdfdfb", "ink": "#1c1c1c", "soft": "#5d5d58", "line": "#d5d5cf", "panel": "#f4f4ef", "link": "#1b3a6b", "good": "#176b3a",
+    "bad": "#a3201f", "even": "#6b5a00", "policy": "#1b3a6b", "uniform": "#6b6b6b", "baseline": "#9c2c3a", "best": "#b35c0b",
+}  # fmt: skip
+DARK = {
+    "paper": "#17181a", "ink": "#e6e6e1", "soft": "#a3a39c", "line": "#3b3d40", "panel": "#212326", "link": "#9dbdf2", "good": "#6fce94",
+    "bad": "#ff8d85", "even": "#e0c766", "policy": "#8fb4f0", "uniform": "#a8a8a8", "baseline": "#f08a94", "best": "#f0a35e",
+}  # fmt: skip
+"""The page's colours by day and by night; `page.css` has the same, and a test compares them."""
+
+
+def viridis(share: float) -> str:
+    """The colour at a place in [0, 1].
+
+    >>> viridis(0.0), viridis(0.5), viridis(1.0)
+    ('#440154', '#21908c', '#fde725')
+    """
+    at = min(max(share, 0.0), 1.0) * (len(VIRIDIS) - 1)
+    left = min(int(at), len(VIRIDIS) - 2)
+    parts = zip(channels(VIRIDIS[left]), channels(VIRIDIS[left + 1]), strict=True)
+    return "#" + "".join(f"{round(a + (at - left) * (b - a)):02x}" for a, b in parts)
+
+
+def arm_colour(place: int, arms: int) -> str:
+    """The colour of an arm, by its place among all that there ever were."""
+    return viridis(0.15 + 0.8 * place / max(1, arms - 1))
+
+
+def faded(colour: str, share: float, paper: str) -> str:
+    """A colour mixed with paper: all of it at share 1."""
+    parts = zip(channels(colour), channels(paper), strict=True)
+    return "#" + "".join(f"{round(share * a + (1.0 - share) * b):02x}" for a, b in parts)
+
+
+def channels(colour: str) -> tuple[int, int, int]:
+    """Red, green, blue of #rrggbb."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def luminance(colour: str) -> float:
+    """As WCAG 2 has it."""
+    red, green, blue = (c / 12.92 if (c := each / 255) <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for each in channels(colour))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """The ratio that WCAG 2 asks to be 4.5 for text, 3 for large text and lines.
+
+    >>> round(contrast("#000000", "#ffffff"), 2)
+    21.0
+    """
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)

@@ -1,0 +1,91 @@
+"""Figures over time, from a tally's buckets."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...types import Floats
+from .bands import ERROR, intervals
+from .numbers import Tally
+
+Line = list[float | None]
+
+
+class Curve(NamedTuple):
+    """An average up to each point of time, with its band; None where there is nothing."""
+
+    name: str
+    value: Line
+    low: Line
+    high: Line
+
+
+def times(tally: Tally) -> list[int]:
+    """The end of each bucket, in microseconds since 1970; of the last one, when its last lesson was learned."""
+    ends = [(each.place + 1) * tally.width for each in tally.buckets]
+    if ends and tally.recent:
+        ends[-1] = min(ends[-1], tally.recent[-1][0])
+    return ends
+
+
+def policy_curve(tally: Tally, name: str) -> Curve:
+    """What the policy earned a decision, up to each time."""
+    rows = np.array([each.totals[0] for each in tally.buckets], dtype=np.float64)
+    value = np.array([each.totals[1] for each in tally.buckets])
+    return _curve(tally, name, value, rows, _sums(tally, 0), ERROR)
+
+
+def uniform_curve(tally: Tally, name: str) -> Curve:
+    """What uniform play would have earned."""
+    rows = np.array([each.totals[0] for each in tally.buckets], dtype=np.float64)
+    value = np.array([each.totals[2] for each in tally.buckets])
+    return _curve(tally, name, value, rows, _sums(tally, 1), ERROR)
+
+
+def arm_curve(tally: Tally, name: str, place: int, among: int) -> Curve:
+    """What one arm would have earned, always played; one of `among` that are right together."""
+
+    def at(values: Floats) -> float:
+        return float(values[place]) if place < len(values) else 0.0
+
+    rows = np.array([at(each.totals[3]) for each in tally.buckets])
+    value = np.array([at(each.totals[4]) for each in tally.buckets])
+    sums = None
+    if all(each.arms is not None for each in tally.buckets):
+        empty = np.zeros_like(tally.own)
+        sums = np.array([each.arms[place] if place < len(each.arms) else empty for each in tally.buckets])
+    return _curve(tally, name, value, rows, sums, ERROR / max(1, among))
+
+
+def _sums(tally: Tally, which: int) -> Floats | None:
+    return np.array([each.sums[which] for each in tally.buckets]) if tally.buckets else None
+
+
+def _curve(tally: Tally, name: str, value: Floats, rows: Floats, sums: Floats | None, error: float) -> Curve:
+    some = rows > 0
+    mean = np.where(some, value / np.maximum(rows, 1.0), np.nan)
+    if sums is None or tally.scale is None or not len(rows):
+        nothing: Line = [None] * len(rows)
+        return Curve(name, _plain(tally.unscaled(mean)), nothing, nothing)
+    low, high = intervals(sums, rows, error)
+    mean = np.clip(mean, low, high)
+    return Curve(name, *(_plain(tally.unscaled(np.where(some, each, np.nan))) for each in (mean, low, high)))
+
+
+def means(tally: Tally) -> Line:
+    """The average reward within each bucket."""
+    return _plain(tally.unscaled(np.array([each.reward / each.rows for each in tally.buckets])))
+
+
+def shares(tally: Tally) -> list[list[float]]:
+    """Of each bucket, the share of its lessons that each arm was played in."""
+    found = []
+    for each in tally.buckets:
+        played = np.zeros(tally.arms.count)
+        played[: len(each.played)] = each.played
+        found.append((played / each.rows).tolist())
+    return found
+
+
+def _plain(values: Floats) -> Line:
+    return [None if value != value else float(value) for value in values.tolist()]

@@ -1,0 +1,296 @@
+"""What the page shows, as numbers: pure functions of the journal's rows, and sums that take in rows a part at a time.
+
+A `Tally` is the sum over a policy's lessons, in the order of its stream. Every estimate of what another rule would have earned weighs lessons by
+1 / propensity: it is fair whatever the policy learned meanwhile. Intervals: `bands`.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...evaluate.wagers import STAKES
+from ...types import Floats
+from ..core.draw import places_of
+from ..core.rows import DecisionRow, StreamRow
+from .bands import ERROR, differences, honesty, intervals, wagers
+
+MOST_BUCKETS = 96
+FEW_ARMS = 20  # so many arms have a band at every point of time
+RECENT = 2000  # lessons that are kept for rates
+FINEST = 1_000_000  # microseconds of a bucket at first
+
+
+class Band(NamedTuple):
+    """An estimate, and where the truth lies; ends None where nothing can be said."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+NOTHING = Band(None, None, None)
+
+
+class Lessons(NamedTuple):
+    """Lessons as columns."""
+
+    at: Any  # learned
+    decided: Any
+    arm: Any
+    p: Any
+    reward: Any
+    offered: Any  # (n, arms)
+    u: Any
+    defaulted: Any
+
+
+def lessons_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: int) -> Lessons:
+    """The lessons among rows of a stream."""
+    rows = [(row, made) for row, made in entries if made is not None and row.reward is not None]
+    offered = np.zeros((len(rows), arms), dtype=bool)
+    known: dict[bytes, list[int]] = {}
+    for k, (_, made) in enumerate(rows):
+        places = known.get(made.available)
+        if places is None:
+            places = known[made.available] = places_of(made.available)
+        offered[k, places] = True
+    column = [
+        [row.at for row, _ in rows],
+        [made.at for _, made in rows],
+        [made.arm for _, made in rows],
+    ]
+    whole = [np.asarray(each, dtype=np.int64) for each in column]
+    real = [[made.propensity for _, made in rows], [row.reward for row, _ in rows]]
+    p, reward = (np.asarray(each, dtype=np.float64) for each in real)
+    u = np.asarray([made.u for _, made in rows], dtype=np.float64)
+    return Lessons(*whole, p, reward, offered, u, np.asarray([row.defaulted for row, _ in rows], dtype=bool))
+
+
+class Bucket:
+    """What was learned in a stretch of time, and the sums of all that was learned up to its end."""
+
+    __slots__ = ("arms", "place", "played", "reward", "rows", "sums", "totals")
+
+    def __init__(self, place: int, arms: int) -> None:
+        self.place, self.rows, self.reward = place, 0, 0.0
+        self.played = np.zeros(arms)
+        self.totals: Any = None  # rows, reward, uniform; then by arm: offered, weighted rewards
+        self.sums: Any = None  # bets of the policy and of uniform play
+        self.arms: Any = None  # bets of each arm
+
+    def join(self, later: "Bucket") -> None:
+        """Take in the one that follows."""
+        self.rows, self.reward = self.rows + later.rows, self.reward + later.reward
+        self.played = _wider(self.played, len(later.played)) + later.played
+        self.totals, self.sums, self.arms = later.totals, later.sums, later.arms
+
+
+class Tally:
+    """Sums over a policy's lessons. `scale` is the range of rewards; None where it is found on the way: there are no bands then."""
+
+    def __init__(self, scale: tuple[float, float] | None) -> None:
+        self.scale, self.rows, self.reward, self.defaulted = scale, 0, 0.0, 0
+        self.own = np.zeros((2, len(STAKES)))  # bets on r, 1 - r
+        self.uniform = np.zeros((2, len(STAKES)))
+        self.gain = np.zeros((2, len(STAKES)))  # policy less uniform
+        self.weights = np.zeros(3)  # of uniform play: sum of w r, of w, of w squared
+        self.arms = Arms(0)
+        self.even = np.zeros((2, len(STAKES)))  # bets on the draws' u being too large, too small
+        self.width, self.buckets = FINEST, list[Bucket]()
+        self.recent: deque[tuple[int, int, int, float]] = deque(maxlen=RECENT)  # learned, decided, arm, reward
+        self.least = 1.0
+
+    def add(self, given: Lessons) -> None:
+        """Take in lessons that follow."""
+        n = len(given.at)
+        if not n:
+            return
+        self.arms.widen(given.offered.shape[1])
+        stamps = given.at // self.width
+        cuts = np.flatnonzero(np.diff(stamps)) + 1
+        for part in np.split(np.arange(n), cuts):
+            self._add(Lessons(*(column[part[0] : part[-1] + 1] for column in given)))
+        rows = zip(given.at[-RECENT:], given.decided[-RECENT:], given.arm[-RECENT:], given.reward[-RECENT:], strict=True)
+        self.recent.extend((int(at), int(decided), int(arm), float(reward)) for at, decided, arm, reward in rows)
+
+    def _add(self, given: Lessons) -> None:
+        r = self._scaled(given.reward)
+        w = 1.0 / (given.offered.sum(axis=1) * given.p)
+        self.rows, self.reward = self.rows + len(r), self.reward + float(r.sum())
+        self.defaulted += int(given.defaulted.sum())
+        self.least = min(self.least, float(given.p.min()))
+        self.weights += (float((w * r).sum()), float(w.sum()), float((w * w).sum()))
+        if self.scale is not None:
+            self.own += [wagers(r).sum(axis=0), wagers(1.0 - r).sum(axis=0)]
+            self.uniform += [wagers(w * r).sum(axis=0), wagers(w * (1.0 - r)).sum(axis=0)]
+            self.gain += [wagers(r + w * (1.0 - r)).sum(axis=0), wagers(1.0 - r + w * r).sum(axis=0)]
+        self.even += [wagers(given.u).sum(axis=0), wagers(1.0 - given.u).sum(axis=0)]
+        self.arms.add(given, r, self.scale is not None)
+        self._bucket(given, r)
+
+    def _scaled(self, reward: Floats) -> Floats:
+        if self.scale is None:
+            return reward
+        low, high = self.scale
+        return np.asarray((np.clip(reward, low, high) - low) / (high - low))
+
+    def _bucket(self, given: Lessons, r: Floats) -> None:
+        place = int(given.at[0]) // self.width
+        if not self.buckets or self.buckets[-1].place < place:
+            self.buckets.append(Bucket(place, self.arms.count))
+        last = self.buckets[-1]
+        last.rows, last.reward = last.rows + len(r), last.reward + float(r.sum())
+        last.played = _wider(last.played, self.arms.count) + np.bincount(given.arm, minlength=self.arms.count)
+        last.totals = (self.rows, self.reward, self.weights[0], self.arms.offered.copy(), self.arms.weighted.copy())
+        last.sums = np.stack([self.own, self.uniform])
+        last.arms = self.arms.bets.copy() if self.arms.count <= FEW_ARMS else None
+        while len(self.buckets) > MOST_BUCKETS:
+            self._coarser()
+
+    def _coarser(self) -> None:
+        """Buckets twice as wide."""
+        self.width *= 2
+        joined: list[Bucket] = []
+        for each in self.buckets:
+            each.place //= 2
+            if joined and joined[-1].place == each.place:
+                joined[-1].join(each)
+            else:
+                joined.append(each)
+        self.buckets = joined
+
+    # -- figures --------------------------------------------------------------------------------------------------------
+
+    def unscaled(self, value: Any) -> Any:
+        """In the rewards' own units."""
+        return value if self.scale is None else self.scale[0] + (self.scale[1] - self.scale[0]) * value
+
+    def policy(self) -> Band:
+        """What the policy earned a decision."""
+        return self._band(self.reward / self.rows if self.rows else None, self.own, self.rows)
+
+    def even_play(self) -> Band:
+        """What it would have been, had every arm offered been played equally often."""
+        return self._band(self.weights[0] / self.rows if self.rows else None, self.uniform, self.rows)
+
+    def _band(self, value: float | None, sums: Floats, rows: int, error: float = ERROR) -> Band:
+        if value is None:
+            return NOTHING
+        if self.scale is None:
+            return Band(float(value), None, None)
+        low, high = intervals(sums[None], np.array([float(rows)]), error)
+        clipped = min(max(float(value), float(low[0])), float(high[0]))
+        return Band(*(float(self.unscaled(each)) for each in (clipped, low[0], high[0])))
+
+    def ahead(self) -> Band:
+        """The policy less uniform play."""
+        value = (self.reward - self.weights[0]) / self.rows if self.rows else None
+        return self._difference(value, self.gain, self.rows)
+
+    def _difference(self, value: float | None, sums: Floats, rows: int, error: float = ERROR) -> Band:
+        if value is None:
+            return NOTHING
+        if self.scale is None:
+            return Band(float(value), None, None)
+        low, high = differences(sums[None], np.array([float(rows)]), error)
+        clipped, width = min(max(float(value), float(low[0])), float(high[0])), self.scale[1] - self.scale[0]
+        return Band(*(float(width * each) for each in (clipped, low[0], high[0])))
+
+    def arm(self, place: int, among: int = 1) -> Band:
+        """What an arm would earn if it were always played, where it is offered; an interval that is one of `among`, right together."""
+        arms = self.arms
+        if place >= arms.count or not arms.offered[place]:
+            return NOTHING
+        return self._band(
+            arms.weighted[place] / arms.offered[place], arms.bets[place], int(arms.offered[place]), ERROR / max(1, among)
+        )
+
+    def ahead_of(self, place: int, among: int = 1) -> Band:
+        """The policy less an arm that is always played, where it is offered."""
+        arms = self.arms
+        if place >= arms.count or not arms.offered[place]:
+            return NOTHING
+        value = (arms.reward_offered[place] - arms.weighted[place]) / arms.offered[place]
+        return self._difference(value, arms.gain[place], int(arms.offered[place]), ERROR / max(1, among))
+
+    def raw(self, place: int) -> float | None:
+        """The average of rewards that an arm got where it was played: of other contexts than those of other arms."""
+        arms = self.arms
+        if place >= arms.count or not arms.played[place]:
+            return None
+        return float(self.unscaled(arms.rewards[place] / arms.played[place]))
+
+    def best(self, places: Iterable[int]) -> int | None:
+        """The arm that would have earned most, by the estimates, among those that were played at all."""
+        some = [place for place in places if place < self.arms.count and self.arms.played[place]]
+        return max(some, key=lambda place: self.arms.weighted[place] / self.arms.offered[place], default=None)
+
+    def support(self) -> tuple[float, bool]:
+        """The average weight of uniform play, which must be about 1; and is it? Where arms are never played it is less."""
+        if not self.rows:
+            return 1.0, True
+        mean = self.weights[1] / self.rows
+        error = np.sqrt(max(self.weights[2] / self.rows - mean * mean, 0.0) / self.rows)
+        return float(mean), bool(abs(mean - 1.0) <= max(0.02, 4.5 * error))
+
+    def suspicion(self) -> dict[str, float]:
+        """Logarithms of e-values: that some arm was played more often than was logged, that the draws are too large, or too small."""
+        if not self.rows:
+            return {"arms": 0.0, "large": 0.0, "small": 0.0}
+        rows, half = np.array([float(self.rows)]), np.full(2, 0.5)
+        from .bands import evidence
+
+        large, small = evidence(self.even, np.repeat(rows, 2), half)
+        among = self.arms.offered > 0
+        each = honesty(self.arms.honest[among], self.arms.offered[among])
+        top = float(each.max())
+        together = top + float(np.log(np.exp(each - top).mean()))  # an average of e-values is one
+        return {"arms": together, "large": float(large), "small": float(small)}
+
+    def rate(self, now: int, span: int = 60_000_000) -> float:
+        """Lessons a second, of late."""
+        return sum(1 for at, *_ in self.recent if at > now - span) / (span / 1e6)
+
+
+class Arms:
+    """Sums by arm. `bets` on w r and w (1 - r), `gain` on the policy less the arm, `honest` on w; all over lessons in which it was offered."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        stakes = len(STAKES)
+        self.offered, self.played, self.rewards, self.weighted, self.reward_offered = (np.zeros(count) for _ in range(5))
+        self.bets, self.gain = np.zeros((count, 2, stakes)), np.zeros((count, 2, stakes))
+        self.honest = np.zeros((count, stakes))
+
+    def widen(self, count: int) -> None:
+        """Make room for arms that were added."""
+        if count > self.count:
+            for name, value in vars(self).items():
+                if name != "count":
+                    setattr(self, name, _wider(value, count))
+            self.count = count
+
+    def add(self, given: Lessons, r: Floats, scaled: bool) -> None:
+        """Take in lessons, with their scaled rewards."""
+        w, count = 1.0 / given.p, self.count
+        mask = np.zeros((len(r), count))
+        mask[:, : given.offered.shape[1]] = given.offered
+        self.offered += mask.sum(axis=0)
+        self.reward_offered += r @ mask
+        self.played += np.bincount(given.arm, minlength=count)
+        self.rewards += np.bincount(given.arm, r, minlength=count)
+        self.weighted += np.bincount(given.arm, w * r, minlength=count)
+        np.add.at(self.honest, given.arm, wagers(w))
+        if scaled:
+            for end, (term, other) in enumerate(((r, 1.0 - r), (1.0 - r, r))):
+                np.add.at(self.bets[:, end], given.arm, wagers(w * term))
+                plain = wagers(term)
+                self.gain[:, end] += mask.T @ plain
+                np.add.at(self.gain[:, end], given.arm, wagers(term + w * other) - plain)
+
+
+def _wider(values: Floats, count: int) -> Floats:
+    """With zeros for arms that came later."""
+    return np.concatenate([values, np.zeros((count - len(values), *values.shape[1:]))]) if count > len(values) else values

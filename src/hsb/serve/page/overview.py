@@ -1,0 +1,177 @@
+"""What the first views show: all policies, whether one pays, its arms."""
+
+from itertools import islice
+from typing import Any
+
+from ..store import Reader
+from . import curves
+from .numbers import Band, Tally
+from .sheets import Ledger, Sheet
+from .words import interval, named, number, percent, signed, span, stamp, verdict
+
+View = dict[str, Any]
+SOME = 5000  # pending decisions that are counted
+SUSPECT = 6.9  # log(1000): an e-value that nobody should get by chance
+SHOWN_ARMS = 60  # of a policy with very many
+
+
+def policies(reader: Reader, ledger: Ledger, pages: list[Sheet]) -> View:
+    """A line for each policy."""
+    return {"policies": [_line(reader, ledger, each) for each in pages]}
+
+
+def _line(reader: Reader, ledger: Ledger, page: Sheet) -> View:
+    tally, behind = ledger.tally(reader, page)
+    waiting, _ = waits(reader, page)
+    found = alarms(page, tally, waiting)
+    return {
+        "name": page.name,
+        "state": state(page, tally, waiting),
+        "alarms": found,
+        "lessons": page.lessons,
+        "arms": len(page.offered),
+        "reward": tally.policy()._asdict(),
+        "spark": curves.means(tally)[-40:] if tally.buckets else [],
+        "behind": behind,
+    }
+
+
+def waits(reader: Reader, page: Sheet) -> tuple[int, int | None]:
+    """How many decisions wait for feedback, up to 5,000; and when the first of them is due."""
+    some = list(islice(reader.pending(page.id), SOME))
+    return len(some), some[0].deadline if some else None
+
+
+def state(page: Sheet, tally: Tally, waiting: int) -> str:
+    """How a policy fares, in a sentence."""
+    if page.archived:
+        return "archived: it decides no more"
+    if not page.lessons and not waiting:
+        return "new: no decisions yet"
+    rate = tally.rate(page.now)
+    often = f"{number(rate, 2)} lessons a second" if rate >= 0.1 else f"{number(60 * rate, 2)} lessons a minute" if rate else "quiet now"
+    ramp = page.settings["ramp"]
+    mode = "learning" if ramp == 1.0 else "in the shadow" if ramp == 0.0 else f"on {percent(ramp)} of traffic"
+    more = f"{waiting:,}{' or more' if waiting == SOME else ''} wait for feedback" if waiting else "nothing waits"
+    return f"{mode}, {often}, {more}"
+
+
+def alarms(page: Sheet, tally: Tally, waiting: int) -> list[str]:
+    """What needs somebody."""
+    found = []
+    if page.held:
+        found.append("The clock jumped: no decision is closed until it is back, or an admin confirms it.")
+    if tally.rows and tally.ahead().high is not None and (tally.ahead().high or 0.0) < 0.0:
+        found.append("It earns less than uniform play would.")
+    doubt = tally.suspicion()
+    if max(doubt.values()) > SUSPECT:
+        found.append("The logged probabilities do not fit what was played: see the audit.")
+    if page.passed_over:
+        found.append(f"{page.passed_over:,} rows could not be learned: see problems.")
+    last = tally.recent[-1][0] if tally.recent else None
+    wait = page.settings["feedback"]["wait"]
+    if waiting and last is not None and (page.now - last) / 1e6 > max(3600.0, 2 * wait):
+        found.append(f"No feedback for {span((page.now - last) / 1e6)}.")
+    return found
+
+
+def overview(reader: Reader, ledger: Ledger, page: Sheet) -> View:
+    """Does it pay?"""
+    tally, behind = ledger.tally(reader, page)
+    waiting, due = waits(reader, page)
+    times, best = curves.times(tally), tally.best(page.place(arm) for arm in page.offered)
+    sound, fair = tally.support()
+    rows, lines = [_row("this policy", "policy", tally.policy(), None)], []
+    lines.append(("policy", curves.policy_curve(tally, "this policy")))
+    if tally.rows and page.exact and fair:
+        rows.append(_row("uniform play", "uniform", tally.even_play(), tally.ahead()))
+        lines.append(("uniform", curves.uniform_curve(tally, "uniform play")))
+        for name, line, place, among in _rivals(page, best):
+            rows.append(_row(name, line, tally.arm(place, among), tally.ahead_of(place, among)))
+            lines.append((line, curves.arm_curve(tally, name, place, among)))
+    return {
+        "state": state(page, tally, waiting),
+        "alarms": alarms(page, tally, waiting),
+        "lessons": tally.rows,
+        "defaulted": tally.defaulted,
+        "behind": behind,
+        "waiting": {"count": waiting, "more": waiting == SOME, "due": due},
+        "rows": rows,
+        "times": times,
+        "lines": [{"line": line, **curve._asdict()} for line, curve in lines],
+        "means": curves.means(tally) if tally.buckets else [],
+        "bucket_seconds": tally.width / 1e6,
+        "exact": page.exact,
+        "fair": fair,
+        "average_weight": sound,
+        "banded": page.scale is not None,
+        "least": tally.least if tally.rows else None,
+        "last": tally.recent[-1][0] if tally.recent else None,
+    }
+
+
+def _rivals(page: Sheet, best: int | None) -> list[tuple[str, str, int, int]]:
+    """Baseline and best arm: name, line, place, among how many it was chosen."""
+    found = []
+    if page.baseline is not None:
+        found.append((f"baseline: always {named(page.baseline, 30)}", "baseline", page.place(page.baseline), 1))
+    if best is not None:
+        found.append((f"best single arm: always {named(page.arms[best], 30)}", "best", best, len(page.offered)))
+    return found
+
+
+def _row(name: str, line: str, value: Band, ahead: Band | None) -> View:
+    said, look = ("", "") if ahead is None else verdict(ahead, "policy is ahead", "policy is behind", "cannot be told yet")
+    return {
+        "name": name,
+        "line": line,
+        **value._asdict(),
+        "interval": interval(value),
+        "ahead": None if ahead is None else ahead._asdict(),
+        "ahead_words": "" if ahead is None else f"{signed(ahead.value)} ({interval(ahead, True)})",
+        "verdict": said,
+        "look": look,
+    }
+
+
+def arms(reader: Reader, ledger: Ledger, page: Sheet) -> View:
+    """Who is played how often, and what each would earn."""
+    tally, behind = ledger.tally(reader, page)
+    _, fair = tally.support()
+    waiting, _ = waits(reader, page)
+    rows = [_arm(tally, page, place, fair) for place in range(len(page.arms))]
+    ends = [each for row in rows for each in (row["low"], row["high"]) if each is not None]
+    return {
+        "arms": rows[:SHOWN_ARMS],
+        "left_out": max(0, len(rows) - SHOWN_ARMS),
+        "total": len(rows),
+        "ends": [min(ends), max(ends)] if ends else None,
+        "times": curves.times(tally),
+        "shares": curves.shares(tally),
+        "lessons": tally.rows,
+        "exact": page.exact,
+        "fair": fair,
+        "banded": page.scale is not None,
+        "behind": behind,
+        "waiting": {"count": waiting},
+        "last": stamp(tally.recent[-1][0])["iso"] if tally.recent else None,
+    }
+
+
+def _arm(tally: Tally, page: Sheet, place: int, fair: bool) -> View:
+    name, seen = page.arms[place], place < tally.arms.count
+    band = tally.arm(place, len(page.offered)) if page.exact else Band(None, None, None)
+    played = int(tally.arms.played[place]) if seen else 0
+    late = [arm for *_, arm, _ in tally.recent]
+    return {
+        "name": name,
+        "place": place,
+        "offered": name not in page.removed,
+        "baseline": name == page.baseline,
+        "played": played,
+        "share": played / tally.rows if tally.rows else None,
+        "share_lately": late.count(place) / len(late) if late else None,
+        **band._asdict(),
+        "interval": interval(band),
+        "raw": tally.raw(place),
+    }

@@ -1,0 +1,50 @@
+"""Templates filled in. Everything is escaped; what is not is made in `svg`."""
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from . import svg, words
+
+HERE = Path(__file__).parent
+STATIC = {
+    "page.css": ((HERE / "static" / "page.css").read_bytes(), "text/css"),
+    "page.js": ((HERE / "static" / "page.js").read_bytes(), "text/javascript"),
+}
+ENVIRONMENT = Environment(
+    loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+ENVIRONMENT.filters.update(
+    named=words.named, number=words.number, percent=words.percent, span=words.span, signed=words.signed, stamp=words.stamp
+)
+
+
+def html(name: str, given: dict[str, Any], part: bool) -> str:
+    """A view, whole or only the part that refreshes itself."""
+    template = ENVIRONMENT.get_template(f"{name}.html")
+    if not part:
+        return template.render(given)
+    context = template.new_context(given)
+    return "".join(template.blocks["live"](context))
+
+
+def _span(lines: Any) -> tuple[float, float] | None:
+    """The range of all values in lists, without the first tenth of each, when bands are as wide as can be."""
+    some = []
+    for line in lines:
+        some += [value for value in line[len(line) // 10 :] if value is not None]
+    return (min(some), max(some)) if some else None
+
+
+def _pick(values: list[Any], count: int = 5) -> list[Any]:
+    """Some of a list, at even steps from first to last; times are filled in between."""
+    if len(values) < 2:
+        return values
+    first, last = values[0], values[-1]
+    return [first + (last - first) * k // (count - 1) for k in range(count)]
+
+
+ENVIRONMENT.globals.update(pick=_pick, none_line=lambda line: [None] * len(line))
+ENVIRONMENT.globals.update(svg=svg, short_stamp=words.short_stamp, axis=svg.axis, span_of=_span)
+ENVIRONMENT.globals["m"] = ENVIRONMENT.get_template("macros.html").module

@@ -1,0 +1,192 @@
+"""Charts as SVG, made here: no script, no style attribute, no text inside. Numbers and words stand around them as HTML, so that they keep their size
+on a phone, and a table beside each says the same.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from .colours import HATCHES, arm_colour, luminance
+
+WIDE, HIGH = 1000, 300
+Line = Sequence[float | None]
+
+
+def nice(low: float, high: float, parts: int = 4) -> tuple[float, float, float]:
+    """Ends and step of an axis: round numbers around a range.
+
+    >>> nice(0.031, 0.142)
+    (0.0, 0.15, 0.05)
+    """
+    if not high > low:
+        pad = abs(high) * 0.1 or 0.5
+        low, high = low - pad, high + pad
+    raw = (high - low) / parts
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next((k * power for k in (1.0, 2.0, 2.5, 5.0) if k * power >= raw * 0.999), 10.0 * power)
+    ends = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+    return round(ends[0], 12), round(ends[1], 12), round(step, 12)
+
+
+def axis(low: float, high: float) -> tuple[float, float, list[str]]:
+    """Ends of an axis that holds a range, and its labels from the top down."""
+    bottom, top, step = nice(low, high)
+    count = round((top - bottom) / step)
+    places = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if abs(step / 10 ** math.floor(math.log10(step)) - 2.5) < 1e-6 else 0)
+    return bottom, top, [f"{bottom + k * step:.{places}f}" for k in range(count, -1, -1)]
+
+
+def curves(xs: Sequence[float], lines: Sequence[tuple[str, Line, Line, Line]], bottom: float, top: float, rules: int) -> Markup:
+    """Lines with bands: (class, values, low ends, high ends) over xs, and `rules` horizontal lines."""
+    inside = [_rules(rules)]
+    across = _across(xs)
+    for name, _, low, high in lines:
+        inside += [
+            Markup('<polygon class="band {}" points="{}"/>').format(name, _points([*part, *reversed(back)]))
+            for part, back in _bands(across, low, high, bottom, top)
+        ]
+    for name, values, _, _ in lines:
+        inside += [
+            Markup('<polyline class="curve {}" points="{}"/>').format(name, _points(part)) for part in _parts(across, values, bottom, top)
+        ]
+    return _picture(inside)
+
+
+def stacked(xs: Sequence[float], rows: Sequence[Sequence[float]], arms: int, prefix: str) -> Markup:
+    """Shares that add up to 1, one area an arm, the first at the bottom."""
+    across, inside = _across(xs, edges=True), [patterns(arms, prefix)]
+    under = [0.0] * len(rows)
+    for k in range(arms):
+        over = [u + (row[k] if k < len(row) else 0.0) for u, row in zip(under, rows, strict=True)]
+        if any(o > u for o, u in zip(over, under, strict=True)):
+            line = _steps(across, over)
+            back = _steps(across, under)
+            points = _points([*line, *reversed(back)])
+            inside.append(Markup('<polygon class="area" fill="url(#{}{})" points="{}"/>').format(prefix, k, points))
+        under = over
+    return _picture(inside)
+
+
+def sparkline(values: Line) -> Markup:
+    """A line of values, as high as they need."""
+    some = [value for value in values if value is not None]
+    if len(some) < 2:
+        return Markup("")
+    low, high = min(some), max(some)
+    low, high = (low - 0.5, high + 0.5) if high == low else (low, high)
+    lines = [
+        Markup('<polyline class="curve policy" points="{}"/>').format(_points(part))
+        for part in _parts(_across(range(len(values))), values, low, high)
+    ]
+    return Markup('<svg class="spark" viewBox="0 -20 1000 340" preserveAspectRatio="none" aria-hidden="true">{}</svg>').format(
+        Markup("").join(lines)
+    )
+
+
+def patterns(arms: int, prefix: str) -> Markup:
+    """What areas of each arm are filled with."""
+    return Markup("<defs>{}</defs>").format(Markup("").join(pattern(k, arms, prefix) for k in range(arms)))
+
+
+def pattern(place: int, arms: int, prefix: str) -> Markup:
+    """An arm's colour and hatching."""
+    fill = arm_colour(place, arms)
+    ink = "#ffffff" if luminance(fill) < 0.2 else "#000000"
+    marks = {
+        "": "",
+        "up": "M0 12L12 0",
+        "down": "M0 0L12 12",
+        "cross": "M0 0L12 12M0 12L12 0",
+        "plus": "M6 0V12M0 6H12",
+        "flat": "M0 6H12",
+        "dots": "M5 6H7",
+        "rings": "M4 6A2 2 0 1 0 8 6A2 2 0 1 0 4 6",
+    }[HATCHES[place % len(HATCHES)]]
+    path = Markup('<path d="{}" fill="none" stroke="{}" stroke-width="1" stroke-opacity="0.55"/>').format(marks, ink) if marks else ""
+    return Markup(
+        '<pattern id="{}{}" width="12" height="12" patternUnits="userSpaceOnUse"><rect width="12" height="12" fill="{}"/>{}</pattern>'
+    ).format(prefix, place, fill, path)
+
+
+def key(place: int, arms: int, prefix: str) -> Markup:
+    """A small square in an arm's colours, for tables and legends."""
+    return Markup(
+        '<svg class="key" viewBox="0 0 14 14" aria-hidden="true"><defs>{}</defs><rect width="14" height="14" fill="url(#{}{})"/></svg>'
+    ).format(pattern(place, arms, prefix), prefix, place)
+
+
+def bar(share: float, name: str = "bar") -> Markup:
+    """A bar as long as a share of all."""
+    return Markup('<svg class="{}" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect width="{}" height="10"/></svg>').format(
+        name, f"{100 * min(max(share, 0.0), 1.0):.2f}"
+    )
+
+
+def whisker(low: float, high: float, value: float, ends: tuple[float, float], name: str = "") -> Markup:
+    """An interval as a line with a dot, between two ends that are the same for all rows of a table."""
+    span = (ends[1] - ends[0]) or 1.0
+
+    def at(x: float) -> str:
+        return f"{100 * min(max((x - ends[0]) / span, 0.0), 1.0):.2f}"
+
+    zero = Markup('<path class="zero" d="M{} 0V20"/>').format(at(0.0)) if ends[0] < 0.0 < ends[1] else ""
+    return Markup(
+        '<svg class="whisker {}" viewBox="0 0 100 20" preserveAspectRatio="none" aria-hidden="true">{}<path d="M{} 10H{}M{} 5V15M{} 5V15"/>'
+        '<path class="dot" d="M{} 4V16"/></svg>'
+    ).format(name, zero, at(low), at(high), at(low), at(high), at(value))
+
+
+def _picture(inside: Sequence[Any]) -> Markup:
+    return Markup('<svg class="plot" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">{}</svg>').format(
+        WIDE, HIGH, Markup("").join(inside)
+    )
+
+
+def _rules(count: int) -> Markup:
+    heights = [HIGH * k / count for k in range(count + 1)] if count else []
+    return Markup('<path class="rule" d="{}"/>').format("".join(f"M0 {y:.1f}H{WIDE}" for y in heights))
+
+
+def _across(xs: Sequence[float], *, edges: bool = False) -> list[float]:
+    """Places from left to right."""
+    if not len(xs):
+        return []
+    first, last = xs[0], xs[-1]
+    if edges or first == last:
+        return [WIDE * k / max(1, len(xs) - (0 if edges else 1)) for k in range(len(xs))]
+    return [WIDE * (x - first) / (last - first) for x in xs]
+
+
+def _y(value: float, bottom: float, top: float) -> float:
+    return HIGH * (1.0 - min(max((value - bottom) / (top - bottom), 0.0), 1.0))
+
+
+def _parts(across: Sequence[float], values: Line, bottom: float, top: float) -> list[list[tuple[float, float]]]:
+    found: list[list[tuple[float, float]]] = [[]]
+    for x, value in zip(across, values, strict=True):
+        if value is None:
+            found.append([])
+        else:
+            found[-1].append((x, _y(value, bottom, top)))
+    return [part for part in found if part]
+
+
+def _bands(across: Sequence[float], low: Line, high: Line, bottom: float, top: float) -> list[tuple[Any, Any]]:
+    both = [None if a is None or b is None else a for a, b in zip(low, high, strict=True)]
+    other = [None if a is None or b is None else b for a, b in zip(low, high, strict=True)]
+    return list(zip(_parts(across, both, bottom, top), _parts(across, other, bottom, top), strict=True))
+
+
+def _steps(across: Sequence[float], shares: Sequence[float]) -> list[tuple[float, float]]:
+    """Each value over its own stretch."""
+    width, found = WIDE / max(1, len(across)), []
+    for x, share in zip(across, shares, strict=True):
+        y = HIGH * (1.0 - min(share, 1.0))
+        found += [(x, y), (x + width, y)]
+    return found
+
+
+def _points(points: Sequence[tuple[float, float]]) -> str:
+    return str(escape(" ".join(f"{x:.1f},{y:.1f}" for x, y in points)))

@@ -1,0 +1,89 @@
+"""A service for looking at the page: the core and its journal in one thread, with made-up traffic. All of it is synthetic.
+
+`python tests/serve/page_harness.py 8799` serves it, with a day of traffic.
+"""
+
+import asyncio
+import math
+import sys
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from starlette.applications import Starlette
+
+from hsb.problems import Banners
+from hsb.serve.core import Answer, Create, Decide, Now, Reward
+from hsb.serve.local import Local, clock
+from hsb.serve.page import routes
+from hsb.serve.store.sqlite import SqliteReader
+
+ARMS = ["spring sale", "free shipping", "new arrivals", "members' club", "gift card"]
+HOUR = 3_600_000_000
+
+
+class Harness:
+    """What the page needs of a service."""
+
+    def __init__(self, path: Path) -> None:
+        self.local = Local(path)
+        self.core, self.settings = self.local.core, SimpleNamespace(demo=True)
+        self.reader = SqliteReader(path)
+        self.lock = asyncio.Lock()
+
+    async def ask(self, kind: Any, *given: Any) -> Answer:
+        return self.local.ask(kind(object(), *given))
+
+    async def read(self, function: Any, *given: Any) -> Any:
+        async with self.lock:
+            return function(self.reader, *given)
+
+    def close(self) -> None:
+        self.reader.close()
+        self.local.close()
+
+
+def visitors(rounds: int, seed: int) -> Any:
+    """Contexts as JSON has them, and the losses of every arm."""
+    table, losses, _ = Banners().sample(rounds, seed=seed)
+    names = table.dtype.names
+    for row, loss in zip(table, losses, strict=True):
+        yield {k: v for k, v in zip(names, row.item(), strict=True) if not (isinstance(v, float) and math.isnan(v))}, loss
+
+
+def fill(local: Local, name: str, rounds: int, *, seed: int = 0, hours: float = 24.0, unanswered: int = 50, **spec: Any) -> None:
+    """A policy, and `rounds` decisions spread over the last hours; every `unanswered`-th gets no reward."""
+    now = clock()
+    start = now.wall - int(hours * HOUR)
+    step = int(hours * HOUR) // rounds
+
+    def at(k: int) -> Now:
+        return Now(start + k * step, now.mono - (rounds - k) * step)
+
+    local.ask(Create(0, {"name": name, "arms": ARMS, **spec}, bytes([seed]) * 32), at(0))
+    people = list(visitors(rounds, seed))
+    for first in range(0, rounds, 50):
+        part = range(first, min(first + 50, rounds))
+        made = local.ask_all([Decide(k, name, f"{name}-{k}", people[k][0]) for k in part], at(part[-1]))
+        rewards = []
+        for k, answer in zip(part, made, strict=True):
+            if k % unanswered and answer.status == "created":
+                arms = local.core.policies[name].arms
+                rewards.append(Reward(k, f"{name}-{k}", 1.0 - float(people[k][1][arms.index(answer.body["arm"]) % 5])))
+        local.ask_all(rewards, at(part[-1]))
+
+
+def app(harness: Harness) -> Starlette:
+    return Starlette(routes=routes(harness))
+
+
+if __name__ == "__main__":
+    import uvicorn
+
+    folder = tempfile.mkdtemp()
+    made = Harness(Path(folder) / "hsb.db")
+    fill(made.local, "home", int(sys.argv[2]) if len(sys.argv) > 2 else 6000, baseline="spring sale", floor=0.05)
+    fill(made.local, "checkout", 400, seed=3, hours=1.0)
+    made.local.ask(Create(1, {"name": "empty", "arms": ["a", "b"]}, b"e" * 32))
+    uvicorn.run(app(made), port=int(sys.argv[1]), log_level="warning")
