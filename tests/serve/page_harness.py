@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import json
 import math
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from typing import Any
 from starlette.applications import Starlette
 
 from hsb.problems import Banners
-from hsb.serve.core import Answer, Create, Decide, Now, Reward
+from hsb.serve.core import AddCandidate, Answer, Create, Decide, Now, Reward
 from hsb.serve.local import Local, clock
 from hsb.serve.page import routes
 from hsb.serve.store.sqlite import SqliteReader
@@ -22,13 +23,22 @@ from hsb.serve.store.sqlite import SqliteReader
 ARMS = ["spring sale", "free shipping", "new arrivals", "members' club", "gift card"]
 HOUR = 3_600_000_000
 
+KEY = {"id": 1, "name": "first", "scopes": ["admin"], "rate": None, "policies": None, "expires": None, "created": 1, "used": 1_790_000_000_000_000, "ended": None}  # fmt: skip
+ONE = {"at": 1_790_000_000_000_000, "detail": "Unknown arm 'd' in available.", "pointer": "/available/0", "request_id": "ab12-1"}
+TROUBLE = {"kind": "unknown-arm", "status": 422, "count": 3, "first": [ONE], "last": [ONE]}
+
 
 class Harness:
     """What the page needs of a service."""
 
     def __init__(self, path: Path) -> None:
         self.local = Local(path)
-        self.core, self.settings = self.local.core, SimpleNamespace(demo=True)
+        self.core = self.local.core
+        self.settings = SimpleNamespace(demo=True, shown=lambda: {"body": 65_536, "rate": 1000.0})
+        self.keys = SimpleNamespace(by_hash={"x": SimpleNamespace(shown=lambda: KEY)})
+        self.troubles = SimpleNamespace(of=lambda policy: [TROUBLE] if policy == "home" else [])
+        self.evaluated: list[dict[str, Any]] = []
+        self.deeds: list[dict[str, Any]] = []
         self.reader = SqliteReader(path)
         self.lock = asyncio.Lock()
 
@@ -38,6 +48,20 @@ class Harness:
     async def read(self, function: Any, *given: Any) -> Any:
         async with self.lock:
             return function(self.reader, *given)
+
+    async def evaluate(self, policy: str, asked: dict[str, Any]) -> str:
+        at = "2026-11-16T09:00:00+00:00"
+        self.evaluated.insert(0, {"id": str(len(self.evaluated)), "status": "waiting", "asked": asked, "at": at})
+        return self.evaluated[0]["id"]
+
+    async def evaluations_of(self, policy: str) -> list[dict[str, Any]]:
+        return self.evaluated
+
+    async def deeds_of(self, policy: str) -> list[dict[str, Any]]:
+        return self.deeds
+
+    def note(self, key: Any, what: str, policy: str, detail: dict[str, Any]) -> None:
+        self.deeds.insert(0, {"at": clock().wall, "who": "harness", "what": what, "detail": json.dumps(detail)})
 
     def close(self) -> None:
         self.reader.close()
@@ -52,7 +76,7 @@ def visitors(rounds: int, seed: int) -> Any:
         yield {k: v for k, v in zip(names, row.item(), strict=True) if not (isinstance(v, float) and math.isnan(v))}, loss
 
 
-def fill(local: Local, name: str, rounds: int, *, seed: int = 0, hours: float = 24.0, unanswered: int = 50, **spec: Any) -> None:
+def fill(local: Local, name: str, rounds: int, *, seed: int = 0, hours: float = 24.0, unanswered: int = 50, more: bool = False, **spec: Any) -> None:
     """A policy, and `rounds` decisions spread over the last hours; every `unanswered`-th gets no reward."""
     now = clock()
     start = now.wall - int(hours * HOUR)
@@ -61,16 +85,17 @@ def fill(local: Local, name: str, rounds: int, *, seed: int = 0, hours: float = 
     def at(k: int) -> Now:
         return Now(start + k * step, now.mono - (rounds - k) * step)
 
-    local.ask(Create(0, {"name": name, "arms": ARMS, **spec}, bytes([seed]) * 32), at(0))
+    if not more:
+        local.ask(Create(0, {"name": name, "arms": ARMS, **spec}, bytes([seed]) * 32), at(0))
     people = list(visitors(rounds, seed))
     for first in range(0, rounds, 50):
         part = range(first, min(first + 50, rounds))
-        made = local.ask_all([Decide(k, name, f"{name}-{k}", people[k][0]) for k in part], at(part[-1]))
+        made = local.ask_all([Decide(k, name, f"{name}-{seed}-{k}", people[k][0]) for k in part], at(part[-1]))
         rewards = []
         for k, answer in zip(part, made, strict=True):
             if k % unanswered and answer.status == "created":
                 arms = local.core.policies[name].arms
-                rewards.append(Reward(k, f"{name}-{k}", 1.0 - float(people[k][1][arms.index(answer.body["arm"]) % 5])))
+                rewards.append(Reward(k, f"{name}-{seed}-{k}", 1.0 - float(people[k][1][arms.index(answer.body["arm"]) % 5])))
         local.ask_all(rewards, at(part[-1]))
 
 
@@ -83,7 +108,9 @@ if __name__ == "__main__":
 
     folder = tempfile.mkdtemp()
     made = Harness(Path(folder) / "hsb.db")
-    fill(made.local, "home", int(sys.argv[2]) if len(sys.argv) > 2 else 6000, baseline="spring sale", floor=0.05)
+    fill(made.local, "home", int(sys.argv[2]) if len(sys.argv) > 2 else 8000, baseline="spring sale", floor=0.1)
+    made.local.ask(AddCandidate(1, "home", "one-rate", {"kind": "Exp3", "learning_rate": 0.01}))
+    fill(made.local, "home", 800, seed=5, hours=0.5, more=True)
     fill(made.local, "checkout", 400, seed=3, hours=1.0)
     made.local.ask(Create(1, {"name": "empty", "arms": ["a", "b"]}, b"e" * 32))
     uvicorn.run(app(made), port=int(sys.argv[1]), log_level="warning")

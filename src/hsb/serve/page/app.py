@@ -1,14 +1,19 @@
 """Addresses and answers of the page."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from . import overview
+from ...errors import InputError
+from ..core import STATUS
+from . import candidates, feedback, forms, overview, trust, trying
+from .gathering import Gathering
 from .render import STATIC, html
 from .sheets import Ledger, Sheet, sheet
 
@@ -22,6 +27,20 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+OFTEN = 30.0  # seconds between rules
+PATIENCE = 3.0  # seconds that a page waits for rules
+SAID = {
+    "add": "The candidate reads the journal from its beginning.",
+    "promote": "It plays from now on.",
+    "drop": "The candidate is gone.",
+    "ramp": "The share of traffic is changed.",
+    "change": "The settings are changed.",
+    "add-arm": "The arm is offered from now on.",
+    "remove-arm": "The arm is offered no more.",
+    "snapshot": "The policy's state is kept.",
+    "archive": "The policy is archived.",
+    "evaluate": "The evaluation waits for its turn.",
+}
 
 
 class Section(NamedTuple):
@@ -29,9 +48,22 @@ class Section(NamedTuple):
 
     title: str
     figures: Callable[..., Any]
+    refreshes: bool = True
 
 
-SECTIONS = {"overview": Section("Overview", overview.overview), "arms": Section("Arms", overview.arms)}
+SECTIONS = {
+    "overview": Section("Overview", overview.overview),
+    "arms": Section("Arms", overview.arms),
+    "map": Section("Map", trying.the_map, False),
+    "rules": Section("Rules", lambda reader, ledger, page, extra: extra["rules"], False),
+    "guarantee": Section("Guarantee", trust.guarantee),
+    "feedback": Section("Feedback", feedback.feedback),
+    "problems": Section("Problems", feedback.problems),
+    "audit": Section("Audit", trust.audit),
+    "what-if": Section("What if", candidates.what_if),
+    "candidates": Section("Candidates", candidates.candidates),
+    "settings": Section("Settings", candidates.settings, False),
+}
 
 
 def routes(service: Any) -> list[Route]:
@@ -45,7 +77,33 @@ def routes(service: Any) -> list[Route]:
     ]
     for name in SECTIONS:
         found += [Route(f"/p/{{name}}/{name}{end}", page.section(name)) for end in ("", ".json")]
+    found += [Route(f"/p/{{name}}/{name}", page.form(name), methods=["POST"]) for name in ("candidates", "settings", "what-if")]
     return found
+
+
+class Kept:
+    """A policy's rules, and those that are being worked out."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Any] | None = None
+        self.work: asyncio.Future[dict[str, Any]] | None = None
+        self.begun = 0.0
+
+    def due(self, version: int) -> bool:
+        """Are there none, or those of another version for a while?"""
+        self.take()
+        if self.work is not None:
+            return False
+        return self.found is None or (self.found["version"] != version and time.monotonic() - self.begun > OFTEN)
+
+    def begin(self, work: "asyncio.Future[dict[str, Any]]") -> None:
+        """They are being worked out."""
+        self.work, self.begun = work, time.monotonic()
+
+    def take(self) -> None:
+        """Take what is done."""
+        if self.work is not None and self.work.done():
+            self.found, self.work = self.work.result(), None
 
 
 class Page:
@@ -53,48 +111,122 @@ class Page:
 
     def __init__(self, service: Any) -> None:
         self.service, self.ledger = service, Ledger()
+        self.gathering = Gathering(service)
+        self.thinking = ThreadPoolExecutor(1, "hsb-page")
+        self.rules: dict[str, Kept] = {}
 
-    def _sheets(self) -> list[Sheet]:
-        core, now = self.service.core, time.time_ns() // 1000
-        return [sheet(core, served, now) for served in core.policies.values()]
+    def _key(self, request: Request, scope: str, policy: str | None) -> Any:
+        """Whose request it is, if anybody asked; a Problem of theirs where they may not."""
+        key = request.scope.get("state", {}).get("key")
+        if key is not None:
+            key.check(scope, policy)
+        return key
 
     async def policies(self, request: Request) -> Response:
         """All of them."""
-        found = await self.service.read(overview.policies, self.ledger, self._sheets())
+        key, core, now = self._key(request, "read", None), self.service.core, time.time_ns() // 1000
+        mine = [each for each in core.policies.values() if key is None or key.policies is None or each.name in key.policies]
+        found = await self.service.read(overview.policies, self.ledger, [sheet(core, each, now) for each in mine])
         return self._answer(request, "policies", "Policies", found, None)
 
     async def policy(self, request: Request) -> Response:
         """A policy's first view."""
-        return RedirectResponse(f"/p/{request.path_params['name']}/overview", headers=HEADERS)
+        if request.path_params["name"] not in self.service.core.policies:
+            return self._missing(request)
+        return RedirectResponse(f"/p/{request.path_params['name']}/overview", 303, headers=HEADERS)
 
     def section(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         """What answers for one section."""
 
         async def answer(request: Request) -> Response:
-            served = self.service.core.policies.get(request.path_params["name"])
-            if served is None:
-                return self._missing(request)
-            page = sheet(self.service.core, served, time.time_ns() // 1000)
-            found = await self.service.read(SECTIONS[name].figures, self.ledger, page)
-            return self._answer(request, name, SECTIONS[name].title, found, page)
+            return await self._section(request, name)
 
         return answer
 
-    def _answer(self, request: Request, name: str, title: str, found: dict[str, Any], page: Sheet | None) -> Response:
+    async def _section(self, request: Request, name: str, error: str | None = None, status: int = 200) -> Response:
+        served = self.service.core.policies.get(request.path_params["name"])
+        self._key(request, "read", request.path_params["name"])
+        if served is None:
+            return self._missing(request)
+        page = sheet(self.service.core, served, time.time_ns() // 1000)
+        extra = await self.gathering.extra(name, served, dict(request.query_params))
+        if name == "rules":
+            extra["rules"] = await self._rules(page, extra)
+        found = await self.service.read(SECTIONS[name].figures, self.ledger, page, extra)
+        return self._answer(request, name, SECTIONS[name].title, found, page, error, status)
+
+    async def _rules(self, page: Sheet, extra: dict[str, Any]) -> dict[str, Any]:
+        """Rules of a version: worked out beside the requests, and kept until the policy has moved on."""
+        nothing = {"rules": None, "version": page.version, "lessons": page.lessons}
+        if not page.lessons:
+            return {**nothing, "why": "Nothing was learned yet."}
+        kept = self.rules.setdefault(page.name, Kept())
+        if kept.due(page.version):
+            policy = await self.service.read(trying.copy, page, extra)
+            if policy is None:
+                return {**nothing, "why": "The policy is large, and was not kept yet: look again in a minute."}
+            kept.begin(asyncio.wrap_future(self.thinking.submit(trying.explained, *policy)))
+        if kept.work is not None and kept.found is None:
+            await asyncio.wait([kept.work], timeout=PATIENCE)
+        kept.take()
+        if kept.found is None:
+            return {**nothing, "why": "The rules are being worked out: look again in a moment."}
+        return {**kept.found, "lessons": page.lessons}
+
+    def form(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        """What does what a form of a section asks for."""
+
+        async def answer(request: Request) -> Response:
+            key = self._key(request, "admin", request.path_params["name"])
+            served = self.service.core.policies.get(request.path_params["name"])
+            if served is None:
+                return self._missing(request)
+            try:
+                form = await forms.read(request)
+                did = form.get("do", "")
+                if name == "what-if":
+                    did = "evaluate"
+                    await self.service.evaluate(served.name, candidates.asked(form, served.offered))
+                else:
+                    error = await self._do(name, did, served, form, key)
+                    if error is not None:
+                        return await self._section(request, name, *error)
+            except (ValueError, InputError) as error:
+                return await self._section(request, name, str(error), 422)
+            return RedirectResponse(f"/p/{served.name}/{name}?done={did}", 303, headers=HEADERS)
+
+        return answer
+
+    async def _do(self, name: str, did: str, served: Any, form: dict[str, str], key: Any) -> tuple[str, int] | None:
+        made = forms.FORMS[name].get(did)
+        if made is None:
+            raise ValueError("This is not what the form sends.")
+        kind, given = made(served, form)
+        answer = await self.service.ask(kind, served.name, *given)
+        if STATUS[answer.status] >= 400:
+            return str(answer.body.get("detail", "It could not be done.")), STATUS[answer.status]
+        self.service.note(key, kind.__name__, served.name, form)
+        return None
+
+    def _answer(
+        self, request: Request, name: str, title: str, found: dict[str, Any], page: Sheet | None, error: str | None = None, status: int = 200
+    ) -> Response:
         synthetic = bool(self.service.settings.demo)
         if request.url.path.endswith(".json"):
             about = {} if page is None else {"policy": page.name, "version": page.version}
-            return JSONResponse({"section": name, "synthetic": synthetic, **about, **found}, headers=HEADERS)
-        given = {"section": name, "title": title, "synthetic": synthetic, "page": page, "sections": SECTIONS, "it": found}
+            return JSONResponse({**found, "section": name, "synthetic": synthetic, **about}, headers=HEADERS)
+        given = {"section": name, "title": title, "synthetic": synthetic, "page": page, "sections": SECTIONS, "it": found, "error": error}
         given["base"] = str(request.base_url).rstrip("/")
+        given["said"] = SAID.get(request.query_params.get("done", ""))
         part = "fragment" in request.query_params
-        return Response(html(name, given, part), media_type="text/html", headers=HEADERS)
+        return Response(html(name, given, part), status, media_type="text/html", headers=HEADERS)
 
     def _missing(self, request: Request) -> Response:
         if request.url.path.endswith(".json"):
             body = {"title": "Not found", "status": 404, "detail": "There is no such policy."}
             return JSONResponse(body, 404, headers=HEADERS, media_type="application/problem+json")
         given = {"section": "missing", "title": "Not found", "synthetic": False, "page": None, "sections": SECTIONS, "it": {}}
+        given |= {"error": None, "said": None}
         return Response(html("missing", given, False), 404, media_type="text/html", headers=HEADERS)
 
 

@@ -15,6 +15,10 @@ What the terms are, rewards r scaled to [0, 1] and w = what a rule would have pl
     value of a rule        w r, and w (1 - r) for the upper end
     value of the policy    the same with w = 1
     policy less rule       r + w (1 - r), whose mean is 1 + the difference; (1 - r) + w r for the upper end
+
+The weights have mean 1, so c (w - 1) may be taken off any term, c being what the term is about to be for a weight of 1, guessed from the lessons before: the
+mean stays and the spread shrinks, by a factor of ten where rewards are rare. A term may then be negative, so it is done only for stakes k with
+k c (W - 1) <= 1/2, W the largest weight there could have been: one over the floor. Without a floor terms stay as they are.
 """
 
 import math
@@ -32,6 +36,18 @@ STEPS = 40  # of bisection
 def wagers(terms: Floats) -> Floats:
     """log(1 + k x) for every term (a row) and stake (a column)."""
     return np.log1p(terms[:, None] * STAKES)
+
+
+def controlled(terms: Floats, w: Floats, guess: Floats, most: Floats) -> Floats:
+    """log(1 + k x) for terms with `guess` times (w - 1) taken off, where the largest weights that there could have been allow it.
+
+    >>> one, two = np.array([0.0, 30.0]), np.array([20.0, 1e300])
+    >>> bool((controlled(one, one, np.ones(2), two)[1] == wagers(one)[1]).all())
+    True
+    """
+    room = (guess * np.maximum(most - 1.0, 0.0))[:, None]
+    allowed = STAKES * room <= 0.5
+    return np.log1p(STAKES * (terms[:, None] - np.where(allowed, (guess * (w - 1.0))[:, None], 0.0)))
 
 
 def evidence(sums: Floats, rows: Floats, means: Floats) -> Floats:

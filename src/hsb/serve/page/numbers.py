@@ -4,6 +4,8 @@ A `Tally` is the sum over a policy's lessons, in the order of its stream. Every 
 1 / propensity: it is fair whatever the policy learned meanwhile. Intervals: `bands`.
 """
 
+import json
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -13,12 +15,13 @@ import numpy as np
 from ...evaluate.wagers import STAKES
 from ...types import Floats
 from ..core.draw import places_of
-from ..core.rows import DecisionRow, StreamRow
-from .bands import ERROR, differences, honesty, intervals, wagers
+from ..core.rows import DecisionRow, Kind, StreamRow
+from .bands import ERROR, controlled, differences, evidence, honesty, intervals, wagers
 
 MOST_BUCKETS = 96
 FEW_ARMS = 20  # so many arms have a band at every point of time
 RECENT = 2000  # lessons that are kept for rates
+TINY = 1e-300  # instead of 0, where there is no floor
 FINEST = 1_000_000  # microseconds of a bucket at first
 
 
@@ -44,11 +47,38 @@ class Lessons(NamedTuple):
     offered: Any  # (n, arms)
     u: Any
     defaulted: Any
+    least: Any  # the smallest probability that any arm offered could have had; 0 without a floor
 
 
-def lessons_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: int) -> Lessons:
+class Floors:
+    """The floor that there was at each version: from the rows of a stream that set it."""
+
+    def __init__(self) -> None:
+        self.since: list[int] = [0]
+        self.floors: list[float] = [0.0]
+
+    def take(self, row: StreamRow) -> None:
+        """Look at a row."""
+        if row.kind not in (Kind.CREATE, Kind.SETTINGS):
+            return
+        data = json.loads(row.data or "{}")
+        floor = data.get("settings", data).get("floor")
+        if floor is not None:
+            self.since.append(row.seq)
+            self.floors.append(float(floor))
+
+    def at(self, version: int) -> float:
+        """The floor by which decisions of a version were made."""
+        return self.floors[bisect_right(self.since, version) - 1]
+
+
+def lessons_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: int, floors: Floors) -> Lessons:
     """The lessons among rows of a stream."""
-    rows = [(row, made) for row, made in entries if made is not None and row.reward is not None]
+    rows = []
+    for row, made in entries:
+        floors.take(row)
+        if made is not None and row.reward is not None:
+            rows.append((row, made))
     offered = np.zeros((len(rows), arms), dtype=bool)
     known: dict[bytes, list[int]] = {}
     for k, (_, made) in enumerate(rows):
@@ -65,7 +95,8 @@ def lessons_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: in
     real = [[made.propensity for _, made in rows], [row.reward for row, _ in rows]]
     p, reward = (np.asarray(each, dtype=np.float64) for each in real)
     u = np.asarray([made.u for _, made in rows], dtype=np.float64)
-    return Lessons(*whole, p, reward, offered, u, np.asarray([row.defaulted for row, _ in rows], dtype=bool))
+    least = np.asarray([made.ramp * floors.at(made.version) for _, made in rows]) / np.maximum(offered.sum(axis=1), 1)
+    return Lessons(*whole, p, reward, offered, u, np.asarray([row.defaulted for row, _ in rows], dtype=bool), least)
 
 
 class Bucket:
@@ -117,17 +148,20 @@ class Tally:
 
     def _add(self, given: Lessons) -> None:
         r = self._scaled(given.reward)
-        w = 1.0 / (given.offered.sum(axis=1) * given.p)
+        guess = (self.reward + 0.5 + np.cumsum(r) - r) / (self.rows + 1.0 + np.arange(len(r)))
+        among = given.offered.sum(axis=1)
+        w, most = 1.0 / (among * given.p), 1.0 / np.maximum(among * given.least, TINY)
         self.rows, self.reward = self.rows + len(r), self.reward + float(r.sum())
         self.defaulted += int(given.defaulted.sum())
         self.least = min(self.least, float(given.p.min()))
         self.weights += (float((w * r).sum()), float(w.sum()), float((w * w).sum()))
         if self.scale is not None:
             self.own += [wagers(r).sum(axis=0), wagers(1.0 - r).sum(axis=0)]
-            self.uniform += [wagers(w * r).sum(axis=0), wagers(w * (1.0 - r)).sum(axis=0)]
-            self.gain += [wagers(r + w * (1.0 - r)).sum(axis=0), wagers(1.0 - r + w * r).sum(axis=0)]
+            for end, (term, about) in enumerate(((r, guess), (1.0 - r, 1.0 - guess))):
+                self.uniform[end] += controlled(w * term, w, about, most).sum(axis=0)
+                self.gain[end] += controlled(term + w * (1.0 - term), w, 1.0 - about, most).sum(axis=0)
         self.even += [wagers(given.u).sum(axis=0), wagers(1.0 - given.u).sum(axis=0)]
-        self.arms.add(given, r, self.scale is not None)
+        self.arms.add(given, r, guess if self.scale is not None else None)
         self._bucket(given, r)
 
     def _scaled(self, reward: Floats) -> Floats:
@@ -240,8 +274,6 @@ class Tally:
         if not self.rows:
             return {"arms": 0.0, "large": 0.0, "small": 0.0}
         rows, half = np.array([float(self.rows)]), np.full(2, 0.5)
-        from .bands import evidence
-
         large, small = evidence(self.even, np.repeat(rows, 2), half)
         among = self.arms.offered > 0
         each = honesty(self.arms.honest[among], self.arms.offered[among])
@@ -272,8 +304,8 @@ class Arms:
                     setattr(self, name, _wider(value, count))
             self.count = count
 
-    def add(self, given: Lessons, r: Floats, scaled: bool) -> None:
-        """Take in lessons, with their scaled rewards."""
+    def add(self, given: Lessons, r: Floats, guess: Floats | None) -> None:
+        """Take in lessons, with their scaled rewards, and what was to be expected of each; None where there are no bands."""
         w, count = 1.0 / given.p, self.count
         mask = np.zeros((len(r), count))
         mask[:, : given.offered.shape[1]] = given.offered
@@ -283,12 +315,17 @@ class Arms:
         self.rewards += np.bincount(given.arm, r, minlength=count)
         self.weighted += np.bincount(given.arm, w * r, minlength=count)
         np.add.at(self.honest, given.arm, wagers(w))
-        if scaled:
-            for end, (term, other) in enumerate(((r, 1.0 - r), (1.0 - r, r))):
-                np.add.at(self.bets[:, end], given.arm, wagers(w * term))
-                plain = wagers(term)
-                self.gain[:, end] += mask.T @ plain
-                np.add.at(self.gain[:, end], given.arm, wagers(term + w * other) - plain)
+        if guess is None:
+            return
+        most, none = 1.0 / np.maximum(given.least, TINY), np.zeros(len(r))  # an arm that was not played has weight 0
+        for end, (term, about) in enumerate(((r, guess), (1.0 - r, 1.0 - guess))):
+            for sums, played, other, c in (
+                (self.bets, w * term, none, about),
+                (self.gain, term + w * (1.0 - term), term, 1.0 - about),
+            ):
+                idle = controlled(other, none, c, most)
+                sums[:, end] += mask.T @ idle
+                np.add.at(sums[:, end], given.arm, controlled(played, w, c, most) - idle)
 
 
 def _wider(values: Floats, count: int) -> Floats:

@@ -75,7 +75,7 @@ def alarms(page: Sheet, tally: Tally, waiting: int) -> list[str]:
     return found
 
 
-def overview(reader: Reader, ledger: Ledger, page: Sheet) -> View:
+def overview(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
     """Does it pay?"""
     tally, behind = ledger.tally(reader, page)
     waiting, due = waits(reader, page)
@@ -113,9 +113,11 @@ def overview(reader: Reader, ledger: Ledger, page: Sheet) -> View:
 def _rivals(page: Sheet, best: int | None) -> list[tuple[str, str, int, int]]:
     """Baseline and best arm: name, line, place, among how many it was chosen."""
     found = []
-    if page.baseline is not None:
-        found.append((f"baseline: always {named(page.baseline, 30)}", "baseline", page.place(page.baseline), 1))
-    if best is not None:
+    base = None if page.baseline is None else page.place(page.baseline)
+    if base is not None:
+        also = ", also the best single arm" if base == best else ""
+        found.append((f"baseline{also}: always {named(page.baseline, 30)}", "baseline", base, 1))
+    if best is not None and best != base:
         found.append((f"best single arm: always {named(page.arms[best], 30)}", "best", best, len(page.offered)))
     return found
 
@@ -134,7 +136,7 @@ def _row(name: str, line: str, value: Band, ahead: Band | None) -> View:
     }
 
 
-def arms(reader: Reader, ledger: Ledger, page: Sheet) -> View:
+def arms(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
     """Who is played how often, and what each would earn."""
     tally, behind = ledger.tally(reader, page)
     _, fair = tally.support()

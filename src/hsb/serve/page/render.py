@@ -8,7 +8,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from . import svg, words
 
 HERE = Path(__file__).parent
+ICON = b"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1b3a6b"/>
+<path d="M8 3V7M8 7L4 13M8 7L12 13" stroke="#fff" stroke-width="2" fill="none"/></svg>"""
 STATIC = {
+    "icon.svg": (ICON, "image/svg+xml"),
     "page.css": ((HERE / "static" / "page.css").read_bytes(), "text/css"),
     "page.js": ((HERE / "static" / "page.js").read_bytes(), "text/javascript"),
 }
@@ -30,10 +33,10 @@ def html(name: str, given: dict[str, Any], part: bool) -> str:
 
 
 def _span(lines: Any) -> tuple[float, float] | None:
-    """The range of all values in lists, without the first tenth of each, when bands are as wide as can be."""
+    """The range of all values in lists, without the first half of each, when bands are as wide as can be."""
     some = []
     for line in lines:
-        some += [value for value in line[len(line) // 10 :] if value is not None]
+        some += [value for value in line[len(line) // 2 :] if value is not None]
     return (min(some), max(some)) if some else None
 
 
@@ -45,6 +48,14 @@ def _pick(values: list[Any], count: int = 5) -> list[Any]:
     return [first + (last - first) * k // (count - 1) for k in range(count)]
 
 
+def _some_of(values: list[Any], count: int = 5) -> list[str]:
+    """Labels of an axis: all of a few, else some at even steps."""
+    if len(values) > 8:
+        values = [values[round(k * (len(values) - 1) / (count - 1))] for k in range(count)]
+    return [words.number(v) if isinstance(v, float) else words.named(v, 14) for v in values]
+
+
+ENVIRONMENT.globals.update(some_of=_some_of)
 ENVIRONMENT.globals.update(pick=_pick, none_line=lambda line: [None] * len(line))
 ENVIRONMENT.globals.update(svg=svg, short_stamp=words.short_stamp, axis=svg.axis, span_of=_span)
 ENVIRONMENT.globals["m"] = ENVIRONMENT.get_template("macros.html").module

@@ -4,11 +4,12 @@ from typing import Any, NamedTuple
 
 from ..core import Core, Served
 from ..core.learner import TALLIES
-from ..core.rows import Entry
+from ..core.rows import Entry, Kind, StreamRow
 from ..store import Reader
-from .numbers import Tally, lessons_of
+from .numbers import Floors, Tally, lessons_of
 
 PART = 5000  # lessons that are added at once
+MOST_DEEDS = 200
 MOST = 400_000  # rows that are read for one page; the next look goes on
 
 
@@ -84,20 +85,28 @@ class Ledger:
     """The tally of each policy, brought up to date when somebody looks. On the reading thread only."""
 
     def __init__(self) -> None:
-        self.tallies: dict[int, tuple[Tally, int]] = {}
+        self.tallies: dict[int, tuple[Tally, Floors, int]] = {}
+        self.deeds: dict[int, list[StreamRow]] = {}  # rows that are no lessons
 
     def tally(self, reader: Reader, page: Sheet) -> tuple[Tally, int]:
         """A policy's tally, and how many rows of its stream are not in it yet."""
-        tally, at = self.tallies.get(page.id, (None, 0))
-        if tally is None or tally.scale != page.scale:
-            tally, at = Tally(page.scale), 0
+        tally, floors, at = self.tallies.get(page.id, (Tally(page.scale), Floors(), 0))
+        if tally.scale != page.scale:
+            tally, floors, at = Tally(page.scale), Floors(), 0
+        if at == 0:
+            self.deeds[page.id] = []
         part: list[Entry] = []
         until = min(at + MOST, page.version)
         while at < until:
             part = reader.stream(page.id, at, min(PART, until - at))
             if not part:
                 break
-            tally.add(lessons_of(part, len(page.arms)))
+            self._note(page.id, part)
+            tally.add(lessons_of(part, len(page.arms), floors))
             at = part[-1][0].seq
-        self.tallies[page.id] = (tally, at)
+        self.tallies[page.id] = (tally, floors, at)
         return tally, page.version - at
+
+    def _note(self, policy: int, entries: list[Entry]) -> None:
+        self.deeds[policy] += [row._replace(body=None) for row, _ in entries if row.kind != Kind.LESSON]
+        del self.deeds[policy][:-MOST_DEEDS]

@@ -69,6 +69,22 @@ def stacked(xs: Sequence[float], rows: Sequence[Sequence[float]], arms: int, pre
     return _picture(inside)
 
 
+def tiles(rows: Sequence[Sequence[Sequence[float]]], arms: int, prefix: str) -> Markup:
+    """A tile for each (arm, probability), in rows from the top: paler where the arm is less sure."""
+    inside: list[Any] = [patterns(arms, prefix)]
+    high = HIGH / max(1, len(rows))
+    for j, row in enumerate(rows):
+        wide = WIDE / max(1, len(row))
+        for k, (arm, sure) in enumerate(row):
+            strength = 0.25 + 0.75 * max(0.0, (sure - 1.0 / arms) / (1.0 - 1.0 / arms)) if arms > 1 else 1.0
+            inside.append(
+                Markup('<rect x="{}" y="{}" width="{}" height="{}" fill="url(#{}{})" fill-opacity="{}"/>').format(
+                    f"{k * wide:.1f}", f"{j * high:.1f}", f"{wide + 0.5:.1f}", f"{high + 0.5:.1f}", prefix, int(arm), f"{strength:.2f}"
+                )
+            )
+    return _picture(inside)
+
+
 def sparkline(values: Line) -> Markup:
     """A line of values, as high as they need."""
     some = [value for value in values if value is not None]

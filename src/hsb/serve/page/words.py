@@ -41,7 +41,10 @@ def signed(value: float | None) -> str:
     >>> signed(0.5), signed(-0.25)
     ('+0.5', '−0.25')
     """
-    return "–" if value is None else ("+" if value > 0 else "−" if value < 0 else "") + number(abs(value), 3)
+    if value is None:
+        return "–"
+    said = number(abs(value), 3) if abs(value) >= 1e-4 else "0"
+    return said if said == "0" else ("+" if value > 0 else "−") + said
 
 
 def interval(band: Band, sign: bool = False) -> str:

@@ -1,0 +1,81 @@
+"""What is sent with the page's forms: requests to the core."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+
+from ..core import AddArm, AddCandidate, Archive, Change, DropCandidate, Promote, RemoveArm, Served, TakeSnapshot
+from .candidates import spec
+
+MOST = 65_536  # bytes of a form
+
+
+class Asked(NamedTuple):
+    """A request to the core: its kind and what it is given, after the policy's name."""
+
+    kind: Any
+    given: tuple[Any, ...]
+
+
+async def read(request: Request) -> dict[str, str]:
+    """The fields of a form; ValueError in words where there are too many."""
+    raw = b""
+    async for part in request.stream():
+        raw += part
+        if len(raw) > MOST:
+            raise ValueError(f"A form may have {MOST:,} bytes.")
+    try:
+        return dict(parse_qsl(raw.decode("utf-8"), keep_blank_values=True, max_num_fields=50))
+    except ValueError:
+        raise ValueError("This is not what the form sends.") from None
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{name} must be a number; given {text[:40]!r}.") from None
+
+
+def _ramp(served: Served, form: dict[str, str]) -> Asked:
+    changes: dict[str, Any] = {"ramp": _number(form.get("ramp", ""), "The share of traffic") / 100.0}
+    if form.get("baseline"):
+        changes["baseline"] = form["baseline"]
+    return Asked(Change, (changes,))
+
+
+def _change(served: Served, form: dict[str, str]) -> Asked:
+    feedback: dict[str, Any] = {name: form[name] for name in ("aggregate", "learn") if form.get(name)}
+    if form.get("wait"):
+        wait = form["wait"].strip()
+        feedback["wait"] = wait if wait.startswith("P") else _number(wait, "The wait")
+    text = form.get("default_reward", "").strip()
+    feedback["default_reward"] = _number(text, "The default reward") if text else None
+    changes = {"floor": _number(form.get("floor", "0"), "The floor") / 100.0, "baseline": form.get("baseline") or None, "feedback": feedback}
+    return Asked(Change, (changes,))
+
+
+def _archive(served: Served, form: dict[str, str]) -> Asked:
+    if form.get("name", "") != served.name:
+        raise ValueError("Type the policy's name to archive it: it decides no more after that.")
+    return Asked(Archive, ())
+
+
+FORMS: dict[str, dict[str, Callable[[Served, dict[str, str]], Asked]]] = {
+    "candidates": {
+        "add": lambda served, form: Asked(AddCandidate, (form.get("name", ""), spec(form.get("kind", "HSB"), form.get("settings", "")))),
+        "promote": lambda served, form: Asked(Promote, (form.get("name", ""),)),
+        "drop": lambda served, form: Asked(DropCandidate, (form.get("name", ""),)),
+        "ramp": _ramp,
+    },
+    "settings": {
+        "change": _change,
+        "add-arm": lambda served, form: Asked(AddArm, (form.get("arm", ""),)),
+        "remove-arm": lambda served, form: Asked(RemoveArm, (form.get("arm", ""),)),
+        "snapshot": lambda served, form: Asked(TakeSnapshot, ()),
+        "archive": _archive,
+    },
+}
+"""By section and by what the form's button says."""

@@ -1,0 +1,53 @@
+"""What a view needs beside the journal, taken on the loop's thread: nothing here takes long."""
+
+import math
+from typing import Any
+
+from ...errors import InputError
+from ..core import Served
+from . import trying
+
+View = dict[str, Any]
+
+
+class Gathering:
+    """Asks a service for it."""
+
+    def __init__(self, service: Any) -> None:
+        self.service = service
+
+    async def extra(self, section: str, served: Served, query: dict[str, str]) -> View:
+        """What the figures of a section are given."""
+        found: View = {"query": query}
+        if section in ("map", "rules"):
+            small = served.live.policy.nbytes <= trying.LARGEST
+            found |= {"body": served.live.packed() if small else None, "learner": served.live.id}
+        elif section == "guarantee":
+            found |= _proved(served)
+        elif section == "problems":
+            found |= {"troubles": self.service.troubles.of(served.name), "elsewhere": self.service.troubles.of(None)}
+        elif section == "audit":
+            found |= {"digest": served.live.policy.digest(), "deeds": await self.service.deeds_of(served.name)}
+        elif section == "what-if":
+            found["evaluations"] = await self.service.evaluations_of(served.name)
+        elif section == "settings":
+            found |= {"keys": [key.shown() for key in self.service.keys.by_hash.values()], "limits": self.service.settings.shown()}
+        return found
+
+
+def _proved(served: Served) -> View:
+    policy: Any = served.live.policy
+    found: View = {"certificate": None, "total": None, "average": None, "bound": None, "first_arms": served.first_arms, "kind": type(policy).__name__}
+    if hasattr(policy, "certificate"):
+        made = policy.certificate()
+        found |= {"certificate": str(made), "total": _finite(made.total), "average": _finite(made.average)}
+    try:
+        found["bound"] = _finite(float(policy.regret_bound(max(served.lessons, 1))))
+    except (InputError, TypeError):
+        found["bound"] = None
+    found["units"] = policy.loss_scale.units
+    return found
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

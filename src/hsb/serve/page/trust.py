@@ -1,0 +1,117 @@
+"""How far a policy can be trusted: what is proved, what is logged, who did what."""
+
+import json
+import math
+from itertools import islice
+from typing import Any
+
+from ..core.rows import Kind
+from ..store import Reader
+from .sheets import Ledger, Sheet
+from .words import number, stamp
+
+View = dict[str, Any]
+DEEDS = {
+    Kind.CREATE: "made",
+    Kind.ARM: "arm",
+    Kind.SETTINGS: "settings",
+    Kind.CANDIDATE: "candidate",
+    Kind.PROMOTE: "promoted",
+    Kind.IMPORT: "imported",
+    Kind.ARCHIVE: "archived",
+}
+SUSPECT, NOTICE = math.log(1000.0), math.log(20.0)
+SHOWN = 50
+
+
+def audit(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
+    """Digests, honesty of propensities, admin actions."""
+    tally, behind = ledger.tally(reader, page)
+    doubt = tally.suspicion()
+    return {
+        "honesty": [
+            _doubt("Was some arm played more often than its logged probability says?", doubt["arms"]),
+            _doubt("Are the draws that decide too large?", doubt["large"]),
+            _doubt("Are they too small?", doubt["small"]),
+        ],
+        "lessons": tally.rows,
+        "average_weight": tally.support()[0],
+        "fair": tally.support()[1],
+        "digest": extra["digest"],
+        "version": page.version,
+        "snapshots": _snapshots(reader, page, extra["digest"]),
+        "actions": actions(ledger.deeds.get(page.id, [])),
+        "deeds": extra["deeds"],
+        "held": page.held,
+        "behind": behind,
+    }
+
+
+def _doubt(question: str, logarithm: float) -> View:
+    said, look = ("no sign of it", "holds")
+    if logarithm > SUSPECT:
+        said, look = "yes: do not trust this log", "fails"
+    elif logarithm > NOTICE:
+        said, look = "perhaps: keep an eye on it", "tie"
+    return {"question": question, "e": math.exp(min(logarithm, 700.0)), "words": number(math.exp(min(logarithm, 100.0)), 2), "verdict": said, "look": look}
+
+
+def _snapshots(reader: Reader, page: Sheet, digest: str) -> list[View]:
+    found = []
+    for rows in islice(reader.snapshots(page.id), 5):
+        row = max(rows, key=lambda each: each.at)
+        same = None if row.seq != page.version else digest in {each.digest for each in rows}
+        found.append({"seq": row.seq, "at": row.at, "digests": [each.digest for each in rows], "bytes": sum(len(each.body) for each in rows), "same": same})
+    return found
+
+
+def actions(rows: list[Any]) -> list[View]:
+    """Rows of a stream that admins caused, the newest first."""
+    found = []
+    for row in rows:
+        data = json.loads(row.data or "{}")
+        found.append({"seq": row.seq, "at": row.at, "when": stamp(row.at)["iso"], "what": DEEDS.get(Kind(row.kind), "?"), "words": deed(row.kind, data)})
+    return found[::-1][:SHOWN]
+
+
+def deed(kind: int, data: View) -> str:
+    """An admin's row in words.
+
+    >>> deed(Kind.ARM, {"add": "d"}), deed(Kind.PROMOTE, {"name": "deeper"})
+    ('added d', 'deeper plays now')
+    """
+    if kind == Kind.ARM:
+        return f"removed {data['remove']}" if "remove" in data else f"added {data['add']}"
+    if kind == Kind.CANDIDATE:
+        return f"dropped {data['drop']}" if "drop" in data else f"added {data['add']}: {json.dumps(data.get('policy', {}))}"
+    if kind == Kind.PROMOTE:
+        return f"{data['name']} plays now"
+    if kind == Kind.CREATE:
+        return f"{len(data.get('arms', []))} arms, {json.dumps(data.get('policy', {}))}"
+    return json.dumps(data) if data else ""
+
+
+def guarantee(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
+    """Certificate and bound, and what is not proved."""
+    return {**extra, "lessons": page.lessons, "not_proved": _not_proved(page, extra)}
+
+
+def _not_proved(page: Sheet, extra: View) -> list[str]:
+    found = []
+    if extra["certificate"] is None:
+        found.append("This kind of policy keeps no certificate: nothing is proved of these very rounds.")
+    if extra["bound"] is None:
+        found.append("There is no bound on regret for this kind of policy as it is set.")
+    if page.settings["ramp"] < 1.0:
+        found.append("While part of the traffic gets the baseline, what is proved is about the policy's lessons, and not about what the baseline costs.")
+    if page.settings["floor"] > 0.0:
+        found.append(f"The floor plays arms at random in {number(100 * page.settings['floor'], 3)} % of decisions. The bound does not count what that costs.")
+    if len(page.arms) > len(extra["first_arms"]) or page.removed:
+        found.append("Arms came or went: before an arm was added, it is compared with whatever else there was.")
+    if not page.exact:
+        found.append("The probabilities of this kind are estimates, so nothing that rests on them is proved.")
+    if page.passed_over:
+        found.append(f"{page.passed_over:,} rows could not be learned and are in no bound.")
+    found.append("Decisions that were never answered, and have no default reward, are in no bound.")
+    found.append("Nothing is said of the future if the world changes; a bound is about the same number of rounds as it names.")
+    return found

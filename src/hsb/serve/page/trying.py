@@ -1,0 +1,226 @@
+"""What a policy plays where: a map of its probabilities, a point to try, rules in words. On a copy, so that nothing waits for it."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError
+from ..core.draw import mixture
+from ..core.learner import opened
+from ..core.rows import DecisionRow, StreamRow
+from ..store import Reader
+from .feedback import brief, context_of
+from .sheets import Ledger, Sheet
+
+View = dict[str, Any]
+LATELY = 400  # lessons whose contexts say what is usual
+ACROSS, DOWN = 48, 20  # places of a map
+MOST_LABELS = 16
+LARGEST = 16 << 20  # bytes of a policy that is copied at once; else its last snapshot is shown
+LONGEST = 16_384  # letters of a context to try
+
+
+def copy(reader: Reader, page: Sheet, extra: View) -> tuple[Any, int] | None:
+    """The policy as it is, or, where that is large, as its last snapshot has it; and of which version."""
+    if extra["body"] is not None:
+        return opened(extra["body"]), page.version
+    for rows in reader.snapshots(page.id):
+        for row in rows:
+            if row.learner == extra["learner"]:
+                return opened(row.body), row.seq
+    return None
+
+
+class Feature:
+    """A part of contexts, and the values that it has had of late."""
+
+    def __init__(self, name: str, values: list[Any]) -> None:
+        self.name = name
+        numbers = [float(v) for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+        self.number = len(numbers) > len(values) / 2 and len(set(numbers)) > 2
+        if self.number:
+            low, high = np.quantile(numbers, (0.01, 0.99))
+            whole = all(v == int(v) for v in numbers)
+            self.steps: list[Any] = _grid(float(low), float(high), ACROSS, whole)
+        else:
+            counted: dict[str, tuple[int, Any]] = {}
+            for v in values:
+                key = json.dumps(v)
+                counted[key] = (counted.get(key, (0, v))[0] + 1, v)
+            ranked = sorted(counted.values(), key=lambda each: -each[0])[:MOST_LABELS]
+            self.steps = [v for _, v in ranked if isinstance(v, str | int | float | bool)]
+
+    def about(self) -> View:
+        return {"name": self.name, "number": self.number, "values": len(self.steps)}
+
+
+def _grid(low: float, high: float, count: int, whole: bool) -> list[float]:
+    if whole and high - low < count:
+        return [float(v) for v in range(int(low), int(high) + 1)]
+    return [round(v, 6) for v in np.linspace(low, high, count).tolist()]
+
+
+def features_of(contexts: Sequence[Any]) -> list[Feature]:
+    """What contexts consist of."""
+    found: dict[str, list[Any]] = {}
+    for context in contexts:
+        for name, value in _fields(context).items():
+            found.setdefault(name, []).append(value)
+    return [each for name, values in found.items() if (each := Feature(name, values)).steps]
+
+
+def _fields(context: Any) -> dict[str, Any]:
+    if isinstance(context, dict):
+        return {name: value for name, value in context.items() if isinstance(value, str | int | float | bool)}
+    if isinstance(context, list):
+        return {str(k): value for k, value in enumerate(context)}
+    return {} if context is None else {"x": context}
+
+
+def _with(context: Any, name: str, value: Any) -> Any:
+    """A context with another value at one place."""
+    if isinstance(context, dict):
+        return {**context, name: value}
+    if isinstance(context, list):
+        return [value if str(k) == name else v for k, v in enumerate(context)]
+    return value
+
+
+def the_map(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
+    """Probabilities over one feature or two, and at a point."""
+    entries = [each for each in reader.stream(page.id, max(0, page.version - LATELY)) if each[1] is not None]
+    contexts = [context_of(made.context) for _, made in entries if made is not None]
+    found: View = {"features": [], "x": None, "y": None, "error": None, "columns": None, "tiles": None, "point": None, "version": None}
+    found |= {"arms": page.arms, "total": len(page.arms), "offered": page.offered, "lessons": page.lessons}
+    policy = copy(reader, page, extra) if entries else None
+    if policy is None:
+        return found
+    features = features_of(contexts)
+    context, found["error"] = _given(extra["query"].get("point", ""), contexts[-1])
+    found |= {"features": [each.about() for each in features], "version": policy[1], "context": context, "text": json.dumps(context, ensure_ascii=False)}
+    asked = Asked(policy[0], page)
+    try:
+        found["point"] = {"rows": asked.rows(context), "nearest": nearest(context, entries, page, features)}
+        _mapped(found, asked, features, context, extra["query"])
+    except InputError as error:
+        found["error"] = str(error)
+    return found
+
+
+def _given(text: str, usual: Any) -> tuple[Any, str | None]:
+    if not text.strip():
+        return usual, None
+    if len(text) > LONGEST:
+        return usual, f"A context to try may have {LONGEST:,} letters; this one has {len(text):,}."
+    try:
+        return json.loads(text), None
+    except (ValueError, RecursionError):
+        return usual, "This is no JSON, e.g. {\"age\": 31}; what follows is for the last decision's context."
+
+
+class Asked:
+    """A copy of a policy, and what is played when the floor and the ramp have had their part."""
+
+    def __init__(self, policy: Any, page: Sheet) -> None:
+        self.policy, self.page = policy, page
+        self.order = [policy.arms.index(arm) for arm in page.arms]
+        settings = page.settings
+        offered = np.array([float(arm in page.offered) for arm in policy.arms])
+        base = None if page.baseline is None or settings["ramp"] == 1.0 else policy.arms.index(page.baseline)
+        self.mixed = mixture(offered, floor=settings["floor"], ramp=settings["ramp"], baseline=base)
+
+    def own(self, context: Any) -> Any:
+        """Its own probabilities, by the service's places."""
+        return np.asarray(self.policy.probabilities(context))[self.order]
+
+    def played(self, context: Any) -> Any:
+        """The probabilities that are played."""
+        p = np.array(self.policy.probabilities(context), dtype=np.float64)
+        return (p if self.mixed is None else self.mixed(p))[self.order]
+
+    def rows(self, context: Any) -> list[View]:
+        """A row for each arm that is offered, the most probable first."""
+        own, played = self.own(context), self.played(context)
+        rows = [
+            {"arm": arm, "place": k, "own": float(own[k]), "played": float(played[k])}
+            for k, arm in enumerate(self.page.arms)
+            if arm in self.page.offered
+        ]
+        return sorted(rows, key=lambda row: -row["played"])
+
+
+def _mapped(found: View, asked: Asked, features: list[Feature], context: Any, query: Any) -> None:
+    by_name = {each.name: each for each in features}
+    if not by_name:
+        return
+    first = next((each.name for each in features if each.number), features[0].name)
+    x = by_name.get(query.get("x", ""), by_name[first])
+    y = by_name.get(query.get("y", ""))
+    found["x"], found["x_steps"] = x.name, x.steps
+    if y is None or y is x:
+        found["columns"] = [asked.own(_with(context, x.name, v)).tolist() for v in x.steps]
+        return
+    across = x.steps if len(x.steps) <= 24 else x.steps[:: -(-len(x.steps) // 24)]
+    down = y.steps if len(y.steps) <= DOWN else y.steps[:: -(-len(y.steps) // DOWN)]
+    found |= {"y": y.name, "x_steps": across, "y_steps": down, "tiles": []}
+    for v in reversed(down):
+        p = [asked.own(_with(_with(context, x.name, u), y.name, v)) for u in across]
+        found["tiles"].append([[int(each.argmax()), float(each.max())] for each in p])
+
+
+def nearest(context: Any, entries: Sequence[tuple[StreamRow, DecisionRow | None]], page: Sheet, features: list[Feature]) -> list[View]:
+    """The last lessons whose contexts are most like one: equal labels, near numbers."""
+    here, spans = _fields(context), {each.name: _width(each) for each in features}
+    ranked = []
+    for row, made in entries:
+        assert made is not None
+        there = context_of(made.context)
+        ranked.append((_distance(here, _fields(there), spans), -row.seq, row, made, there))
+    ranked.sort(key=lambda each: each[:2])
+    return [
+        {"context": brief(there), "arm": page.arms[made.arm], "place": made.arm, "propensity": made.propensity, "reward": row.reward, "at": made.at}
+        for _, _, row, made, there in ranked[:5]
+    ]
+
+
+def _width(feature: Feature) -> float:
+    return (feature.steps[-1] - feature.steps[0]) or 1.0 if feature.number else 0.0
+
+
+def _distance(one: View, other: View, spans: dict[str, float]) -> float:
+    total = 0.0
+    for name, width in spans.items():
+        a, b = one.get(name), other.get(name)
+        if width and isinstance(a, int | float) and isinstance(b, int | float):
+            total += min(1.0, abs(a - b) / width)
+        else:
+            total += float(a != b)
+    return total
+
+
+# -- rules --------------------------------------------------------------------------------------------------------------
+
+
+def explained(policy: Any, version: int) -> View:
+    """A policy's rules in words, as plain data."""
+    if not hasattr(policy, "explain"):
+        return {"rules": None, "why": "This kind of policy has no rules to show.", "version": version}
+    try:
+        found = policy.explain()
+    except InputError as error:
+        return {"rules": None, "why": str(error), "version": version}
+    rules = sorted(found.rules, key=lambda region: -region.share)
+    return {
+        "rules": [
+            {"where": each.where, "arm": str(each.arm), "sure": each.probability, "share": each.share, "seen": each.seen}
+            for each in rules[:30]
+        ],
+        "left_out": max(0, len(rules) - 30),
+        "left_share": sum(each.share for each in rules[30:]),
+        "agreement": found.agreement,
+        "importance": sorted(found.importance.items(), key=lambda each: -each[1])[:15],
+        "why": None,
+        "version": version,
+    }
