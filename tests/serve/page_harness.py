@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 
@@ -24,7 +25,12 @@ ARMS = ["spring sale", "free shipping", "new arrivals", "members' club", "gift c
 HOUR = 3_600_000_000
 
 KEY = {"id": 1, "name": "first", "scopes": ["admin"], "rate": None, "policies": None, "expires": None, "created": 1, "used": 1_790_000_000_000_000, "ended": None}  # fmt: skip
-ONE = {"at": 1_790_000_000_000_000, "detail": "Unknown arm 'd' in available.", "pointer": "/available/0", "request_id": "ab12-1"}
+ONE = {
+    "at": 1_790_000_000_000_000,
+    "detail": "Unknown arm 'd' in available.",
+    "pointer": "/available/0",
+    "request_id": "ab12-1",
+}
 TROUBLE = {"kind": "unknown-arm", "status": 422, "count": 3, "first": [ONE], "last": [ONE]}
 
 
@@ -40,7 +46,7 @@ class Harness:
         self.evaluated: list[dict[str, Any]] = []
         self.deeds: list[dict[str, Any]] = []
         self.reader = SqliteReader(path)
-        self.lock = asyncio.Lock()
+        self.lock, self.loop = asyncio.Lock(), asyncio.new_event_loop()
 
     async def ask(self, kind: Any, *given: Any) -> Answer:
         return self.local.ask(kind(object(), *given))
@@ -63,7 +69,14 @@ class Harness:
     def note(self, key: Any, what: str, policy: str, detail: dict[str, Any]) -> None:
         self.deeds.insert(0, {"at": clock().wall, "who": "harness", "what": what, "detail": json.dumps(detail)})
 
+    def client(self) -> "Client":
+        return Client(app(self), self.loop)
+
     def close(self) -> None:
+        for task in asyncio.all_tasks(self.loop):
+            task.cancel()
+            self.loop.run_until_complete(asyncio.wait([task]))
+        self.loop.close()
         self.reader.close()
         self.local.close()
 
@@ -76,7 +89,17 @@ def visitors(rounds: int, seed: int) -> Any:
         yield {k: v for k, v in zip(names, row.item(), strict=True) if not (isinstance(v, float) and math.isnan(v))}, loss
 
 
-def fill(local: Local, name: str, rounds: int, *, seed: int = 0, hours: float = 24.0, unanswered: int = 50, more: bool = False, **spec: Any) -> None:
+def fill(
+    local: Local,
+    name: str,
+    rounds: int,
+    *,
+    seed: int = 0,
+    hours: float = 24.0,
+    unanswered: int = 50,
+    more: bool = False,
+    **spec: Any,
+) -> None:
     """A policy, and `rounds` decisions spread over the last hours; every `unanswered`-th gets no reward."""
     now = clock()
     start = now.wall - int(hours * HOUR)
@@ -101,6 +124,63 @@ def fill(local: Local, name: str, rounds: int, *, seed: int = 0, hours: float = 
 
 def app(harness: Harness) -> Starlette:
     return Starlette(routes=routes(harness))
+
+
+class Answered:
+    """An answer of the application."""
+
+    def __init__(self, status_code: int, headers: dict[str, str], body: bytes) -> None:
+        self.status_code, self.headers, self.body = status_code, headers, body
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Client:
+    """Asks an application, without a network."""
+
+    def __init__(self, application: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self.application, self.loop = application, loop
+
+    def get(self, path: str, params: dict[str, str] | None = None) -> Answered:
+        return self.loop.run_until_complete(self._ask("GET", path + ("?" + urlencode(params) if params else ""), b""))
+
+    def post(self, path: str, form: dict[str, str]) -> Answered:
+        return self.loop.run_until_complete(self._ask("POST", path, urlencode(form).encode()))
+
+    async def _ask(self, method: str, address: str, body: bytes) -> Answered:
+        path, _, query = address.partition("?")
+        headers = [(b"host", b"testserver"), (b"content-type", b"application/x-www-form-urlencoded")]
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
+        }
+        scope |= {
+            "headers": headers,
+            "scheme": "http",
+            "server": ("testserver", 80),
+            "client": ("127.0.0.1", 1),
+            "root_path": "",
+        }
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await self.application(scope, receive, send)
+        named = {key.decode(): value.decode() for key, value in sent[0]["headers"]}
+        return Answered(sent[0]["status"], named, b"".join(each.get("body", b"") for each in sent[1:]))
 
 
 if __name__ == "__main__":

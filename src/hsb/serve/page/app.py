@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
@@ -12,7 +11,7 @@ from starlette.routing import Route
 
 from ...errors import InputError
 from ..core import STATUS
-from . import candidates, feedback, forms, overview, trust, trying
+from . import candidates, explaining, feedback, forms, overview, trust, trying
 from .gathering import Gathering
 from .render import STATIC, html
 from .sheets import Ledger, Sheet, sheet
@@ -27,7 +26,8 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-OFTEN = 30.0  # seconds between rules
+OFTEN = 60.0  # seconds between rules of a policy
+AT_ONCE = 1  # processes that work out rules
 PATIENCE = 3.0  # seconds that a page waits for rules
 SAID = {
     "add": "The candidate reads the journal from its beginning.",
@@ -55,7 +55,7 @@ SECTIONS = {
     "overview": Section("Overview", overview.overview),
     "arms": Section("Arms", overview.arms),
     "map": Section("Map", trying.the_map, False),
-    "rules": Section("Rules", lambda reader, ledger, page, extra: extra["rules"], False),
+    "rules": Section("Rules", lambda reader, ledger, page, extra: extra["rules"]),
     "guarantee": Section("Guarantee", trust.guarantee),
     "feedback": Section("Feedback", feedback.feedback),
     "problems": Section("Problems", feedback.problems),
@@ -112,7 +112,6 @@ class Page:
     def __init__(self, service: Any) -> None:
         self.service, self.ledger = service, Ledger()
         self.gathering = Gathering(service)
-        self.thinking = ThreadPoolExecutor(1, "hsb-page")
         self.rules: dict[str, Kept] = {}
 
     def _key(self, request: Request, scope: str, policy: str | None) -> Any:
@@ -151,21 +150,22 @@ class Page:
         page = sheet(self.service.core, served, time.time_ns() // 1000)
         extra = await self.gathering.extra(name, served, dict(request.query_params))
         if name == "rules":
-            extra["rules"] = await self._rules(page, extra)
+            extra["rules"] = await self._rules(page, served)
         found = await self.service.read(SECTIONS[name].figures, self.ledger, page, extra)
         return self._answer(request, name, SECTIONS[name].title, found, page, error, status)
 
-    async def _rules(self, page: Sheet, extra: dict[str, Any]) -> dict[str, Any]:
-        """Rules of a version: worked out beside the requests, and kept until the policy has moved on."""
+    async def _rules(self, page: Sheet, served: Any) -> dict[str, Any]:
+        """Rules of some version: worked out beside the service now and then, and kept."""
         nothing = {"rules": None, "version": page.version, "lessons": page.lessons}
         if not page.lessons:
             return {**nothing, "why": "Nothing was learned yet."}
         kept = self.rules.setdefault(page.name, Kept())
-        if kept.due(page.version):
-            policy = await self.service.read(trying.copy, page, extra)
-            if policy is None:
+        if kept.due(page.version) and sum(each.work is not None for each in self.rules.values()) < AT_ONCE:
+            file = await self.service.read(trying.body, page, self.gathering.file(served))
+            if file is None:
                 return {**nothing, "why": "The policy is large, and was not kept yet: look again in a minute."}
-            kept.begin(asyncio.wrap_future(self.thinking.submit(trying.explained, *policy)))
+            if kept.work is None:
+                kept.begin(asyncio.ensure_future(explaining.beside(*file)))
         if kept.work is not None and kept.found is None:
             await asyncio.wait([kept.work], timeout=PATIENCE)
         kept.take()
@@ -209,13 +209,28 @@ class Page:
         return None
 
     def _answer(
-        self, request: Request, name: str, title: str, found: dict[str, Any], page: Sheet | None, error: str | None = None, status: int = 200
+        self,
+        request: Request,
+        name: str,
+        title: str,
+        found: dict[str, Any],
+        page: Sheet | None,
+        error: str | None = None,
+        status: int = 200,
     ) -> Response:
         synthetic = bool(self.service.settings.demo)
         if request.url.path.endswith(".json"):
             about = {} if page is None else {"policy": page.name, "version": page.version}
             return JSONResponse({**found, "section": name, "synthetic": synthetic, **about}, headers=HEADERS)
-        given = {"section": name, "title": title, "synthetic": synthetic, "page": page, "sections": SECTIONS, "it": found, "error": error}
+        given = {
+            "section": name,
+            "title": title,
+            "synthetic": synthetic,
+            "page": page,
+            "sections": SECTIONS,
+            "it": found,
+            "error": error,
+        }
         given["base"] = str(request.base_url).rstrip("/")
         given["said"] = SAID.get(request.query_params.get("done", ""))
         part = "fragment" in request.query_params

@@ -48,7 +48,9 @@ def channels(colour: str) -> tuple[int, int, int]:
 
 def luminance(colour: str) -> float:
     """As WCAG 2 has it."""
-    red, green, blue = (c / 12.92 if (c := each / 255) <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for each in channels(colour))
+    red, green, blue = (
+        c / 12.92 if (c := each / 255) <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for each in channels(colour)
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

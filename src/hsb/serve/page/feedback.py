@@ -65,7 +65,9 @@ def histogram(values: list[float]) -> list[View]:
     found, low = [], 0.0
     for high in (*EDGES, None):
         count = sum(1 for value in values if (value >= low or low == 0.0) and (high is None or value < high))
-        said = f"under {span(high)}" if low == 0.0 else f"{span(low)} or more" if high is None else f"{span(low)} to {span(high)}"
+        said = (
+            f"under {span(high)}" if low == 0.0 else f"{span(low)} or more" if high is None else f"{span(low)} to {span(high)}"
+        )
         found.append({"from": low, "to": high, "words": said, "count": count, "share": count / len(values) if values else 0.0})
         low = high or low
     return found
@@ -89,7 +91,12 @@ def _delay(name: str, place: int, some: list[float], everything: list[float]) ->
 
 def problems(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
     """What was refused, and what could not be learned."""
-    return {"troubles": extra["troubles"], "elsewhere": extra["elsewhere"], "passed_over": page.passed_over, "counts": page.counts}
+    return {
+        "troubles": extra["troubles"],
+        "elsewhere": extra["elsewhere"],
+        "passed_over": page.passed_over,
+        "counts": page.counts,
+    }
 
 
 def context_of(text: str) -> Any:

@@ -53,7 +53,11 @@ def _change(served: Served, form: dict[str, str]) -> Asked:
         feedback["wait"] = wait if wait.startswith("P") else _number(wait, "The wait")
     text = form.get("default_reward", "").strip()
     feedback["default_reward"] = _number(text, "The default reward") if text else None
-    changes = {"floor": _number(form.get("floor", "0"), "The floor") / 100.0, "baseline": form.get("baseline") or None, "feedback": feedback}
+    changes = {
+        "floor": _number(form.get("floor", "0"), "The floor") / 100.0,
+        "baseline": form.get("baseline") or None,
+        "feedback": feedback,
+    }
     return Asked(Change, (changes,))
 
 
@@ -65,7 +69,9 @@ def _archive(served: Served, form: dict[str, str]) -> Asked:
 
 FORMS: dict[str, dict[str, Callable[[Served, dict[str, str]], Asked]]] = {
     "candidates": {
-        "add": lambda served, form: Asked(AddCandidate, (form.get("name", ""), spec(form.get("kind", "HSB"), form.get("settings", "")))),
+        "add": lambda served, form: Asked(
+            AddCandidate, (form.get("name", ""), spec(form.get("kind", "HSB"), form.get("settings", "")))
+        ),
         "promote": lambda served, form: Asked(Promote, (form.get("name", ""),)),
         "drop": lambda served, form: Asked(DropCandidate, (form.get("name", ""),)),
         "ramp": _ramp,

@@ -19,9 +19,8 @@ class Gathering:
     async def extra(self, section: str, served: Served, query: dict[str, str]) -> View:
         """What the figures of a section are given."""
         found: View = {"query": query}
-        if section in ("map", "rules"):
-            small = served.live.policy.nbytes <= trying.LARGEST
-            found |= {"body": served.live.packed() if small else None, "learner": served.live.id}
+        if section == "map":
+            found |= self.file(served)
         elif section == "guarantee":
             found |= _proved(served)
         elif section == "problems":
@@ -31,13 +30,28 @@ class Gathering:
         elif section == "what-if":
             found["evaluations"] = await self.service.evaluations_of(served.name)
         elif section == "settings":
-            found |= {"keys": [key.shown() for key in self.service.keys.by_hash.values()], "limits": self.service.settings.shown()}
+            found |= {
+                "keys": [key.shown() for key in self.service.keys.by_hash.values()],
+                "limits": self.service.settings.shown(),
+            }
         return found
+
+    def file(self, served: Served) -> View:
+        """The policy's file, where that is not large, and which learner it is."""
+        small = served.live.policy.nbytes <= trying.LARGEST
+        return {"body": served.live.packed() if small else None, "learner": served.live.id}
 
 
 def _proved(served: Served) -> View:
     policy: Any = served.live.policy
-    found: View = {"certificate": None, "total": None, "average": None, "bound": None, "first_arms": served.first_arms, "kind": type(policy).__name__}
+    found: View = {
+        "certificate": None,
+        "total": None,
+        "average": None,
+        "bound": None,
+        "first_arms": served.first_arms,
+        "kind": type(policy).__name__,
+    }
     if hasattr(policy, "certificate"):
         made = policy.certificate()
         found |= {"certificate": str(made), "total": _finite(made.total), "average": _finite(made.average)}

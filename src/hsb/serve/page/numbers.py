@@ -86,11 +86,7 @@ def lessons_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: in
         if places is None:
             places = known[made.available] = places_of(made.available)
         offered[k, places] = True
-    column = [
-        [row.at for row, _ in rows],
-        [made.at for _, made in rows],
-        [made.arm for _, made in rows],
-    ]
+    column = [[row.at for row, _ in rows], [made.at for _, made in rows], [made.arm for _, made in rows]]
     whole = [np.asarray(each, dtype=np.int64) for each in column]
     real = [[made.propensity for _, made in rows], [row.reward for row, _ in rows]]
     p, reward = (np.asarray(each, dtype=np.float64) for each in real)

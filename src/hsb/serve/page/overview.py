@@ -49,7 +49,13 @@ def state(page: Sheet, tally: Tally, waiting: int) -> str:
     if not page.lessons and not waiting:
         return "new: no decisions yet"
     rate = tally.rate(page.now)
-    often = f"{number(rate, 2)} lessons a second" if rate >= 0.1 else f"{number(60 * rate, 2)} lessons a minute" if rate else "quiet now"
+    often = (
+        f"{number(rate, 2)} lessons a second"
+        if rate >= 0.1
+        else f"{number(60 * rate, 2)} lessons a minute"
+        if rate
+        else "quiet now"
+    )
     ramp = page.settings["ramp"]
     mode = "learning" if ramp == 1.0 else "in the shadow" if ramp == 0.0 else f"on {percent(ramp)} of traffic"
     more = f"{waiting:,}{' or more' if waiting == SOME else ''} wait for feedback" if waiting else "nothing waits"

@@ -16,7 +16,11 @@ STATIC = {
     "page.js": ((HERE / "static" / "page.js").read_bytes(), "text/javascript"),
 }
 ENVIRONMENT = Environment(
-    loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    loader=FileSystemLoader(HERE / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
 )
 ENVIRONMENT.filters.update(
     named=words.named, number=words.number, percent=words.percent, span=words.span, signed=words.signed, stamp=words.stamp

@@ -34,7 +34,9 @@ def axis(low: float, high: float) -> tuple[float, float, list[str]]:
     """Ends of an axis that holds a range, and its labels from the top down."""
     bottom, top, step = nice(low, high)
     count = round((top - bottom) / step)
-    places = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if abs(step / 10 ** math.floor(math.log10(step)) - 2.5) < 1e-6 else 0)
+    places = max(0, -math.floor(math.log10(step) + 1e-9)) + (
+        1 if abs(step / 10 ** math.floor(math.log10(step)) - 2.5) < 1e-6 else 0
+    )
     return bottom, top, [f"{bottom + k * step:.{places}f}" for k in range(count, -1, -1)]
 
 
@@ -49,7 +51,8 @@ def curves(xs: Sequence[float], lines: Sequence[tuple[str, Line, Line, Line]], b
         ]
     for name, values, _, _ in lines:
         inside += [
-            Markup('<polyline class="curve {}" points="{}"/>').format(name, _points(part)) for part in _parts(across, values, bottom, top)
+            Markup('<polyline class="curve {}" points="{}"/>').format(name, _points(part))
+            for part in _parts(across, values, bottom, top)
         ]
     return _picture(inside)
 
@@ -79,7 +82,13 @@ def tiles(rows: Sequence[Sequence[Sequence[float]]], arms: int, prefix: str) -> 
             strength = 0.25 + 0.75 * max(0.0, (sure - 1.0 / arms) / (1.0 - 1.0 / arms)) if arms > 1 else 1.0
             inside.append(
                 Markup('<rect x="{}" y="{}" width="{}" height="{}" fill="url(#{}{})" fill-opacity="{}"/>').format(
-                    f"{k * wide:.1f}", f"{j * high:.1f}", f"{wide + 0.5:.1f}", f"{high + 0.5:.1f}", prefix, int(arm), f"{strength:.2f}"
+                    f"{k * wide:.1f}",
+                    f"{j * high:.1f}",
+                    f"{wide + 0.5:.1f}",
+                    f"{high + 0.5:.1f}",
+                    prefix,
+                    int(arm),
+                    f"{strength:.2f}",
                 )
             )
     return _picture(inside)
@@ -120,7 +129,11 @@ def pattern(place: int, arms: int, prefix: str) -> Markup:
         "dots": "M5 6H7",
         "rings": "M4 6A2 2 0 1 0 8 6A2 2 0 1 0 4 6",
     }[HATCHES[place % len(HATCHES)]]
-    path = Markup('<path d="{}" fill="none" stroke="{}" stroke-width="1" stroke-opacity="0.55"/>').format(marks, ink) if marks else ""
+    path = (
+        Markup('<path d="{}" fill="none" stroke="{}" stroke-width="1" stroke-opacity="0.55"/>').format(marks, ink)
+        if marks
+        else ""
+    )
     return Markup(
         '<pattern id="{}{}" width="12" height="12" patternUnits="userSpaceOnUse"><rect width="12" height="12" fill="{}"/>{}</pattern>'
     ).format(prefix, place, fill, path)
@@ -135,9 +148,9 @@ def key(place: int, arms: int, prefix: str) -> Markup:
 
 def bar(share: float, name: str = "bar") -> Markup:
     """A bar as long as a share of all."""
-    return Markup('<svg class="{}" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect width="{}" height="10"/></svg>').format(
-        name, f"{100 * min(max(share, 0.0), 1.0):.2f}"
-    )
+    return Markup(
+        '<svg class="{}" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect width="{}" height="10"/></svg>'
+    ).format(name, f"{100 * min(max(share, 0.0), 1.0):.2f}")
 
 
 def whisker(low: float, high: float, value: float, ends: tuple[float, float], name: str = "") -> Markup:

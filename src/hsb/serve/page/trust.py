@@ -53,7 +53,13 @@ def _doubt(question: str, logarithm: float) -> View:
         said, look = "yes: do not trust this log", "fails"
     elif logarithm > NOTICE:
         said, look = "perhaps: keep an eye on it", "tie"
-    return {"question": question, "e": math.exp(min(logarithm, 700.0)), "words": number(math.exp(min(logarithm, 100.0)), 2), "verdict": said, "look": look}
+    return {
+        "question": question,
+        "e": math.exp(min(logarithm, 700.0)),
+        "words": number(math.exp(min(logarithm, 100.0)), 2),
+        "verdict": said,
+        "look": look,
+    }
 
 
 def _snapshots(reader: Reader, page: Sheet, digest: str) -> list[View]:
@@ -61,7 +67,15 @@ def _snapshots(reader: Reader, page: Sheet, digest: str) -> list[View]:
     for rows in islice(reader.snapshots(page.id), 5):
         row = max(rows, key=lambda each: each.at)
         same = None if row.seq != page.version else digest in {each.digest for each in rows}
-        found.append({"seq": row.seq, "at": row.at, "digests": [each.digest for each in rows], "bytes": sum(len(each.body) for each in rows), "same": same})
+        found.append(
+            {
+                "seq": row.seq,
+                "at": row.at,
+                "digests": [each.digest for each in rows],
+                "bytes": sum(len(each.body) for each in rows),
+                "same": same,
+            }
+        )
     return found
 
 
@@ -70,7 +84,15 @@ def actions(rows: list[Any]) -> list[View]:
     found = []
     for row in rows:
         data = json.loads(row.data or "{}")
-        found.append({"seq": row.seq, "at": row.at, "when": stamp(row.at)["iso"], "what": DEEDS.get(Kind(row.kind), "?"), "words": deed(row.kind, data)})
+        found.append(
+            {
+                "seq": row.seq,
+                "at": row.at,
+                "when": stamp(row.at)["iso"],
+                "what": DEEDS.get(Kind(row.kind), "?"),
+                "words": deed(row.kind, data),
+            }
+        )
     return found[::-1][:SHOWN]
 
 
@@ -103,9 +125,13 @@ def _not_proved(page: Sheet, extra: View) -> list[str]:
     if extra["bound"] is None:
         found.append("There is no bound on regret for this kind of policy as it is set.")
     if page.settings["ramp"] < 1.0:
-        found.append("While part of the traffic gets the baseline, what is proved is about the policy's lessons, and not about what the baseline costs.")
+        found.append(
+            "While part of the traffic gets the baseline, what is proved is about the policy's lessons, and not about what the baseline costs."
+        )
     if page.settings["floor"] > 0.0:
-        found.append(f"The floor plays arms at random in {number(100 * page.settings['floor'], 3)} % of decisions. The bound does not count what that costs.")
+        found.append(
+            f"The floor plays arms at random in {number(100 * page.settings['floor'], 3)} % of decisions. The bound does not count what that costs."
+        )
     if len(page.arms) > len(extra["first_arms"]) or page.removed:
         found.append("Arms came or went: before an arm was added, it is compared with whatever else there was.")
     if not page.exact:

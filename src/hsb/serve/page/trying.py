@@ -1,4 +1,4 @@
-"""What a policy plays where: a map of its probabilities, a point to try, rules in words. On a copy, so that nothing waits for it."""
+"""What a policy plays where: a map of its probabilities, and a point to try. On a copy, so that nothing waits for it."""
 
 import json
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ LARGEST = 16 << 20  # bytes of a policy that is copied at once; else its last sn
 LONGEST = 16_384  # letters of a context to try
 
 
-def copy(reader: Reader, page: Sheet, extra: View) -> tuple[Any, int] | None:
-    """The policy as it is, or, where that is large, as its last snapshot has it; and of which version."""
+def body(reader: Reader, page: Sheet, extra: View) -> tuple[bytes, int] | None:
+    """The policy's file as it is, or, where that is large, as its last snapshot has it; and of which version."""
     if extra["body"] is not None:
-        return opened(extra["body"]), page.version
+        return extra["body"], page.version
     for rows in reader.snapshots(page.id):
         for row in rows:
             if row.learner == extra["learner"]:
-                return opened(row.body), row.seq
+                return row.body, row.seq
     return None
 
 
@@ -59,7 +59,8 @@ class Feature:
 def _grid(low: float, high: float, count: int, whole: bool) -> list[float]:
     if whole and high - low < count:
         return [float(v) for v in range(int(low), int(high) + 1)]
-    return [round(v, 6) for v in np.linspace(low, high, count).tolist()]
+    steps = [round(v, 0 if whole else 6) for v in np.linspace(low, high, count).tolist()]
+    return list(dict.fromkeys(steps))
 
 
 def features_of(contexts: Sequence[Any]) -> list[Feature]:
@@ -92,15 +93,29 @@ def the_map(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
     """Probabilities over one feature or two, and at a point."""
     entries = [each for each in reader.stream(page.id, max(0, page.version - LATELY)) if each[1] is not None]
     contexts = [context_of(made.context) for _, made in entries if made is not None]
-    found: View = {"features": [], "x": None, "y": None, "error": None, "columns": None, "tiles": None, "point": None, "version": None}
+    found: View = {
+        "features": [],
+        "x": None,
+        "y": None,
+        "error": None,
+        "columns": None,
+        "tiles": None,
+        "point": None,
+        "version": None,
+    }
     found |= {"arms": page.arms, "total": len(page.arms), "offered": page.offered, "lessons": page.lessons}
-    policy = copy(reader, page, extra) if entries else None
-    if policy is None:
+    file = body(reader, page, extra) if entries else None
+    if file is None:
         return found
     features = features_of(contexts)
     context, found["error"] = _given(extra["query"].get("point", ""), contexts[-1])
-    found |= {"features": [each.about() for each in features], "version": policy[1], "context": context, "text": json.dumps(context, ensure_ascii=False)}
-    asked = Asked(policy[0], page)
+    found |= {
+        "features": [each.about() for each in features],
+        "version": file[1],
+        "context": context,
+        "text": json.dumps(context, ensure_ascii=not _printable(context)),
+    }
+    asked = Asked(opened(file[0]), page)
     try:
         found["point"] = {"rows": asked.rows(context), "nearest": nearest(context, entries, page, features)}
         _mapped(found, asked, features, context, extra["query"])
@@ -117,7 +132,12 @@ def _given(text: str, usual: Any) -> tuple[Any, str | None]:
     try:
         return json.loads(text), None
     except (ValueError, RecursionError):
-        return usual, "This is no JSON, e.g. {\"age\": 31}; what follows is for the last decision's context."
+        return usual, 'This is no JSON, e.g. {"age": 31}; what follows is for the last decision\'s context.'
+
+
+def _printable(context: Any) -> bool:
+    """Has it only letters that can be seen?"""
+    return json.dumps(context, ensure_ascii=False).isprintable()
 
 
 class Asked:
@@ -170,7 +190,9 @@ def _mapped(found: View, asked: Asked, features: list[Feature], context: Any, qu
         found["tiles"].append([[int(each.argmax()), float(each.max())] for each in p])
 
 
-def nearest(context: Any, entries: Sequence[tuple[StreamRow, DecisionRow | None]], page: Sheet, features: list[Feature]) -> list[View]:
+def nearest(
+    context: Any, entries: Sequence[tuple[StreamRow, DecisionRow | None]], page: Sheet, features: list[Feature]
+) -> list[View]:
     """The last lessons whose contexts are most like one: equal labels, near numbers."""
     here, spans = _fields(context), {each.name: _width(each) for each in features}
     ranked = []
@@ -180,7 +202,14 @@ def nearest(context: Any, entries: Sequence[tuple[StreamRow, DecisionRow | None]
         ranked.append((_distance(here, _fields(there), spans), -row.seq, row, made, there))
     ranked.sort(key=lambda each: each[:2])
     return [
-        {"context": brief(there), "arm": page.arms[made.arm], "place": made.arm, "propensity": made.propensity, "reward": row.reward, "at": made.at}
+        {
+            "context": brief(there),
+            "arm": page.arms[made.arm],
+            "place": made.arm,
+            "propensity": made.propensity,
+            "reward": row.reward,
+            "at": made.at,
+        }
         for _, _, row, made, there in ranked[:5]
     ]
 
@@ -198,29 +227,3 @@ def _distance(one: View, other: View, spans: dict[str, float]) -> float:
         else:
             total += float(a != b)
     return total
-
-
-# -- rules --------------------------------------------------------------------------------------------------------------
-
-
-def explained(policy: Any, version: int) -> View:
-    """A policy's rules in words, as plain data."""
-    if not hasattr(policy, "explain"):
-        return {"rules": None, "why": "This kind of policy has no rules to show.", "version": version}
-    try:
-        found = policy.explain()
-    except InputError as error:
-        return {"rules": None, "why": str(error), "version": version}
-    rules = sorted(found.rules, key=lambda region: -region.share)
-    return {
-        "rules": [
-            {"where": each.where, "arm": str(each.arm), "sure": each.probability, "share": each.share, "seen": each.seen}
-            for each in rules[:30]
-        ],
-        "left_out": max(0, len(rules) - 30),
-        "left_share": sum(each.share for each in rules[30:]),
-        "agreement": found.agreement,
-        "importance": sorted(found.importance.items(), key=lambda each: -each[1])[:15],
-        "why": None,
-        "version": version,
-    }
