@@ -32,7 +32,7 @@ def controlled(term, w, guess, most):
 
 
 def bands(lessons, rule, error=0.05):
-    """Lessons are (arm, p, r in [0, 1], offered, least p); rule(arm, offered) the probability of the arm by the rule, or None where it has none.
+    """Lessons are (arm, p, r in [0, 1], offered, least p); rule(arm, offered) its probability by the rule, or None where it has none.
 
     The rule's value and interval, and those of the policy less the rule."""
     up, down, gain, loss, n = [], [], [], [], 0

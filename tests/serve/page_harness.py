@@ -24,7 +24,8 @@ from hsb.serve.store.sqlite import SqliteReader
 ARMS = ["spring sale", "free shipping", "new arrivals", "members' club", "gift card"]
 HOUR = 3_600_000_000
 
-KEY = {"id": 1, "name": "first", "scopes": ["admin"], "rate": None, "policies": None, "expires": None, "created": 1, "used": 1_790_000_000_000_000, "ended": None}  # fmt: skip
+KEY = {"id": 1, "name": "first", "scopes": ["admin"], "rate": None, "policies": None, "expires": None, "created": 1}
+KEY |= {"used": 1_790_000_000_000_000, "ended": None}
 ONE = {
     "at": 1_790_000_000_000_000,
     "detail": "Unknown arm 'd' in available.",

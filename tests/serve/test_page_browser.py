@@ -1,4 +1,4 @@
-"""The page in a real Chromium: nothing is said on the console, nothing sticks out on a phone, the script refreshes, the keyboard gets everywhere.
+"""The page in a real Chromium: nothing is said on the console, nothing sticks out on a phone, the script refreshes, keys get everywhere.
 
 Needs Playwright, and Chromium: its own (`playwright install chromium`), one on the path, or one that HSB_CHROMIUM names.
 """

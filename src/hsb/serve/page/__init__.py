@@ -2,8 +2,18 @@
 
     routes(service) -> Starlette routes: /, /policies.json, /p/{name}/{section}, the same with .json, /static/page.css and page.js
 
-`service` has `core`, `settings` (`demo`: its data are synthetic), `await read(function, ...)`, which calls function(reader, ...) on the thread that reads, and
-`await ask(Kind, ...)`, which asks the core. Figures come from `numbers` and its neighbours, as plain data: that is what .json answers. Templates only show.
+A `service` has
+
+    core, settings            `settings.demo`: its data are synthetic; `settings.shown()`: its limits
+    await read(function, ...) function(reader, ...) on the thread that reads
+    await ask(Kind, ...)      the core's answer
+    troubles.of(policy)       what was refused: kind, status, count, first, last; of None: before the policy was known
+    keys.by_hash              keys, each with `shown()`
+    await evaluate(policy, asked), await evaluations_of(policy), await deeds_of(policy): at, who, what, detail
+    note(key, what, policy, detail)   writes down who did what
+
+and `scope["state"]["key"]`, where it is there, is whose request it is: `check(scope, policy)` and `policies` are asked. Figures come from
+`numbers` and its neighbours, as plain data: that is what .json answers. Templates only show.
 """
 
 from .app import routes

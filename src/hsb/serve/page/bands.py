@@ -1,9 +1,9 @@
 """Intervals that hold however often one looks: confidence sequences, by bets on terms that are never negative.
 
-Let X_1, X_2, ... >= 0, and m_t the mean of X_t given everything before it. For a stake k > 0 the product of (1 + k X_t) / (1 + k m_t) is a martingale that
-begins at 1, and so is an average of such products over stakes, if the shares of the stakes are set beforehand. By Ville's inequality it
-*ever* exceeds 1/a with probability a at most. As log is concave, with m the average of m_1 ... m_n, the product of (1 + k X_t) over (1 + k m)^n is no larger.
-So the means m for which
+Let X_1, X_2, ... >= 0, and m_t the mean of X_t given everything before it. For a stake k > 0 the product of (1 + k X_t) / (1 + k m_t) is a
+martingale that begins at 1, and so is an average of such products over stakes, if the shares of the stakes are set beforehand. By Ville's
+inequality it *ever* exceeds 1/a with probability a at most. As log is concave, with m the average of m_1 ... m_n, the product of (1 + k X_t)
+over (1 + k m)^n is no larger. So the means m for which
 
     log sum over k of share_k exp(sum_t log(1 + k X_t) - n log(1 + k m))  >  log(1/a)
 
@@ -16,9 +16,9 @@ What the terms are, rewards r scaled to [0, 1] and w = what a rule would have pl
     value of the policy    the same with w = 1
     policy less rule       r + w (1 - r), whose mean is 1 + the difference; (1 - r) + w r for the upper end
 
-The weights have mean 1, so c (w - 1) may be taken off any term, c being what the term is about to be for a weight of 1, guessed from the lessons before: the
-mean stays and the spread shrinks, by a factor of ten where rewards are rare. A term may then be negative, so it is done only for stakes k with
-k c (W - 1) <= 1/2, W the largest weight there could have been: one over the floor. Without a floor terms stay as they are.
+The weights have mean 1, so c (w - 1) may be taken off any term, c being what the term is about to be for a weight of 1, guessed from the
+lessons before: the mean stays, and the spread shrinks, much where rewards are rare. A term may then be negative, so it is done only for stakes
+k with k c (W - 1) <= 1/2, W the largest weight there could have been: one over the floor. Without a floor terms stay as they are.
 """
 
 import math
@@ -60,7 +60,7 @@ def evidence(sums: Floats, rows: Floats, means: Floats) -> Floats:
 def lower_ends(sums: Floats, rows: Floats, error: float, most: float = 1.0) -> Floats:
     """Of each row of sums, the smallest mean in [0, most] that is not ruled out.
 
-    >>> lower_ends(wagers(np.ones(1000)).sum(axis=0)[None, :], np.array([1000.0]), 0.025)[0] > 0.98
+    >>> bool(lower_ends(wagers(np.ones(1000)).sum(axis=0)[None, :], np.array([1000.0]), 0.025)[0] > 0.98)
     True
     """
     below, above = np.zeros(len(rows)), np.full(len(rows), most)
@@ -81,7 +81,7 @@ def intervals(sums: Floats, rows: Floats, error: float = ERROR) -> tuple[Floats,
     >>> sums = np.stack([wagers(terms).sum(axis=0), wagers(1.0 - terms).sum(axis=0)])
     >>> low, high = intervals(sums[None], np.array([1000.0]))
     >>> round(float(low[0]), 2), round(float(high[0]), 2)
-    (0.43, 0.57)
+    (0.44, 0.56)
     """
     low = lower_ends(sums[:, 0], rows, error / 2)
     high = 1.0 - lower_ends(sums[:, 1], rows, error / 2)

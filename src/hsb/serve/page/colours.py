@@ -1,9 +1,10 @@
-"""One colour an arm, as in hsb's other pictures: from dark to light along viridis, told apart by hatching too. Lines: as comparisons draw them."""
+"""One colour an arm, as in hsb's other pictures: from dark to light along viridis, told apart by hatching too. Lines: as in comparisons."""
 
 VIRIDIS = (
-    "#440154 #471164 #482071 #472e7c #443a83 #404688 #3b528b #365d8d #31688e #2c728e #287c8e #24868e #21908c #1f9a8a #20a486 #27ad81 "
-    "#35b779 #47c16e #5dc863 #75d054 #8fd744 #aadc32 #c7e020 #e3e418 #fde725"
-).split()
+    "#440154", "#471164", "#482071", "#472e7c", "#443a83", "#404688", "#3b528b", "#365d8d", "#31688e", "#2c728e",
+    "#287c8e", "#24868e", "#21908c", "#1f9a8a", "#20a486", "#27ad81", "#35b779", "#47c16e", "#5dc863", "#75d054",
+    "#8fd744", "#aadc32", "#c7e020", "#e3e418", "#fde725",
+)  # fmt: skip
 """At even steps from 0 to 1."""
 HATCHES = ("", "up", "dots", "cross", "down", "plus", "rings", "flat")
 LINES = ("policy", "uniform", "baseline", "best")

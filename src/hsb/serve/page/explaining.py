@@ -1,4 +1,4 @@
-"""A policy's rules, in a process of their own: `python -m hsb.serve.page.explaining` reads a policy's file from stdin and writes JSON to stdout.
+"""A policy's rules, in a process of their own: `python -m hsb.serve.page.explaining` reads a policy's file from stdin, writes JSON to stdout.
 
 Working them out may take many seconds: beside the loop it would hold up decisions, and a process can be ended.
 """

@@ -1,7 +1,7 @@
 """What the page shows, as numbers: pure functions of the journal's rows, and sums that take in rows a part at a time.
 
-A `Tally` is the sum over a policy's lessons, in the order of its stream. Every estimate of what another rule would have earned weighs lessons by
-1 / propensity: it is fair whatever the policy learned meanwhile. Intervals: `bands`.
+A `Tally` is the sum over a policy's lessons, in the order of its stream. Every estimate of what another rule would have earned weighs lessons
+by 1 / propensity: it is fair whatever the policy learned meanwhile. Intervals: `bands`.
 """
 
 import json
@@ -87,12 +87,12 @@ def lessons_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: in
             places = known[made.available] = places_of(made.available)
         offered[k, places] = True
     column = [[row.at for row, _ in rows], [made.at for _, made in rows], [made.arm for _, made in rows]]
-    whole = [np.asarray(each, dtype=np.int64) for each in column]
+    at, decided, arm = (np.asarray(each, dtype=np.int64) for each in column)
     real = [[made.propensity for _, made in rows], [row.reward for row, _ in rows]]
     p, reward = (np.asarray(each, dtype=np.float64) for each in real)
     u = np.asarray([made.u for _, made in rows], dtype=np.float64)
     least = np.asarray([made.ramp * floors.at(made.version) for _, made in rows]) / np.maximum(offered.sum(axis=1), 1)
-    return Lessons(*whole, p, reward, offered, u, np.asarray([row.defaulted for row, _ in rows], dtype=bool), least)
+    return Lessons(at, decided, arm, p, reward, offered, u, np.asarray([row.defaulted for row, _ in rows], dtype=bool), least)
 
 
 class Bucket:

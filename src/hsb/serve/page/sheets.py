@@ -58,7 +58,7 @@ def sheet(core: Core, served: Served, now: int) -> Sheet:
         sorted(served.removed),
         served.settings.plain(),
         dict(served.live.kind),
-        None if scale.auto else tuple(scale.rewards),
+        None if scale.auto else scale.rewards,
         served.live.exact,
         served.archived,
         served.passed_over + served.live.passed_over,

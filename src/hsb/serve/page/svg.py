@@ -1,5 +1,5 @@
-"""Charts as SVG, made here: no script, no style attribute, no text inside. Numbers and words stand around them as HTML, so that they keep their size
-on a phone, and a table beside each says the same.
+"""Charts as SVG, made here: no script, no style attribute, no text inside. Numbers and words stand around them as HTML, so that they keep
+their size on a phone, and a table beside each says the same.
 """
 
 import math

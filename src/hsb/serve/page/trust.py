@@ -130,7 +130,7 @@ def _not_proved(page: Sheet, extra: View) -> list[str]:
         )
     if page.settings["floor"] > 0.0:
         found.append(
-            f"The floor plays arms at random in {number(100 * page.settings['floor'], 3)} % of decisions. The bound does not count what that costs."
+            f"The floor plays arms at random in {number(100 * page.settings['floor'], 3)} % of decisions, which the bound does not count."
         )
     if len(page.arms) > len(extra["first_arms"]) or page.removed:
         found.append("Arms came or went: before an arm was added, it is compared with whatever else there was.")

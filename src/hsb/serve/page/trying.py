@@ -53,6 +53,7 @@ class Feature:
             self.steps = [v for _, v in ranked if isinstance(v, str | int | float | bool)]
 
     def about(self) -> View:
+        """For the form that chooses one."""
         return {"name": self.name, "number": self.number, "values": len(self.steps)}
 
 
