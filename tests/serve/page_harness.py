@@ -56,6 +56,9 @@ class Harness:
         async with self.lock:
             return function(self.reader, *given)
 
+    def spawn(self, work: Any) -> Any:
+        return asyncio.ensure_future(work)
+
     async def evaluate(self, policy: str, asked: dict[str, Any]) -> str:
         at = "2026-11-16T09:00:00+00:00"
         self.evaluated.insert(0, {"id": str(len(self.evaluated)), "status": "waiting", "asked": asked, "at": at})

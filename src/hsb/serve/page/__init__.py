@@ -7,6 +7,7 @@ A `service` has
     core, settings            `settings.demo`: its data are synthetic; `settings.shown()`: its limits
     await read(function, ...) function(reader, ...) on the thread that reads
     await ask(Kind, ...)      the core's answer
+    spawn(work)               runs a coroutine beside the requests, until the service ends
     troubles.of(policy)       what was refused: kind, status, count, first, last; of None: before the policy was known
     keys.by_hash              keys, each with `shown()`
     await evaluate(policy, asked), await evaluations_of(policy), await deeds_of(policy): at, who, what, detail

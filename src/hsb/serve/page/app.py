@@ -103,7 +103,7 @@ class Kept:
     def take(self) -> None:
         """Take what is done."""
         if self.work is not None and self.work.done():
-            self.found, self.work = self.work.result(), None
+            self.found, self.work = (self.found if self.work.cancelled() else self.work.result()), None
 
 
 class Page:
@@ -165,7 +165,7 @@ class Page:
             if file is None:
                 return {**nothing, "why": "The policy is large, and was not kept yet: look again in a minute."}
             if kept.work is None:
-                kept.begin(asyncio.ensure_future(explaining.beside(*file)))
+                kept.begin(self.service.spawn(explaining.beside(*file)))
         if kept.work is not None and kept.found is None:
             await asyncio.wait([kept.work], timeout=PATIENCE)
         kept.take()

@@ -79,6 +79,9 @@ def difference(tallies: dict[str, float], error: float = ERROR) -> Band:
 
 def what_if(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
     """Evaluations that were asked for, and a form for more."""
+    for each in extra["evaluations"]:
+        if each.get("result"):
+            each["result"]["table"] = each["result"]["table"].split("\nWarning:")[0]  # they follow one by one
     return {"evaluations": extra["evaluations"], "arms": page.offered, "kinds": kinds(), "lessons": page.lessons}
 
 

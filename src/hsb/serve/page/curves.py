@@ -87,5 +87,10 @@ def shares(tally: Tally) -> list[list[float]]:
     return found
 
 
+def places(tally: Tally) -> list[int]:
+    """Where each bucket lies, the first at 0: there may be gaps."""
+    return [each.place - tally.buckets[0].place for each in tally.buckets]
+
+
 def _plain(values: Floats) -> Line:
     return [None if value != value else float(value) for value in values.tolist()]

@@ -135,6 +135,9 @@ class Tally:
         if not n:
             return
         self.arms.widen(given.offered.shape[1])
+        first = self.buckets[0].place * self.width if self.buckets else int(given.at[0])
+        while int(given.at[-1]) // self.width - first // self.width >= MOST_BUCKETS:
+            self._coarser()
         stamps = given.at // self.width
         cuts = np.flatnonzero(np.diff(stamps)) + 1
         for part in np.split(np.arange(n), cuts):
@@ -176,7 +179,7 @@ class Tally:
         last.totals = (self.rows, self.reward, self.weights[0], self.arms.offered.copy(), self.arms.weighted.copy())
         last.sums = np.stack([self.own, self.uniform])
         last.arms = self.arms.bets.copy() if self.arms.count <= FEW_ARMS else None
-        while len(self.buckets) > MOST_BUCKETS:
+        while self.buckets[-1].place - self.buckets[0].place >= MOST_BUCKETS:
             self._coarser()
 
     def _coarser(self) -> None:

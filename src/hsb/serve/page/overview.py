@@ -22,8 +22,8 @@ def policies(reader: Reader, ledger: Ledger, pages: list[Sheet]) -> View:
 
 def _line(reader: Reader, ledger: Ledger, page: Sheet) -> View:
     tally, behind = ledger.tally(reader, page)
-    waiting, _ = waits(reader, page)
-    found = alarms(page, tally, waiting)
+    waiting, due = waits(reader, page)
+    found = alarms(page, tally, due)
     return {
         "name": page.name,
         "state": state(page, tally, waiting),
@@ -62,8 +62,8 @@ def state(page: Sheet, tally: Tally, waiting: int) -> str:
     return f"{mode}, {often}, {more}"
 
 
-def alarms(page: Sheet, tally: Tally, waiting: int) -> list[str]:
-    """What needs somebody."""
+def alarms(page: Sheet, tally: Tally, due: int | None) -> list[str]:
+    """What needs somebody; `due` is when the decision that waits longest is closed."""
     found = []
     if page.held:
         found.append("The clock jumped: no decision is closed until it is back, or an admin confirms it.")
@@ -76,7 +76,8 @@ def alarms(page: Sheet, tally: Tally, waiting: int) -> list[str]:
         found.append(f"{page.passed_over:,} rows could not be learned: see problems.")
     last = tally.recent[-1][0] if tally.recent else None
     wait = page.settings["feedback"]["wait"]
-    if waiting and last is not None and (page.now - last) / 1e6 > max(3600.0, 2 * wait):
+    waited = 0.0 if due is None else wait - (due - page.now) / 1e6
+    if last is not None and waited > min(3600.0, 0.9 * wait) and (page.now - last) / 1e6 > max(3600.0, 2.0 * wait):
         found.append(f"No feedback for {span((page.now - last) / 1e6)}.")
     return found
 
@@ -97,7 +98,7 @@ def overview(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
             lines.append((line, curves.arm_curve(tally, name, place, among)))
     return {
         "state": state(page, tally, waiting),
-        "alarms": alarms(page, tally, waiting),
+        "alarms": alarms(page, tally, due),
         "lessons": tally.rows,
         "defaulted": tally.defaulted,
         "behind": behind,
@@ -156,6 +157,7 @@ def arms(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
         "ends": [min(ends), max(ends)] if ends else None,
         "times": curves.times(tally),
         "shares": curves.shares(tally),
+        "places": curves.places(tally),
         "lessons": tally.rows,
         "exact": page.exact,
         "fair": fair,

@@ -57,19 +57,35 @@ def curves(xs: Sequence[float], lines: Sequence[tuple[str, Line, Line, Line]], b
     return _picture(inside)
 
 
-def stacked(xs: Sequence[float], rows: Sequence[Sequence[float]], arms: int, prefix: str) -> Markup:
-    """Shares that add up to 1, one area an arm, the first at the bottom."""
-    across, inside = _across(xs, edges=True), [patterns(arms, prefix)]
-    under = [0.0] * len(rows)
-    for k in range(arms):
-        over = [u + (row[k] if k < len(row) else 0.0) for u, row in zip(under, rows, strict=True)]
-        if any(o > u for o, u in zip(over, under, strict=True)):
-            line = _steps(across, over)
-            back = _steps(across, under)
-            points = _points([*line, *reversed(back)])
-            inside.append(Markup('<polygon class="area" fill="url(#{}{})" points="{}"/>').format(prefix, k, points))
-        under = over
+def stacked(places: Sequence[int], rows: Sequence[Sequence[float]], arms: int, prefix: str) -> Markup:
+    """Shares that add up to 1, one area an arm, the first at the bottom; each row over its own place, gaps left empty."""
+    inside: list[Any] = [patterns(arms, prefix)]
+    count = places[-1] + 1 if len(places) else 1
+    for some in _runs(places):
+        under = [0.0] * len(some)
+        for k in range(arms):
+            over = [u + (rows[row][k] if k < len(rows[row]) else 0.0) for u, row in zip(under, some, strict=True)]
+            if any(o > u for o, u in zip(over, under, strict=True)):
+                across = [places[row] for row in some]
+                points = _points([*_steps(across, over, count), *reversed(_steps(across, under, count))])
+                inside.append(Markup('<polygon class="area" fill="url(#{}{})" points="{}"/>').format(prefix, k, points))
+            under = over
     return _picture(inside)
+
+
+def _runs(places: Sequence[int]) -> list[list[int]]:
+    """Rows whose places follow each other.
+
+    >>> _runs([0, 1, 4, 5])
+    [[0, 1], [2, 3]]
+    """
+    found: list[list[int]] = []
+    for row, place in enumerate(places):
+        if found and places[row - 1] == place - 1:
+            found[-1].append(row)
+        else:
+            found.append([row])
+    return found
 
 
 def tiles(rows: Sequence[Sequence[Sequence[float]]], arms: int, prefix: str) -> Markup:
@@ -178,13 +194,13 @@ def _rules(count: int) -> Markup:
     return Markup('<path class="rule" d="{}"/>').format("".join(f"M0 {y:.1f}H{WIDE}" for y in heights))
 
 
-def _across(xs: Sequence[float], *, edges: bool = False) -> list[float]:
+def _across(xs: Sequence[float]) -> list[float]:
     """Places from left to right."""
     if not len(xs):
         return []
     first, last = xs[0], xs[-1]
-    if edges or first == last:
-        return [WIDE * k / max(1, len(xs) - (0 if edges else 1)) for k in range(len(xs))]
+    if first == last:
+        return [WIDE * k / max(1, len(xs) - 1) for k in range(len(xs))]
     return [WIDE * (x - first) / (last - first) for x in xs]
 
 
@@ -208,12 +224,12 @@ def _bands(across: Sequence[float], low: Line, high: Line, bottom: float, top: f
     return list(zip(_parts(across, both, bottom, top), _parts(across, other, bottom, top), strict=True))
 
 
-def _steps(across: Sequence[float], shares: Sequence[float]) -> list[tuple[float, float]]:
-    """Each value over its own stretch."""
-    width, found = WIDE / max(1, len(across)), []
-    for x, share in zip(across, shares, strict=True):
+def _steps(places: Sequence[int], shares: Sequence[float], count: int) -> list[tuple[float, float]]:
+    """Each value over its own stretch, of `count` in all."""
+    width, found = WIDE / count, []
+    for place, share in zip(places, shares, strict=True):
         y = HIGH * (1.0 - min(share, 1.0))
-        found += [(x, y), (x + width, y)]
+        found += [(place * width, y), ((place + 1) * width, y)]
     return found
 
 
