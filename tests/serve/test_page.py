@@ -288,7 +288,7 @@ STROKES = ("policy", "uniform", "baseline", "best")
 
 def css(scheme):
     text = (PAGE / "static" / "page.css").read_text()
-    light, dark = text.split("@media (prefers-color-scheme: dark)", 1)
+    light, dark = text.split("@media screen and (prefers-color-scheme: dark)", 1)
     return dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6})", light if scheme == "light" else dark.split("* {", 1)[0]))
 
 

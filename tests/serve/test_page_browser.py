@@ -33,6 +33,26 @@ VIEWS += [f"/p/home/{name}" for name in ("feedback", "problems", "audit", "what-
 ]
 
 
+PALE = """() => {
+  const bright = (c) => { const v = c.slice(0, 3).map((x) => x / 255).map((x) => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; };
+  const parts = (text) => text.match(/[\\d.]+/g).map(Number);
+  const under = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = parts(getComputedStyle(e).backgroundColor);
+      if (c.length < 4 || c[3] > 0) return c;
+    }
+    return [255, 255, 255];
+  };
+  return [...document.querySelectorAll("body *")].filter((e) => {
+    if (e.closest("svg") || !e.getClientRects().length) return false;
+    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())) return false;
+    const a = bright(parts(getComputedStyle(e).color)), b = bright(under(e));
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5;
+  }).map((e) => e.textContent.slice(0, 40)); }"""
+"""Texts whose contrast to what is behind them is below WCAG AA's 4.5."""
+
+
 @pytest.fixture(scope="module")
 def address():
     with contextlib.closing(socket.socket()) as free:
@@ -80,14 +100,15 @@ def test_every_view_is_quiet_and_fits(browser, address, width, scheme):
             page.goto(address + view)
             assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0, view
             assert page.locator("main h1").count() == 1
+            assert page.evaluate(PALE) == [], view
         assert said == []
+        page.evaluate("document.querySelector('h1').style.color = '#777'")
+        assert page.evaluate(PALE) == ["Overview"]  # the negative control: a grey that cannot be read
         page.evaluate(
             "document.body.append(Object.assign(document.createElement('img'), {src: 'https://elsewhere.test/x.png'}))"
         )
         page.wait_for_timeout(300)
-        assert any(
-            "Content Security Policy" in each for each in said
-        )  # the negative control: what is not ours is refused, and heard of
+        assert any("Content Security Policy" in each for each in said)  # and here: what is not ours is refused, and heard of
 
 
 def test_without_a_script_it_says_the_same(browser, address):

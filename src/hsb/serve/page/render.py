@@ -36,11 +36,11 @@ def html(name: str, given: dict[str, Any], part: bool) -> str:
     return "".join(template.blocks["live"](context))
 
 
-def _span(lines: Any) -> tuple[float, float] | None:
-    """The range of all values in lists, without the first half of each, when bands are as wide as can be."""
+def _span(lines: Any, whole: bool = False) -> tuple[float, float] | None:
+    """The range of all values in lists: of their second halves, since bands begin as wide as can be, or of the whole lists."""
     some = []
     for line in lines:
-        some += [value for value in line[len(line) // 2 :] if value is not None]
+        some += [value for value in line[0 if whole else len(line) // 2 :] if value is not None]
     return (min(some), max(some)) if some else None
 
 
