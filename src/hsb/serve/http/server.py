@@ -16,6 +16,35 @@ from .service import Service
 from .settings import Settings
 
 
+class Joined:
+    """A transport that sends what is written in one turn of the loop at once: uvicorn writes head and body of an answer apart."""
+
+    __slots__ = ("loop", "parts", "transport")
+
+    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self.transport, self.loop = transport, loop
+        self.parts: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        """Send it, soon."""
+        if not self.parts:
+            self.loop.call_soon(self._send)
+        self.parts.append(data)
+
+    def _send(self) -> None:
+        if self.parts:
+            data, self.parts = b"".join(self.parts), []
+            self.transport.write(data)
+
+    def close(self) -> None:
+        """Close the connection when all is sent."""
+        self._send()
+        self.transport.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.transport, name)
+
+
 def protocol(settings: Settings) -> type[HttpToolsProtocol]:
     """uvicorn's, with limits: on connections, and on how long a header, a body, and a client that reads nothing may take."""
 
@@ -30,7 +59,7 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
                 )
                 transport.close()
                 return
-            super().connection_made(transport)
+            super().connection_made(Joined(transport, self.loop))
             self._wait(settings.header_seconds, self._no_header)
 
         def _wait(self, seconds: float, late: Any) -> None:
