@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 ECHO = """
@@ -71,6 +72,25 @@ class Client(asyncio.Protocol):
         self.next()
 
 
+class Paced(Client):
+    """One connection that sends at times set beforehand; an answer's time counts from when its request was due, not from when it left."""
+
+    def __init__(self, requests, times, done, due, period):
+        super().__init__(requests, times, done)
+        self.due, self.period = due, period
+
+    def next(self):
+        wait = self.due - time.perf_counter()
+        if wait > 0:
+            asyncio.get_running_loop().call_later(wait, self.send_due)
+        else:
+            self.send_due()
+
+    def send_due(self):
+        super().next()
+        self.began, self.due = self.due, self.due + self.period
+
+
 def requests(path, bodies):
     for body in bodies:
         raw = json.dumps(body).encode()
@@ -78,16 +98,21 @@ def requests(path, bodies):
         yield "\r\n".join(head).encode() + raw
 
 
-def drive(port, path, bodies, connections):
-    """Requests a second, and the times of all."""
+def drive(port, path, bodies, connections, rate=None):
+    """Requests a second, the times of all, and how many failed; `rate`: sent at so many a second, whatever comes back."""
     prepared = [list(requests(path, bodies[k::connections])) for k in range(connections)]
 
     async def run():
         loop, times = asyncio.get_running_loop(), []
         done = [loop.create_future() for _ in prepared]
         began = time.perf_counter()
-        for some, future in zip(prepared, done, strict=True):
-            await loop.create_connection(lambda some=some, future=future: Client(iter(some), times, future), "127.0.0.1", port)
+        for k, (some, future) in enumerate(zip(prepared, done, strict=True)):
+            given = (iter(some), times, future)
+            if rate is not None:
+                due = began + 0.2 + k / rate
+                await loop.create_connection(lambda g=given, due=due: Paced(*g, due, connections / rate), "127.0.0.1", port)
+            else:
+                await loop.create_connection(lambda g=given: Client(*g), "127.0.0.1", port)
         failed = sum(await asyncio.gather(*done))
         return len(times) / (time.perf_counter() - began), times, failed
 
@@ -150,6 +175,25 @@ def cpu(pid):
         return float("nan")
 
 
+def commits(port):
+    """Commits so far, and their seconds."""
+    asked = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers={"authorization": f"Bearer {KEY}"})
+    with urllib.request.urlopen(asked, timeout=10) as answer:
+        lines = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if not line.startswith("#"))
+    return float(lines["hsb_commit_seconds_count"]), float(lines["hsb_commit_seconds_sum"])
+
+
+def at_half_load(given, port, rate):
+    """Times of single decisions that come at half the rate that can be had, in milliseconds and in commits of that time."""
+    bodies = [{"context": CONTEXT, "id": f"h{k}"} for k in range(given.requests)]
+    before = commits(port)
+    _, times, failed = drive(port, "/v1/policies/bench/decisions", bodies, given.connections, rate / 2)
+    count, seconds = (now - then for now, then in zip(commits(port), before, strict=True))
+    commit = 1e3 * seconds / count
+    half = {"half_p50_ms": percentile(times, 0.5), "half_p99_ms": percentile(times, 0.99), "half_commit_ms": commit}
+    return half | {"half_p99_in_commits": half["half_p99_ms"] / commit, "half_failed": failed}
+
+
 def measure(given, ports, pids):
     (echo_port, port), (echo_pid, pid) = ports, pids
     spent = {"echo": 0.0, "single": 0.0, "batch": 0.0}
@@ -185,6 +229,7 @@ def measure(given, ports, pids):
     found |= {"p50_ms": percentile(times, 0.5), "p99_ms": percentile(times, 0.99), "failed": failures, "rss_mib": resident(pid)}
     each = {"echo": given.requests, "single": given.requests, "batch": given.batches * 1000}
     found |= {f"cpu_us_{name}": 1e6 * spent[name] / each[name] / given.rounds for name in spent}
+    found |= at_half_load(given, port, found["single"])
     return found | {"single_of_echo": found["single"] / found["echo"]}
 
 

@@ -228,10 +228,14 @@ class Core:
             return []
         flying, self.flying = self.flying, None
         effects: list[Effect] = []
+        looked = False
         for (_, order, _), outcome in zip(flying, message.outcomes, strict=True):
             if type(order) is Learn:
                 self._closed(order, outcome)
-        self._note_deadlines((order for _, order, _ in (*flying, *self.waiting)), message.outcomes)
+                looked = True
+        if looked:  # for the next deadline, before what came meanwhile was there
+            self._note_deadlines(order for _, order, _ in (*flying, *self.waiting))
+        self._note_waits(message.outcomes)
         for (request, _, asked), outcome in zip(flying, message.outcomes, strict=True):
             self._learn(outcome)
             if asked is not None:
@@ -253,13 +257,15 @@ class Core:
         after = math.inf if outcome.next is None else outcome.next
         self.watches[order.policy].due = -math.inf if outcome.more else after
 
-    def _note_deadlines(self, orders: Iterable[Order], outcomes: list[Outcome]) -> None:
+    def _note_deadlines(self, orders: Iterable[Order]) -> None:
         """Deadlines that were not there when the store looked for the next one."""
         for row in (order.row for order in orders if type(order) is NewDecision):
             watch = self.watches[row.policy]
             watch.due = min(watch.due, row.deadline)
+
+    def _note_waits(self, outcomes: list[Outcome]) -> None:
         for outcome in outcomes:
-            if outcome.decision is not None and outcome.next is not None:  # its wait has begun
+            if outcome.next is not None and outcome.decision is not None:  # its wait has begun
                 watch = self.watches[outcome.decision.policy]
                 watch.due = min(watch.due, outcome.next)
 
@@ -278,8 +284,15 @@ class Core:
             if status == "conflict":
                 return {"detail": f"The id {quoted(row.id)} belongs to a decision on another question.", "id": row.id}
             self.counts["decisions" if status == "created" else "duplicates"] += 1
-            found = {"id": row.id, "policy": served.name, "arm": served.arms[row.arm], "propensity": row.propensity}
-            return found | {"version": row.version, "mode": MODES.get(row.ramp, "ramp"), "deadline": row.deadline}
+            return {
+                "id": row.id,
+                "policy": served.name,
+                "arm": served.arms[row.arm],
+                "propensity": row.propensity,
+                "version": row.version,
+                "mode": MODES.get(row.ramp, "ramp"),
+                "deadline": row.deadline,
+            }
         about: dict[str, Any] = {"decision": row.id, "policy": served.name, "closed": outcome.detail or None}
         if kind is Reward:
             name = {"late": "late", "duplicate": "duplicates"}.get(status, "rewards")

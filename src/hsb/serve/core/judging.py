@@ -35,7 +35,6 @@ def needs(orders: Iterable[Order]) -> Needs:
         kind = type(order)
         if kind is NewDecision:
             found.decisions.add(order.row.id)  # type: ignore[union-attr]
-            found.policies.add(order.row.policy)  # type: ignore[union-attr]
         elif kind is NewReward or kind is Activation or kind is Voiding:
             found.decisions.add(order.decision)  # type: ignore[union-attr]
         elif kind is Learn:

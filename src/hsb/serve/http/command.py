@@ -41,7 +41,7 @@ def serve(
     warm()
     gc.collect()
     gc.freeze()  # what is there now stays: it is not looked through again and again
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(10_000, 20, 50)  # short pauses
     server = make_server(service, *beside, host=host, port=port)
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: None)  # uvicorn handles them, and raises them again when it is done

@@ -59,7 +59,8 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
                 )
                 transport.close()
                 return
-            super().connection_made(Joined(transport, self.loop))
+            joined: Any = Joined(transport, self.loop)
+            super().connection_made(joined)
             self._wait(settings.header_seconds, self._no_header)
 
         def _wait(self, seconds: float, late: Any) -> None:

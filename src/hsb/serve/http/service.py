@@ -30,6 +30,9 @@ from .settings import Settings
 from .troubles import Troubles
 
 T = TypeVar("T")
+QUIET = 3  # turns of the loop without a request, after which what waits is written
+ENOUGH = 256  # rows that are not held back
+HELD = 0.005  # seconds after which it is written at the latest
 OFTEN, SELDOM = 0.002, 0.05  # seconds between looks at the clock
 
 
@@ -73,7 +76,8 @@ class Service:
         self.loop: asyncio.AbstractEventLoop
         self.timer: asyncio.TimerHandle | None = None
         self.tasks: set[asyncio.Task[Any]] = set()
-        self.flown = 0.0
+        self.flown = self.held = 0.0
+        self.quiet = 0
         self.costly = asyncio.Semaphore(1)  # rules, exports, decisions made again
         self.explained: dict[int, Any] = {}
         self.evaluations = Evaluations(self)
@@ -126,16 +130,32 @@ class Service:
             return []
         future: asyncio.Future[list[Answer]] = self.loop.create_future()
         batch = Batch(len(rows), future)
+        now, handle = clock(), self.core.handle
         for place, given in enumerate(rows):
-            self.tell(kind((batch, place), *given))
+            if effects := handle(kind((batch, place), *given), now):
+                self._do(effects)
+        self._flush_soon()
         return await future
 
     def tell(self, message: Message) -> None:
         """Give the core a message; what is to be written goes with all that came in this turn of the loop."""
-        self._do(self.core.handle(message, clock()))
+        if effects := self.core.handle(message, clock()):
+            self._do(effects)
+        self._flush_soon()
+
+    def _flush_soon(self) -> None:
+        self.quiet = 0
         if not self.flushing:
-            self.flushing = True
-            self.loop.call_soon(self._flush)
+            self.flushing, self.held = True, time.perf_counter()
+            self.loop.call_soon(self._flush_when_quiet)
+
+    def _flush_when_quiet(self) -> None:
+        """Begin a batch when no more requests come, or after a moment: while the thread that writes works, this one waits for it often."""
+        self.quiet += 1
+        if self.quiet > QUIET or len(self.core.waiting) >= ENOUGH or time.perf_counter() - self.held > HELD:
+            self._flush()
+        else:
+            self.loop.call_soon(self._flush_when_quiet)
 
     async def read(self, function: Callable[..., T], *given: Any) -> T:
         """function(reader, ...) on the reading thread; Problem where its queries take too long."""
@@ -206,7 +226,7 @@ class Service:
         if isinstance(message, Failed):
             log("commit failed", level="error", why=message.why, detail=message.detail)
         self._do(self.core.handle(message, clock()))
-        self._do(self.core.flush(clock()))
+        self._flush_soon()
 
     def _do(self, effects: list[Effect]) -> None:
         for effect in effects:

@@ -113,7 +113,8 @@ class Queries(Reader):
             )
         found = self._known(wanted) if wanted else {}
         policies = needs.policies | {fact.row.policy for fact in found.values() if fact.row is not None}
-        heads = dict(self._all(f"SELECT id, head FROM policy WHERE id {AMONG}", json.dumps(sorted(policies))))
+        sql = f"SELECT id, head FROM policy WHERE id {AMONG}"
+        heads = dict(self._all(sql, json.dumps(sorted(policies)))) if policies else {}
         last = self._all("SELECT COALESCE(MAX(id), 0) FROM policy")[0][0] if needs.creates else 0
         return Facts(found, due, after, heads, last)
 

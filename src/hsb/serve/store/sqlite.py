@@ -30,12 +30,14 @@ DAYS = 30  # for which a snapshot a day is kept
 NEWEST = 3  # snapshots that are kept in any case
 DAY = 86_400_000_000
 ROWS = 512  # inserted with one statement, which may have 32,766 values
+FEW = 64  # rows: up to here there is a statement for every number of them
+STATEMENTS = 512  # that stay prepared
 Connect = Callable[[str], Any]
 
 
 def connect(path: str) -> Any:
     """The connection that writes."""
-    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10.0)
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10.0, cached_statements=STATEMENTS)
 
 
 class SqliteReader(Queries):
@@ -171,9 +173,8 @@ class SqliteStore(Queries, Store):
         """Insert rows, many with one statement: between statements another thread runs, and this one waits until it may go on."""
         place = 0
         while place < len(rows):
-            count = min(
-                1 << (len(rows) - place).bit_length() - 1, ROWS
-            )  # powers of two: few statements, which are prepared once
+            left = len(rows) - place
+            count = left if left < FEW else min(1 << left.bit_length() - 1, ROWS)  # so few statements that they stay prepared
             given = [value for row in rows[place : place + count] for value in row]
             self.connection.execute(_insertion(how, table, fields, count), given)
             place += count
