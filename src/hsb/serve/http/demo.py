@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from ...problems import Banners
-from ..core import Create, Decide, Now, Reward, Tick
+from ..core import Create, Decide, Limits, Now, Reward, Tick
 from ..local import Local, clock
 from .administering import DEMO as NAME
 from .service import Service
 
 BANNERS = ["a sale", "the app", "a film tonight", "the card", "summer"]
-SPEC = {"name": NAME, "arms": BANNERS, "floor": 0.02, "feedback": {"wait": 60, "default_reward": 0}}
-DAYS, VISITS, PART = 7, 4000, 50
+WAIT = 10  # seconds for a click
+SPEC = {"name": NAME, "arms": BANNERS, "floor": 0.15, "feedback": {"wait": WAIT, "default_reward": 0}}
+DAYS, VISITS, PART = 7, 8000, 100
+EAGER = 3.0  # times the clicks of `Banners`, so that there is something to see in a week
 PAUSE = 0.1  # seconds between visitors
 SECOND = 1_000_000
 
@@ -29,7 +31,8 @@ def visitors(count: int, seed: int) -> list[tuple[dict[str, Any], Any]]:
     found = []
     for row, losses in zip(contexts, expected, strict=True):
         pairs = zip(names, row.item(), strict=True)
-        found.append(({k: v for k, v in pairs if not (isinstance(v, float) and math.isnan(v))}, 1.0 - np.asarray(losses)))
+        chances = np.minimum(EAGER * (1.0 - np.asarray(losses)), 0.95)
+        found.append(({k: v for k, v in pairs if not (isinstance(v, float) and math.isnan(v))}, chances))
     return found
 
 
@@ -37,7 +40,7 @@ def fill(path: Any) -> int:
     """Write a week of past into a journal that has none; how many visits."""
     now, rng = clock(), np.random.default_rng(0)
     back = DAYS * 86_400 * SECOND
-    local = Local(path, now=Now(now.wall - back, now.mono))
+    local = Local(path, now=Now(now.wall - back, now.mono), limits=Limits(pause=back))
     if local.core.policies:
         local.close()
         return 0
@@ -47,7 +50,9 @@ def fill(path: Any) -> int:
     for k in range(0, VISITS, PART):
         at = now.wall - back + (k // PART) * step
         some = [(f"demo-{k + j}", *visit) for j, visit in enumerate(came[k : k + PART])]
-        then = [Now(at + seconds * SECOND, now.mono + at - (now.wall - back) + seconds * SECOND) for seconds in (0, 20, 61)]
+        then = [
+            Now(at + seconds * SECOND, now.mono + at - (now.wall - back) + seconds * SECOND) for seconds in (0, 4, WAIT + 1)
+        ]
         made = local.ask_all([Decide(j, NAME, name, context) for j, (name, context, _) in enumerate(some)], then[0])
         clicks = [
             Reward(j, answer.body["id"], 1.0)
@@ -71,7 +76,7 @@ async def keep_busy(service: Service) -> None:
         context, chances = next(came)
         answer = await service.ask(Decide, NAME, f"demo-{start}-{k}", context)
         if answer.status == "created" and rng.random() < chances[BANNERS.index(answer.body["arm"])]:
-            heapq.heappush(clicks, (loop.time() + float(rng.exponential(8.0)), answer.body["id"]))
+            heapq.heappush(clicks, (loop.time() + float(rng.exponential(3.0)), answer.body["id"]))
         while clicks and clicks[0][0] <= loop.time():
             await service.ask(Reward, heapq.heappop(clicks)[1], 1.0)
         await asyncio.sleep(PAUSE * float(rng.exponential()))

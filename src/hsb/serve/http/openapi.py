@@ -146,10 +146,11 @@ def make(endpoints: list[Endpoint]) -> tuple[Endpoint, Endpoint]:
 
 
 def page(endpoints: list[Endpoint]) -> bytes:
-    """A page without scripts, styles or anything from elsewhere."""
+    """A page without scripts or anything from elsewhere; the page's style is used where there is one."""
     parts = [
         "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>",
-        "<title>hsb serve: the API</title><h1>hsb serve: the API</h1>",
+        "<title>hsb serve: the API</title><link rel='icon' href='/static/icon.svg'><link rel='stylesheet' href='/static/page.css'>",
+        "<header><p class='home'><a href='/'>hsb</a></p></header><main><h1>hsb serve: the API</h1>",
         "<p>Every request but those of health needs a key: <code>Authorization: Bearer hsb_...</code>. ",
         "For programs: <a href='/openapi.json'>openapi.json</a>. ",
         "Errors are <code>application/problem+json</code>: detail says what to do, pointer where.</p>",
@@ -173,6 +174,6 @@ def _lists(each: Endpoint) -> list[str]:
         found.append(
             f"<p>Body: {html.escape((each.wanted.__doc__ or '').strip())} Fields: <code>{', '.join(each.fields)}</code>.</p>"
         )
-    said = "; ".join(f"{status} {WORDS.get(status, '')}" for status in sorted(answers(each)))
-    found.append(f"<p>Answers: {html.escape(said)}.</p>")
+    said = "".join(f"<li>{status} {html.escape(WORDS.get(status, ''))}</li>" for status in sorted(answers(each)))
+    found.append(f"<details><summary>Answers</summary><ul>{said}</ul></details>")
     return found

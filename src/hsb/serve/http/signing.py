@@ -17,10 +17,11 @@ from .sessions import cookie_header
 
 OPEN = ("/static/", "/login", "/logout", "/favicon.ico")
 FORM = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>hsb serve</title><main><h1>hsb serve</h1>{said}
-<form method="post" action="/login?next={next}"><label>Key <input name="key" type="password" autocomplete="current-password" required autofocus>
-</label> <button>Enter</button></form>
-<p>hsb serve printed a key when it started for the first time.</p></main></html>"""
+<title>hsb serve</title><link rel="icon" href="/static/icon.svg"><link rel="stylesheet" href="/static/page.css">
+<main><h1>hsb serve</h1>{said}
+<form method="post" action="/login?next={next}"><p><label>Key <input name="key" type="password" autocomplete="current-password" required
+autofocus></label> <button>Enter</button></p></form>
+<p class="soft">hsb serve printed an admin's key when it started for the first time. <a href="/docs">The API</a></p></main></html>"""
 
 
 class Guarded:
