@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-attack test-engines test-serve test-peers lint bench tuning coverage peers bakeoff clean
+.PHONY: help setup demo test test-attack test-engines test-serve test-peers lint bench tuning coverage peers bakeoff docs clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -79,6 +79,16 @@ test-peers: $(READY)  ## the adapters and the quick comparison with every librar
 	  out/peers/environments/obp/bin/python -m pytest -p no:cacheprovider tests/test_adapters_obp.py; \
 	else echo "test-peers: OBP cannot be installed here; its own loop is not tried"; fi
 
+.venv/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
+	@touch .venv/.docs
+
+docs: .venv/.docs  ## the documentation, in out/docs/index.html; fails on a broken link, a page or a public name that is missing, a snippet that does not run
+	HSB_QUIET=1 $(BIN)/python -m pytest tests/test_docs.py
+	rm -rf out/docs
+	HSB_QUIET=1 $(BIN)/python -m sphinx -b html -W --keep-going -d out/docs-cache docs out/docs
+	$(BIN)/python docs/_tools/site.py out/docs
+
 clean:  ## remove everything that was made
-	rm -rf .venv build dist out benchmarks/out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist out docs/_made benchmarks/out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

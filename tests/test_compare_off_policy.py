@@ -5,11 +5,11 @@ import math
 import pickle
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import naive_compare as naive_pairs
 import naive_off_policy as naive
 import numpy as np
+import pages
 import pytest
 import shop_logs
 from test_off_policy import logged, means, pooled, trained, truth
@@ -497,7 +497,5 @@ def test_a_folder_of_parquet_files_is_read_in_order(tmp_path):
 
 def test_the_page_about_it_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    text = (Path(__file__).parent.parent / "docs" / "off_policy.md").read_text()
-    [snippet] = [each for each in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) if "compare_off_policy" in each]
-    exec(compile(snippet, "off_policy.md", "exec"), {})
+    pages.run((pages.DOCS / "off_policy.md").read_text(), "off_policy.md")
     assert "better" in capsys.readouterr().out and (tmp_path / "candidates.html").exists()

@@ -1,11 +1,11 @@
 """docs/deploying.md: its snippets run in their order, its commands do, and what they say is so."""
 
 import os
-import re
 import shlex
 from pathlib import Path
 
 import numpy as np
+import pages
 import pytest
 
 import hsb
@@ -13,18 +13,13 @@ import hsb.evaluate
 import hsb.logs
 from hsb import cli
 
-PAGE = (Path(__file__).parent.parent / "docs" / "deploying.md").read_text()
+PAGE = (pages.DOCS / "deploying.md").read_text()
 OBD = Path(os.environ.get("HSB_OBD", Path(__file__).parents[2] / "shared" / "data" / "obd"))
 SHOP, BANDIT = PAGE.split("## On the Open Bandit files")
 
 
-def snippets(text: str, kind: str) -> list[str]:
-    return re.findall(rf"```{kind}\n(.*?)```", text, flags=re.DOTALL)
-
-
 def run(text: str, names: dict[str, object]) -> None:
-    for snippet in snippets(text, "python"):
-        exec(compile(snippet, "deploying.md", "exec"), names)
+    pages.run(text, "deploying.md", names, all_of_them=True)
 
 
 @pytest.fixture
@@ -72,8 +67,8 @@ def test_on_the_open_bandit_files(shop, tmp_path, capsys):
 
 def test_the_commands_of_the_page(shop, capsys):
     run(SHOP.split("## By the command")[0], shop)
-    [commands] = snippets(SHOP, "sh")
-    for line in commands.splitlines():
+    [commands] = pages.blocks(SHOP, "sh")
+    for line in filter(None, commands.splitlines()):
         assert cli.main(shlex.split(line)[1:]) == 0, line
     printed = capsys.readouterr().out
     assert "doubly robust" in printed and "spend" in printed
