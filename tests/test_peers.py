@@ -323,3 +323,23 @@ def test_an_error_or_no_time_is_said():
     summary.rows[1].losses["p"]["error"] = "OverflowError"
     assert summary.loss(summary.rows[1], "p", BEST, 10) == "OverflowError"
     assert summary.loss(summary.rows[0], "p", BEST, 99) is None
+
+
+def test_at_a_glance_a_library_has_its_best_and_hsb_its_default():
+    head = ["algorithm", "µs", "VI-A", "adversary", "LandSat"]
+    rows = [
+        ["hsb: HSB, default", "1", "0.21", "0.7", "0.28"],
+        ["hsb: TreeThompson", "1", "0.19", "0.7", "0.20"],
+        ["other: X", "9", "0.30", "**0.5**", "**0.20**"],
+        ["other: Y", "9", "0.25", "0.9", "fails"],
+        ["third: Z", "9", "-", "-", "fails"],
+    ]
+    said = [["**hsb, default**", "0.21", "0.28"], ["other", "0.25", "**0.20**"], ["third", "-", "-"]]
+    assert page.glance(head, rows) == (["library", "VI-A", "LandSat"], said)
+
+
+def test_what_changed_since_is_said_of_its_own_measurement_only(tmp_path):
+    file = tmp_path / "since.md"
+    assert page.since("2026-01-01", file) == ""
+    file.write_text("2026-01-01\nIt has changed.\n")
+    assert page.since("2026-01-01", file) == "It has changed." and page.since("2026-01-02", file) == ""

@@ -120,17 +120,20 @@ def test_quick_goes_on_where_it_was_stopped(quick):
 
 def test_quick_prints_and_writes_every_installed_library(quick):
     out, _, done = quick
-    text = (out / "peers.md").read_text()
-    assert "HSB, default" in done.stdout and "HSB, default" in text
+    text, everything = (out / "peers.md").read_text(), (out / "everything.md").read_text()
+    tables = json.loads((out / "data" / "peers.json").read_text())["tables"]
+    assert "HSB, default" in done.stdout and "HSB, default" in text and "| **hsb, default** |" in text
+    assert len(text) < len(everything) / 2
     installed = [name for name in names() if not environment(library(name), out / "environments", install=False).why_not]
     for name in installed:
         for algorithm in library(name).algorithms[:2]:
-            assert f"| {library(name).name}: {algorithm.name} |" in text
+            assert f"| {library(name).name}: {algorithm.name} |" in text and f"| {library(name).name}: {algorithm.name} |" in everything
     for name in set(names()) - set(installed):
         assert f"- {library(name).name}: it is not installed." in text
     for problem in problems.PROBLEMS:
-        assert f"### {problem}" in text
-    assert "fails" not in text.partition("## What goes wrong")[0]
+        assert f"### {problem}" in everything and problem in [one["title"] for one in tables]
+    assert all(len(row) == len(one["head"]) for one in tables for row in one["rows"])
+    assert "fails" not in everything.partition("## What goes wrong")[0]
     for picture in ("peers.png", "peers.svg"):
         assert (out / picture).stat().st_size > 10_000
 

@@ -29,7 +29,7 @@ from .base import Library
 from .conduct import FULL, QUICK, Conductor, Entry, Plan, clock, measures, race
 from .environments import ENVIRONMENTS, Environment, environment
 from .libraries import library, names
-from .page import PICTURE, About, overview, page, short
+from .page import DATA, PICTURE, About, everything, glance, markdown, overview, page, published, short, table
 from .picture import draw
 from .problems import PROBLEMS
 from .summary import Loss, Row, Summary
@@ -97,7 +97,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--minutes", type=float, default=0.0, help=f"time for the games (default: {FULL.minutes:g}; quick: {QUICK.minutes:g})"
     )
-    parser.add_argument("--publish", action="store_true", help="also write docs/peers.md, its picture and README's lines")
+    parser.add_argument("--publish", action="store_true", help="also write docs/peers.md, its data and picture, and README's table")
     options = parser.parse_args()
     unknown = set(filter(None, options.only.split(","))) - set(names())
     if unknown:
@@ -179,18 +179,19 @@ def _print(summary: Summary, about: About) -> None:
 
 def _write(summary: Summary, about: About, out: Path, *, publish: bool) -> None:
     rounds = summary.lengths[min(1, len(summary.lengths) - 1)]
-    text = page(summary, about)
     places = [out, ROOT / "docs"] if publish else [out]
     for place in places:
-        (place / "peers.md").write_text(text)
+        (place / "peers.md").write_text(page(summary, about))
+        (place / DATA).parent.mkdir(exist_ok=True)
+        (place / DATA).write_text(published(summary, about))
         draw(summary, place / PICTURE, rounds)
+    (out / "everything.md").write_text(everything(summary, about))
     draw(summary, out / "peers.png", rounds)
-    if publish:
-        readme = ROOT / "README.md"
+    readme = ROOT / "README.md"
+    if publish and BEGIN in readme.read_text():
         before, _, rest = readme.read_text().partition(BEGIN)
         _, _, after = rest.partition(END)
-        lines = "\n".join(f"- {line}" for line in short(summary))
-        readme.write_text(f"{before}{BEGIN}\n{lines}\n{END}{after}")
+        readme.write_text(f"{before}{BEGIN}\n{table(*glance(*overview(summary, markdown)))}\n{END}{after}")
     print(f"Written: {', '.join(str(place / 'peers.md') for place in places)}")
 
 

@@ -1,10 +1,11 @@
-"""docs/peers.md: everything that was measured, with the configuration of every row."""
+"""docs/peers.md: what a reader wants of all that was measured; and everything, as Markdown for out/ and as a data file for docs/."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from .base import Library
@@ -29,41 +30,140 @@ class About(NamedTuple):
     absent: dict[str, tuple[Library, str]]  # by file: the library, why not
 
 
+class Section(NamedTuple):
+    """A table with its words: what `everything` writes as Markdown and `data` as JSON."""
+
+    title: str
+    says: str
+    head: list[str]
+    rows: list[list[str]]
+
+
 def page(summary: Summary, about: About) -> str:
-    """The whole page."""
+    """The page: what a reader wants. `everything` has the rest."""
+    middle = _middle(summary)
+    absent = "\n".join(f"- {library.name}: {why}." for library, why in about.absent.values())
+    return composed(
+        head=_head(about),
+        since=since(about.date),
+        glance=table(*glance(*overview(summary, markdown))),
+        rounds=middle,
+        short=short(summary),
+        legend=_legend(summary, about),
+        overview=table(*overview(summary, markdown)),
+        absent=absent,
+    )
+
+
+def composed(*, head: str, since: str, glance: str, rounds: int, short: list[str], legend: str, overview: str, absent: str) -> str:
+    """The page of its parts."""
     parts = [
         "# hsb beside its peers",
-        _head(about),
-        "## In short",
-        "\n".join(f"- {line}" for line in short(summary)),
+        head,
+        since,
+        "## At a glance",
+        f"Average loss over {rounds:,} rounds: of each library its best algorithm on each problem, at settings and encodings chosen on another seed, which favours libraries "
+        "with many; hsb's row is its default, and nothing of it was chosen. **Bold**: lower than hsb beyond chance, on the same rounds.",
+        glance,
         f"![Average loss against time a round]({PICTURE})",
-        "## One table",
-        _legend(summary, about),
-        table(*overview(summary, markdown)),
-        "## Problem by problem",
-        "Average loss ± half of the 95% interval over seeds. **Bold**: lower than HSB's default on the same rounds, by a paired 95% interval; "
-        "by chance alone one row in forty would be. A dash: there was no time for it. The default columns are at "
-        f"{_middle(summary):,} rounds; best of grid says the encoding, and what differs from the default.",
-        *(_problem(summary, name) for name in summary.problems),
-        "## What goes wrong",
-        _trouble_legend(about),
-        table(*troubles(summary, about.plan.long)),
-        "## Speed, import, memory",
-        "One at a time: `decide` and `learn` from Python, the features put into the library's own form before. At once: a thousand decisions "
-        "in one call, then a thousand lessons in one call; for hsb a whole table, learning after every round. One thread. Import and first "
-        "round: seconds in a fresh process, NumPy loaded, until the library is there and until it has decided and learned once. Peak: "
-        f"of a fresh process that plays {about.plan.late:,} rounds; Python with NumPy alone takes about {_bare(summary)}.",
-        table(*speeds(summary)),
-        "## Every row's configuration",
-        ENCODINGS,
-        table(*configurations(summary)),
-        "\n".join(_settings(summary)),
+        "## Who wins what",
+        "\n".join(f"- {line}" for line in short),
+        "## Every algorithm",
+        legend,
+        overview,
+        "## The rest",
+        f"[{DATA}]({DATA}) has every table as text: each problem with intervals, defaults and what was chosen; what NaN, unknown arms, late feedback and ten million "
+        "rounds do to whom; speed, import and memory; every row's configuration. `make peers` writes the same as Markdown to `out/peers/everything.md`.",
+        *(["## Not run", absent] if absent else []),
     ]
-    if about.absent:
-        parts += ["## Not run", "\n".join(f"- {library.name}: {why}." for library, why in about.absent.values())]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def glance(head: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Of the table of all algorithms: a row a library, its least loss on each problem; the adversary's losses cannot be compared."""
+    columns = [k for k, name in enumerate(head) if name in PROBLEMS and name != "adversary"]
+    best: dict[str, list[str]] = {}
+    for row in rows:
+        name = "**hsb, default**" if row[0] == "hsb: HSB, default" else row[0].partition(": ")[0]
+        if name == "hsb":  # its other settings are rivals, not the row to look at
+            continue
+        cells = best.setdefault(name, ["-"] * len(columns))
+        for k, column in enumerate(columns):
+            cells[k] = min(cells[k], row[column], key=_number)
+    return ["library", *(head[k] for k in columns)], [[name, *cells] for name, cells in best.items()]
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell.strip("*"))
+    except ValueError:  # a dash, or fails
+        return float("inf")
+
+
+def since(date: str, file: Path = Path(__file__).with_name("since.md")) -> str:
+    """What has changed since this measurement: `since.md`, whose first line is the date of the measurement that it speaks of."""
+    if not file.exists():
+        return ""
+    first, _, text = file.read_text().partition("\n")
+    return text.strip() if first.strip() == date else ""
+
+
+def details(summary: Summary, about: About) -> list[Section]:
+    """Everything that was measured."""
+    return [
+        Section("Every algorithm", _legend(summary, about), *overview(summary, markdown)),
+        *(Section(name, *_problem(summary, name)) for name in summary.problems),
+        Section("What goes wrong", _trouble_legend(about), *troubles(summary, about.plan.long)),
+        Section(
+            "Speed, import, memory",
+            "One at a time: `decide` and `learn` from Python, the features put into the library's own form before. At once: a thousand "
+            "decisions in one call, then a thousand lessons in one call; for hsb a whole table, learning after every round. One thread. Import and "
+            "first round: seconds in a fresh process, NumPy loaded and compiled code of earlier processes on disk, until the library is there and until "
+            f"it has decided and learned once. Peak: of a fresh process that plays {about.plan.late:,} rounds; Python with NumPy alone takes about "
+            f"{_bare(summary)}.",
+            *speeds(summary),
+        ),
+        Section("Every row's configuration", ENCODINGS, *configurations(summary)),
+    ]
+
+
+CELLS = (
+    "Average loss ± half of the 95% interval over seeds. **Bold**: lower than HSB's default on the same rounds, by a paired 95% interval; "
+    "by chance alone one row in forty would be. A dash: there was no time for it. Default columns are at the middle length; best of grid says the "
+    "encoding, and what differs from the default."
+)
+
+
+def everything(summary: Summary, about: About) -> str:
+    """All of it as Markdown, for out/."""
+    parts = ["# hsb beside its peers: everything", _head(about), CELLS]
+    for section in details(summary, about):
+        level = "###" if section.title in PROBLEMS else "##"
+        parts += [f"{level} {section.title}", section.says, table(section.head, section.rows)]
+    return "\n\n".join([*parts, "\n".join(_settings(summary))]) + "\n"
+
+
+def data(head: str, sections: list[Section], settings: list[str]) -> str:
+    """All of it as JSON: a row a line, so that a change can be read."""
+    lines = ["{", f'"about": {_text(head)},', f'"cells": {_text(CELLS)},', '"tables": [']
+    for k, section in enumerate(sections):
+        rows = ",\n".join(_text(row) for row in section.rows)
+        lines.append(f'{{"title": {_text(section.title)}, "says": {_text(section.says)},\n"head": {_text(section.head)},\n"rows": [\n{rows}\n]}}')
+        lines[-1] += "," if k + 1 < len(sections) else ""
+    configured = ",\n".join(_text(line) for line in settings)
+    return "\n".join([*lines, "],", f'"settings": [\n{configured}\n]', "}"]) + "\n"
+
+
+def published(summary: Summary, about: About) -> str:
+    """The data file of docs/."""
+    return data(_head(about), details(summary, about), [line.strip() for line in _settings(summary)])
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+DATA = "data/peers.json"
 PICTURE = "peers.svg"
 SHOWN = 4  # names in a sentence
 
@@ -238,7 +338,7 @@ def _trouble_legend(about: About) -> str:
     )
 
 
-def _problem(summary: Summary, name: str) -> str:
+def _problem(summary: Summary, name: str) -> tuple[str, list[str], list[list[str]]]:
     encodings = ("raw", "cubic", "bins")
     middle = _middle(summary)
     adversary = name == "adversary"
@@ -270,7 +370,7 @@ def _problem(summary: Summary, name: str) -> str:
             ". Whoever is predictable is punished, and uniform play does not lose much more than the best; regret, a round and at each length, "
             "is against the best mapping of 32 cells on the losses that were set for this player: it is what a guarantee speaks of"
         )
-    return f"### {name}\n\n{said}.\n\n{table(head, rows)}"
+    return f"{said}.", head, rows
 
 
 def _default_long(summary: Summary, row: Row, name: str) -> str:
