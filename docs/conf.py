@@ -15,7 +15,7 @@ import hsb
 
 project = "hsb"
 version = release = hsb.__version__
-author = copyright = "the hsb authors"  # noqa: A001
+author = copyright = "the hsb authors"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_design", "sphinx_copybutton"]
 exclude_patterns = ["_tools", "_static", "_made/scripts", "gallery/*", "README.md", "**/.ipynb_checkpoints"]
 nitpicky = True
@@ -25,11 +25,10 @@ myst_heading_anchors = 4
 default_role = "code"
 highlight_language = "none"  # blocks say what they are; drawings are text
 pygments_style = "friendly"
-suppress_warnings = ["config.cache", "toc.empty_glob"]  # functions among the gallery's settings; no recipe yet
+suppress_warnings = ["config.cache"]  # functions among the gallery's settings
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # signatures with names and defaults; what they take is said in words
-autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 90
 toc_object_entries_show_parents = "hide"
 
@@ -47,8 +46,8 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": True,
-    "pygments_light_style": "a11y-high-contrast-light",
-    "pygments_dark_style": "a11y-high-contrast-dark",
+    "pygments_light_style": "github-light-high-contrast",
+    "pygments_dark_style": "github-dark-high-contrast",
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

@@ -1,16 +1,21 @@
 """The pages of the documentation, and how their snippets are run.
 
 The Python blocks of one page run in order, in one namespace, in a folder of their own. A block that cannot run alone has a comment on the
-line before it that says why, `<!-- not run here: why -->`.
+line before it that says why, `<!-- not run here: why -->`. An ```output block after a Python block is what that one prints: the same words, and
+numbers within 5 %, or 0.01 where that is more.
 """
 
+import contextlib
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-BLOCK = re.compile(r"^(?P<why><!-- not run here:[^\n]*-->\n)?(?P<fence>`{3,})(?P<kind>\w+)[^\n]*\n(?P<code>.*?)^(?P=fence)", re.M | re.S)
+BLOCK = re.compile(
+    r"^(?P<why><!-- not run here:[^\n]*-->\n)?(?P<fence>`{3,})(?P<kind>\w+)[^\n]*\n(?P<code>.*?)^(?P=fence)", re.M | re.S
+)
 
 
 def pages() -> list[Path]:
@@ -19,15 +24,37 @@ def pages() -> list[Path]:
 
 
 def blocks(text: str, kind: str, *, all_of_them: bool = False) -> Iterator[str]:
-    """The blocks of one kind; those that are marked only if asked for. A block begins where it stands in the file, so that lines in errors are its own."""
+    """The blocks of one kind, those that are marked only if asked for; each after as many empty lines as stand before it in the page."""
     for found in BLOCK.finditer(text):
         if found["kind"] == kind and (all_of_them or not found["why"]):
             yield "\n" * text.count("\n", 0, found.start("code")) + found["code"]
 
 
 def run(text: str, name: str, names: dict[str, object] | None = None, *, all_of_them: bool = False) -> dict[str, object]:
-    """Run the Python blocks of a page, or of a part of one; the names that they leave behind."""
+    """Run the Python blocks of a page, or of a part of one; the names that they leave behind. What they print is printed, and compared."""
     names = {"__name__": "page"} if names is None else names
-    for code in blocks(text, "python", all_of_them=all_of_them):
-        exec(compile(code, name, "exec"), names)
+    printed = None
+    for found in BLOCK.finditer(text):
+        line = text.count("\n", 0, found.start("code"))
+        if found["kind"] == "output" and printed is not None:
+            assert alike(found["code"], printed), (
+                f"{name}, line {line}: the page shows\n{found['code']}and it prints\n{printed}"
+            )
+        printed = None
+        if found["kind"] == "python" and (all_of_them or not found["why"]):
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                exec(compile("\n" * line + found["code"], name, "exec"), names)
+            printed = said.getvalue()
+            print(printed, end="")
     return names
+
+
+NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|[-+]?\.\d+")
+
+
+def alike(shown: str, printed: str) -> bool:
+    """The same words, and numbers that are near."""
+    if NUMBER.sub("0", shown).split() != NUMBER.sub("0", printed).split():
+        return False
+    pairs = zip(*([float(n.replace(",", "")) for n in NUMBER.findall(each)] for each in (shown, printed)), strict=True)
+    return all(abs(a - b) <= max(0.01, 0.05 * abs(b)) for a, b in pairs)

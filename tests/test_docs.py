@@ -15,7 +15,12 @@ ROOT, DOCS = pages.ROOT, pages.DOCS
 sys.path.insert(0, str(DOCS / "_tools"))
 public = importlib.import_module("public")
 
-APART = {"deploying.md": "tests/test_deploying.py", "logs.md": "below", "off_policy.md": "tests/test_compare_off_policy.py", "README.md": "below"}  # run by tests that also look at what comes of it
+APART = {
+    "deploying.md": "tests/test_deploying.py",
+    "logs.md": "below",
+    "off_policy.md": "tests/test_compare_off_policy.py",
+    "README.md": "below",
+}  # run by tests that also look at what comes of it
 WITH_SNIPPETS = [path for path in pages.pages() if path.name not in APART and [*pages.blocks(path.read_text(), "python")]]
 
 
@@ -67,6 +72,14 @@ def test_a_snippet_that_fails_is_noticed_in_its_own_line():
         pages.run(text, "page.md", all_of_them=True)
     assert raised.traceback[-1].lineno == 8  # counted from 0
     assert [*pages.blocks(text, "sh")] == []
+
+
+def test_output_that_is_not_printed_is_noticed():
+    text = "```python\nprint('a', 1.0)\n```\n\n```output\na 1.04\n```\n"
+    pages.run(text, "page.md")
+    for wrong in ("a 1.2", "b 1.0", "a"):
+        with pytest.raises(AssertionError, match="it prints"):
+            pages.run(text.replace("a 1.04", wrong), "page.md")
 
 
 # -- links and pages -----------------------------------------------------------------------------------------------------

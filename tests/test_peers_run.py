@@ -127,7 +127,10 @@ def test_quick_prints_and_writes_every_installed_library(quick):
     installed = [name for name in names() if not environment(library(name), out / "environments", install=False).why_not]
     for name in installed:
         for algorithm in library(name).algorithms[:2]:
-            assert f"| {library(name).name}: {algorithm.name} |" in text and f"| {library(name).name}: {algorithm.name} |" in everything
+            assert (
+                f"| {library(name).name}: {algorithm.name} |" in text
+                and f"| {library(name).name}: {algorithm.name} |" in everything
+            )
     for name in set(names()) - set(installed):
         assert f"- {library(name).name}: it is not installed." in text
     for problem in problems.PROBLEMS:

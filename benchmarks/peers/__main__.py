@@ -97,7 +97,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--minutes", type=float, default=0.0, help=f"time for the games (default: {FULL.minutes:g}; quick: {QUICK.minutes:g})"
     )
-    parser.add_argument("--publish", action="store_true", help="also write docs/peers.md, its data and picture, and README's table")
+    parser.add_argument(
+        "--publish", action="store_true", help="also write docs/peers.md, its data and picture, and README's table"
+    )
     options = parser.parse_args()
     unknown = set(filter(None, options.only.split(","))) - set(names())
     if unknown:

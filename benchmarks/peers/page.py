@@ -55,14 +55,17 @@ def page(summary: Summary, about: About) -> str:
     )
 
 
-def composed(*, head: str, since: str, glance: str, rounds: int, short: list[str], legend: str, overview: str, absent: str) -> str:
+def composed(
+    *, head: str, since: str, glance: str, rounds: int, short: list[str], legend: str, overview: str, absent: str
+) -> str:
     """The page of its parts."""
     parts = [
         "# hsb beside its peers",
         head,
         since,
         "## At a glance",
-        f"Average loss over {rounds:,} rounds: of each library its best algorithm on each problem, at settings and encodings chosen on another seed, which favours libraries "
+        f"Average loss over {rounds:,} rounds: of each library its best algorithm on each problem, at settings and encodings "
+        "chosen on another seed, which favours libraries "
         "with many; hsb's row is its default, and nothing of it was chosen. **Bold**: lower than hsb beyond chance, on the same rounds.",
         glance,
         f"![Average loss against time a round]({PICTURE})",
@@ -72,8 +75,10 @@ def composed(*, head: str, since: str, glance: str, rounds: int, short: list[str
         legend,
         overview,
         "## The rest",
-        f"[{DATA}]({DATA}) has every table as text: each problem with intervals, defaults and what was chosen; what NaN, unknown arms, late feedback and ten million "
-        "rounds do to whom; speed, import and memory; every row's configuration. `make peers` writes the same as Markdown to `out/peers/everything.md`.",
+        f"[{DATA}]({DATA}) has every table as text: each problem with intervals, defaults and what was chosen; what NaN, "
+        "unknown arms, late feedback and ten million "
+        "rounds do to whom; speed, import and memory; every row's configuration. `make peers` writes the same as Markdown to "
+        "`out/peers/everything.md`.",
         *(["## Not run", absent] if absent else []),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -100,7 +105,10 @@ def _number(cell: str) -> float:
         return float("inf")
 
 
-def since(date: str, file: Path = Path(__file__).with_name("since.md")) -> str:
+SINCE = Path(__file__).with_name("since.md")
+
+
+def since(date: str, file: Path = SINCE) -> str:
     """What has changed since this measurement: `since.md`, whose first line is the date of the measurement that it speaks of."""
     if not file.exists():
         return ""
@@ -117,9 +125,12 @@ def details(summary: Summary, about: About) -> list[Section]:
         Section(
             "Speed, import, memory",
             "One at a time: `decide` and `learn` from Python, the features put into the library's own form before. At once: a thousand "
-            "decisions in one call, then a thousand lessons in one call; for hsb a whole table, learning after every round. One thread. Import and "
-            "first round: seconds in a fresh process, NumPy loaded and compiled code of earlier processes on disk, until the library is there and until "
-            f"it has decided and learned once. Peak: of a fresh process that plays {about.plan.late:,} rounds; Python with NumPy alone takes about "
+            "decisions in one call, then a thousand lessons in one call; for hsb a whole table, learning after every round. One "
+            "thread. Import and "
+            "first round: seconds in a fresh process, NumPy loaded and compiled code of earlier processes on disk, until the "
+            "library is there and until "
+            f"it has decided and learned once. Peak: of a fresh process that plays {about.plan.late:,} rounds; Python with NumPy "
+            "alone takes about "
             f"{_bare(summary)}.",
             *speeds(summary),
         ),
@@ -129,7 +140,8 @@ def details(summary: Summary, about: About) -> list[Section]:
 
 CELLS = (
     "Average loss ± half of the 95% interval over seeds. **Bold**: lower than HSB's default on the same rounds, by a paired 95% interval; "
-    "by chance alone one row in forty would be. A dash: there was no time for it. Default columns are at the middle length; best of grid says the "
+    "by chance alone one row in forty would be. A dash: there was no time for it. Default columns are at the middle "
+    "length; best of grid says the "
     "encoding, and what differs from the default."
 )
 
@@ -148,7 +160,9 @@ def data(head: str, sections: list[Section], settings: list[str]) -> str:
     lines = ["{", f'"about": {_text(head)},', f'"cells": {_text(CELLS)},', '"tables": [']
     for k, section in enumerate(sections):
         rows = ",\n".join(_text(row) for row in section.rows)
-        lines.append(f'{{"title": {_text(section.title)}, "says": {_text(section.says)},\n"head": {_text(section.head)},\n"rows": [\n{rows}\n]}}')
+        lines.append(
+            f'{{"title": {_text(section.title)}, "says": {_text(section.says)},\n"head": {_text(section.head)},\n"rows": [\n{rows}\n]}}'
+        )
         lines[-1] += "," if k + 1 < len(sections) else ""
     configured = ",\n".join(_text(line) for line in settings)
     return "\n".join([*lines, "],", f'"settings": [\n{configured}\n]', "}"]) + "\n"
@@ -309,7 +323,8 @@ def _head(about: About) -> str:
     return (
         f"Generated by `make peers`{' in its quick size' if about.quick else ''} on {about.date}: {about.machine}, Python {about.python}, "
         f"{about.minutes:.0f} minutes. Games: {games}. Settings are chosen on a seed of their own, over {_shortest(about.plan)}. "
-        "Every library sees the same rounds and has the same time for them; what did not fit is left out and shown as a dash. All problems but "
+        "Every library sees the same rounds and has the same time for them; what did not fit is left out and shown as a dash. "
+        "All problems but "
         "LandSat are synthetic. Not to be edited by hand."
     )
 
@@ -322,7 +337,8 @@ def _shortest(plan: Plan) -> str:
 def _legend(summary: Summary, about: About) -> str:
     return (
         f"Average loss over {_middle(summary):,} rounds, each algorithm with the best of its grid and encodings, chosen for each problem "
-        "on another seed; HSB's default, which is never tuned, comes first. **Bold**: lower than HSB's default on the same rounds (against the "
+        "on another seed; HSB's default, which is never tuned, comes first. **Bold**: lower than HSB's default on the same "
+        "rounds (against the "
         "adversary, a lower regret), by a paired 95% interval. µs: a decision and its lesson, one at a time, as chosen for VI-A; at "
         "once: in the library's own bulk mode, if any. Refuses: of NaN contexts, NaN losses and unknown arms, how many it "
         "refuses unharmed. Many rounds: how many of ten million it played in the time it had."
@@ -331,9 +347,11 @@ def _legend(summary: Summary, about: About) -> str:
 
 def _trouble_legend(about: About) -> str:
     return (
-        "Each at its default, bins where it takes features, after 120 rounds. *Learns on*: afterwards it still finds an arm that never loses. "
+        "Each at its default, bins where it takes features, after 120 rounds. *Learns on*: afterwards it still finds an arm "
+        "that never loses. "
         "Propensity: two equal players learn the same decisions, one told that those that lost had had probability 0.02; do they differ? "
-        f"Feedback late: average loss over {about.plan.late:,} rounds of VI-A, with feedback at once → {about.plan.late // 10:,} rounds late. "
+        f"Feedback late: average loss over {about.plan.late:,} rounds of VI-A, with feedback at once → "
+        f"{about.plan.late // 10:,} rounds late. "
         f"Many rounds: {about.plan.long:,} of an easy problem, the library's fastest way."
     )
 
@@ -367,7 +385,8 @@ def _problem(summary: Summary, name: str) -> tuple[str, list[str], list[list[str
     said = PROBLEMS[name][0][0].upper() + PROBLEMS[name][0][1:]
     if adversary:
         said += (
-            ". Whoever is predictable is punished, and uniform play does not lose much more than the best; regret, a round and at each length, "
+            ". Whoever is predictable is punished, and uniform play does not lose much more than the best; regret, a round and at "
+            "each length, "
             "is against the best mapping of 32 cells on the losses that were set for this player: it is what a guarantee speaks of"
         )
     return f"{said}.", head, rows

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import public
+
 HIDDEN = {  # of every class: what files, kernels and other modules need of it
     "to_arrays",
     "take_arrays",
@@ -28,7 +30,44 @@ HIDDEN = {  # of every class: what files, kernels and other modules need of it
     "set_score_request",
     "set_fit_request",
 }
-SHOWN = {"Policy.settings"}  # what a policy of your own says to be saved
+HIDDEN |= {
+    "boxes",
+    "log_beta",
+    "log_prior",
+    "leaf_code",
+    "leaf",
+    "codes",
+    "key_words",
+    "walks",
+    "divisions",
+    "diagonal",
+    "finest",
+}
+HIDDEN |= {"from_parameters", "prior_bound", "region", "names", "groups", "leaves_of", "parameters", "asked_again", "resolves"}
+HIDDEN |= {
+    "looked",
+    "pass_over",
+    "knows_arms",
+    "take_arms",
+    "met",
+    "cut",
+    "files",
+    "read",
+    "expected",
+    "parts",
+    "from_plain",
+    "plain",
+}
+SHOWN = {
+    "Policy.settings",
+    "Structure.groups",
+    "Structure.leaves_of",
+    "Structure.parameters",
+    "Problem.expected",
+    "Problem.parameters",
+}
+SHOWN |= {"Features.names", "Columns.names"}
+PUBLIC = set(public.names())
 EMPHASIS = re.compile(r"((?<!\w)\*(?=\S)[^*]+(?<=\S)\*(?!\w))")
 CODE = re.compile(r"`([^`]+)`")
 
@@ -57,7 +96,13 @@ def converted(lines: list[str]) -> list[str]:
             block = True
             out.append(line)
         else:
-            if out and out[-1] and bare.startswith("- ") and not out[-1].lstrip().startswith("- ") and not out[-1].startswith("  "):
+            if (
+                out
+                and out[-1]
+                and bare.startswith("- ")
+                and not out[-1].lstrip().startswith("- ")
+                and not out[-1].startswith("  ")
+            ):
                 out.append("")
             if out and block and out[-1]:
                 out.append("")
@@ -69,13 +114,20 @@ def converted(lines: list[str]) -> list[str]:
 def _text(line: str) -> str:
     parts = CODE.split(line)
     for k, part in enumerate(parts):
-        parts[k] = f"``{part}``" if k % 2 else _escaped(part)
+        parts[k] = _code(part) if k % 2 else _escaped(part)
     for k in range(1, len(parts), 2):  # a literal ends at a space or a mark
         if parts[k + 1][:1].isalnum():
             parts[k + 1] = "\\ " + parts[k + 1]
         if parts[k - 1][-1:].isalnum():
             parts[k - 1] += "\\ "
     return "".join(parts)
+
+
+def _code(said: str) -> str:
+    """A page or a public name is a link."""
+    if found := re.fullmatch(r"docs/(\w+)\.md", said):
+        return f":doc:`/{found[1]}`"
+    return f":py:obj:`{said}`" if said in PUBLIC else f"``{said}``"
 
 
 def _escaped(text: str) -> str:

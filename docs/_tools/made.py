@@ -74,7 +74,11 @@ def commands_page() -> str:
     os.environ["COLUMNS"] = "100"
     typer.rich_utils.MAX_WIDTH = 100
     main = get_command(app)
-    parts = ["# Command line", "What `hsb --help` and `hsb COMMAND --help` print. The commands of logs are shown at work in [logs](../logs.md).", _help(main, Context(main, info_name="hsb"))]
+    parts = [
+        "# Command line",
+        "What `hsb --help` and `hsb COMMAND --help` print. The commands of logs are shown at work in [logs](../logs.md).",
+        _help(main, Context(main, info_name="hsb")),
+    ]
     for words, command in public.commands().items():
         parts += [f"## hsb {words}", _help(command, Context(command, info_name=f"hsb {words}"))]
     return "\n\n".join(parts) + "\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from html import escape
-from itertools import pairwise
 
 import numpy as np
 
@@ -32,7 +31,9 @@ class Drawing:
         fill = "#ffffff" if hollow else color
         self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{fill}" stroke="{color}" stroke-width="2"/>')
 
-    def text(self, x: float, y: float, said: str, *, color: str = INK, anchor: str = "start", size: int = 15, bold: bool = False) -> None:
+    def text(
+        self, x: float, y: float, said: str, *, color: str = INK, anchor: str = "start", size: int = 15, bold: bool = False
+    ) -> None:
         weight = ' font-weight="600"' if bold else ""
         self.parts.append(
             f'<text x="{x:.1f}" y="{y:.1f}" fill="{color}" text-anchor="{anchor}" font-size="{size}"{weight}>{escape(said)}</text>'
@@ -80,7 +81,7 @@ PRIOR = [1 / 2, 1 / 8, 1 / 8, 1 / 8, 1 / 8]  # stop with 1/2 at the root and at 
 
 
 def beliefs(rounds: int, rate: float = 0.1) -> tuple[np.ndarray, np.ndarray]:
-    """Weights of the five partitions of four leaves after so many rounds, and the best arm of each leaf by what was seen.
+    """Weights of the five partitions of four leaves after `rounds` rounds, and the best arm of each leaf by what was seen.
 
     Synthetic: arm a loses with probability 0.2 below 0.25 and 0.7 above it, arm b the other way round; arms are played evenly.
     """
@@ -91,8 +92,11 @@ def beliefs(rounds: int, rate: float = 0.1) -> tuple[np.ndarray, np.ndarray]:
     np.add.at(totals, (leaf, arm), loss / 0.5)
     logs = [
         math.log(prior)
-        + sum(math.log(np.mean(np.exp(-rate * (totals[a:b].sum(axis=0) - totals[a:b].sum(axis=0).min()))))
-              - rate * totals[a:b].sum(axis=0).min() for a, b in parts)
+        + sum(
+            math.log(np.mean(np.exp(-rate * (totals[a:b].sum(axis=0) - totals[a:b].sum(axis=0).min()))))
+            - rate * totals[a:b].sum(axis=0).min()
+            for a, b in parts
+        )
         for prior, parts in zip(PRIOR, PARTS, strict=True)
     ]
     weights = np.exp(np.array(logs) - max(logs))
@@ -142,7 +146,9 @@ def propensities() -> str:
         x = left + span * tick / 0.4
         drawing.line([(x, 42), (x, 150)], color=PALE)
         drawing.text(x, 170, f"{tick:.1f}", anchor="middle", color=GREY, size=14)
-    drawing.text(left + span / 2, 194, "clicks a visitor, if all saw this banner (synthetic)", anchor="middle", color=GREY, size=14)
+    drawing.text(
+        left + span / 2, 194, "clicks a visitor, if all saw this banner (synthetic)", anchor="middle", color=GREY, size=14
+    )
     drawing.dot(left + 6, 22, color=BLUE)
     drawing.text(left + 18, 27, "weighted = the truth", size=14)
     drawing.dot(left + 206, 22, color=ORANGE, hollow=True)
@@ -180,10 +186,8 @@ def bound() -> str:
         drawing.text(at(10.0**power, 0)[0], top + tall + 22, said, anchor="middle", color=GREY, size=14)
     drawing.text(left + span / 2, top + tall + 44, "rounds", anchor="middle", color=GREY, size=14)
     drawing.text(left, 18, "proved: lost more than the best mapping of 3 regions, a round", size=14)
-    for (said, values), color, dash in zip(lines.items(), (BLUE, ORANGE), ("", "7 4"), strict=True):
-        points = [at(T, value) for T, value in zip(rounds, values, strict=True)]
-        drawing.line(points, color=color, width=2.5, dash=dash)
-        half = next(k for (k, (one, _)) in enumerate(pairwise(values)) if one < 0.45)
-        drawing.text(points[half][0] + 10, points[half][1] - 4, said, color=color, bold=True)
+    for (said, values), color, dash, where in zip(lines.items(), (BLUE, ORANGE), ("", "7 4"), (3e4, 1.2e3), strict=True):
+        drawing.line([at(T, value) for T, value in zip(rounds, values, strict=True)], color=color, width=2.5, dash=dash)
+        drawing.text(at(where, 0)[0], at(1e3, 0.45 if color == BLUE else 0.22)[1], said, color=color, bold=True)
     drawing.text(left + 6, at(1e3, 1)[1] + 18, "1: it says nothing yet", color=GREY, size=13)
     return drawing.svg()

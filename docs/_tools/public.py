@@ -32,8 +32,9 @@ def documented(folder: Path) -> set[str]:
 
 def commands() -> dict[str, Any]:
     """The commands, `journal check` and its like by both words."""
-    from hsb.cli.app import app
     from typer.main import get_command
+
+    from hsb.cli.app import app
 
     found: dict[str, Any] = {}
 

@@ -37,7 +37,11 @@ class Page(HTMLParser):
 
 def wrong(site: Path) -> tuple[list[str], int]:
     """Sentences, one for each thing that is wrong, and how many links there were."""
-    pages = {path.resolve(): Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html")) if "_static" not in path.parts}
+    pages = {
+        path.resolve(): Page(path.read_text(encoding="utf-8"))
+        for path in sorted(site.rglob("*.html"))
+        if "_static" not in path.parts
+    }
     found, count = [], 0
     for path, page in pages.items():
         where = path.relative_to(site.resolve())

@@ -196,7 +196,7 @@ class Bulk(Floored, Scaled, Guarded):
         rewards: ArrayLike | Iterable[Any] | None = None,
         missing: Literal["error", "skip"] = "error",
     ) -> int:
-        """Learn the losses (or the rewards) of several decisions in their order, as `learn` would one after the other; how many it learned.
+        """Learn the losses (or the rewards) of several decisions in their order, as `learn` would one after the other. Returns how many.
 
         All or nothing: where a row cannot be learned, none is, and the error says which. With `missing="skip"` a row without feedback, None or
         NaN, is left out, and its decision can be learned later. Interrupted, it has learned the first rows, as many as `rounds` says.

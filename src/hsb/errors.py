@@ -6,11 +6,11 @@ MOST = 400  # letters of what was given in a message
 
 
 class InputError(ValueError):
-    """An argument cannot be used as given."""
+    """An argument cannot be used as given. The message says what is needed; nothing was changed."""
 
 
 class BudgetError(InputError):
-    """What was asked for is legal but costs more than the library is willing to start."""
+    """What was asked for is legal, but takes more memory or time than the library is willing to begin. The message says how much."""
 
 
 class FileError(ValueError):
@@ -22,7 +22,7 @@ class BrokenState(RuntimeError):
 
 
 class StaleDecision(RuntimeError):
-    """A decision was asked for something that the policy, having learned since, can no longer tell."""
+    """A decision was asked for something that the policy can no longer tell, because it has learned since: `Decision.probabilities`."""
 
 
 def quoted(value: Any) -> str:

@@ -76,7 +76,7 @@ class Policy(Journalled):
         self._watch()
 
     def decide(self, context: Any, *, available: Iterable[Hashable] | None = None, u: float | None = None) -> Decision:
-        """Choose an arm for a context, among those `available` if given. Nothing is learned yet.
+        """Choose an arm for a context, among those `available` if given. Nothing is learned yet. Returns the `Decision` to learn from.
 
         A decision is a pure function of (state, context, u); `u` in [0, 1) is drawn from the policy's generator unless given.
 
@@ -121,7 +121,7 @@ class Policy(Journalled):
     def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the loss (or the reward) of a decision: this policy's, now or later, or one from a log.
 
-        Learning twice from one decision is refused.
+        Give either `loss` or `reward`. Learning twice from one decision is refused.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
@@ -196,7 +196,7 @@ class Policy(Journalled):
             raise
 
     def probabilities(self, context: Any, *, available: Iterable[Hashable] | None = None) -> Floats:
-        """The distribution over arms for a context. Changes nothing.
+        """The probability of each arm for a context, in the order of `arms`. Changes nothing.
 
         >>> import hsb
         >>> hsb.HSB(hsb.BinaryTree(depth=4), arms=4, learning_rate=0.1).probabilities(0.3, available=[0, 2])
@@ -278,7 +278,7 @@ class Policy(Journalled):
 
     @property
     def nbytes(self) -> int:
-        """Memory that the state takes."""
+        """Memory that the state takes, in bytes."""
         return sum(array.nbytes for array in self.to_arrays().values())
 
     def __repr__(self) -> str:
@@ -372,7 +372,7 @@ class Policy(Journalled):
         return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray) and name[0] != "_"}
 
     def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `_arrays` gave, in a fresh policy; ValueError where it does not fit."""
+        """Take over what `to_arrays` gave, in a fresh policy; ValueError where it does not fit."""
         for name, fresh in self.to_arrays().items():
             given = arrays[name]
             if given.shape != fresh.shape or given.dtype != fresh.dtype:

@@ -16,7 +16,9 @@ Head = ArrayLike | Iterable[Any]
 
 
 class Encoder(ABC):
-    """Learns from a head, then maps rows of features (n, d) to rows of contexts. `to_dict` and `hsb.encode.from_dict` keep it.
+    """Learns from a head (the first rows of the data), then maps rows of features (n, d) to rows of contexts.
+
+    `to_dict` and `hsb.encode.from_dict` keep it.
 
     A head is a table (n, d), or anything that gives tables or batches of a log each time it is iterated over.
     """

@@ -55,7 +55,7 @@ def played(
     - `sample`: contexts as they come, rows like those of `play`. Without it contexts may lie anywhere between the ends of the columns.
     - `edges`: for each column the ends of the cells within which nothing changes, where there are such cells.
     - `read` turns a context as the user has it into a row.
-    - `rules`: no more than so many, however often they are wrong.
+    - `rules`: the most rules there may be, however often they are wrong.
 
     >>> age = Column("age", low=18.0, high=90.0)
     >>> young = lambda rows: np.where(rows < 36.0, [[0.9, 0.1]], [[0.2, 0.8]])

@@ -39,7 +39,7 @@ def write(
     names: Sequence[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Write batches to a file, compressed if its name ends in .gz; how many rows. The file appears when it is whole.
+    """Write batches to a file, compressed if its name ends in .gz. Returns how many rows. The file appears when it is whole.
 
     - "parquet" keeps everything, compactly, and is read again fastest.
     - "dsjson" and "vw" keep costs, -reward; features are called by their `names`, else f0, f1, ... dsjson writes arms as text and the

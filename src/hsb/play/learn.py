@@ -23,7 +23,7 @@ def learn_from(
     context: Callable[[Floats], Any] | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> int:
-    """Let a policy learn every event of a log, as `policy.learn` of the logged decision would; how many it learned.
+    """Let a policy learn every event of a log, as `policy.learn` of the logged decision would. Returns how many it learned.
 
     Unlike a replay no event is passed over: each is weighed by the inverse of its own propensity. The policy chooses nothing.
     An arm that the policy does not know is added as it appears; an event whose arm was removed is left out. `context` and `progress` as for

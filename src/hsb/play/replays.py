@@ -43,7 +43,7 @@ def replay(
       probability floor / p. No propensity may be below it; None finds the smallest by reading the log once more. `seed` draws the thinning.
     - `progress(done, total)` is called after each batch; total is None where the log does not know its length.
     - Where few events are left or match, or propensities are estimates, the result's `warnings` say why, and what to do instead.
-    - `checkpoint`: a file, written about `every` so many events and removed at the end. Where it is there already, the replay goes on from it,
+    - `checkpoint`: a file, written about every `every` events and removed at the end. Where it is there already, the replay goes on from it,
       with the result that it would have had; the policy, the encoding and the log must be those that it was made with.
 
     >>> import hsb, hsb.logs, hsb.encode

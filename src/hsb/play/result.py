@@ -14,7 +14,7 @@ TINY = 1e-9
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of it. The average is over the rounds in which the policy's arm was the one shown: the policy as it was while it learned.
+    """What came of a replay. The average is over the rounds in which the policy's arm was the one shown: the policy as it was while it learned.
 
     >>> Replay(rounds=1000, matched=250, total=10.0, squares=10.0, logged=30.0, rejected=0, skipped=0, low=0.0, high=1.0)
     Replay(rounds=1000, matched=250, average_reward=0.0400, interval=(0.0219, 0.0721))

@@ -17,7 +17,7 @@ CHUNK = 1 << 14
 
 @dataclass(frozen=True)
 class Run:
-    """What happened: one entry per round.
+    """What `simulate` did: the arms played, what they lost, and the probabilities with which they were played, one entry a round.
 
     >>> run = Run(arms=np.array([0, 1]), losses=np.array([0.0, 1.0]), propensities=np.array([0.5, 0.5]))
     >>> run.average_loss

@@ -91,7 +91,7 @@ class BestFixed(Leader):
         """The best mapping for a table of losses (or rewards), shape (T, M): no mapping of its class loses less in hindsight.
 
         The class: one arm (no structure, or regions=1), any arm in each leaf (regions=None; leaves never seen get the best arm overall), or
-        at most so many runs of equal arms along the numbered leaves (by dynamic programming, O(N M regions)). Ties: the lowest arm number.
+        at most `regions` runs of equal arms along the numbered leaves (by dynamic programming, O(N M regions)). Ties: the lowest arm number.
 
         >>> import hsb
         >>> found = BestFixed.of(hsb.BinaryTree(depth=1), [0.1, 0.4, 0.7], [[1, 0], [1, 0], [0, 1]])

@@ -31,7 +31,7 @@ class CsbFtpl(Leader):
     advance. Being all that a mapping can tell apart, they are also the known contexts of its transductive setting, whose bound is the
     better one: order T^(1/2), where a separator alone has T^(2/3) N^(3/4) M sqrt(ln|Pi|). `theory/leaders.py` proves it, with constants.
 
-    - `regions`: the class of mappings: all (None: each leaf's best arm), or those with at most so many runs of equal arms along the
+    - `regions`: the class of mappings: all (None: each leaf's best arm), or those with at most that number of runs of equal arms along the
       numbered leaves, by dynamic programming, O(N M regions) a draw.
     - `horizon` T: noise of mean size 1/epsilon = sqrt(2 M T / B), L = ceil(sqrt(M T)); B is `theory.leaders.noise_cost`, at most N (1 + ln M).
       Or `noise`, the mean size itself (then L = ceil(noise sqrt(B/2))). With neither, sqrt(4 M t / B) and ceil(sqrt(M t)) in round t.

@@ -17,9 +17,9 @@ class EpochGreedy(Leader):
     """Epoch-Greedy (Langford and Zhang 2007) over the mappings of a structure's leaves.
 
     Epoch n is one round of a uniformly random arm, then s_n = floor(sqrt(n / (2 M ln|Pi|))) rounds of the mapping with the least
-    estimated loss on the explored rounds alone. |Pi| is the number of mappings: all M^N, or with `regions` those with at most so many runs
-    of equal arms along the numbered leaves. This is the paper's rule for finite classes, one over what that mapping may still lose a round
-    to the best one; the constant comes from the proof in `theory/leaders.py`. There is no horizon to know.
+    estimated loss on the explored rounds alone. |Pi| is the number of mappings: all M^N, or with `regions` those with at most that
+    number of runs of equal arms along the numbered leaves. This is the paper's rule for finite classes, one over what that mapping may
+    still lose a round to the best one; the constant comes from the proof in `theory/leaders.py`. There is no horizon to know.
 
     Rounds count when they are learned. A propensity below 1 means explored, however late it comes (and wherever it comes from: logged rounds
     count too); a round with propensity 1 teaches nothing. Feedback that comes late leads to more exploring at first, repaid afterwards.

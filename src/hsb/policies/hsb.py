@@ -26,17 +26,33 @@ if TYPE_CHECKING:
     from ..explain import Explanation
 
 Drift = float | Literal["auto"] | None
-_UNSAID: Any = object()
+
+
+class _Unsaid:
+    """What `drift` is where nothing is said: signatures show it."""
+
+    def __repr__(self) -> str:
+        return "UNSAID"
+
+
+_UNSAID: Any = _Unsaid()
 MOST_FEATURES = 256  # of a structure, that a panel of models looks at
 
 
 class HSB(Mixture):
-    """Hierarchical Structure based Bandits: the mixture of every mapping that the structure can express, exactly (Algorithm 1).
+    """Hierarchical Structure based Bandits: the policy to begin with. It needs arms and nothing else: no horizon, no rate, no drift.
 
-    `HSB(structure, arms=M)` needs nothing else: no horizon, no rate, no drift. Beside the mixture it keeps an advisor, which learns quickly and
-    notices changes; the guarantee stays and holds at any time (`docs/proofs.md`). With a `horizon` or `learning_rate` it is the paper's.
+    `HSB(arms=[...])` takes contexts as they are: dicts, rows or numbers, with text, dates and gaps (`docs/contexts.md`). It is never much worse
+    than the best rule on any one feature, or the best single arm, whatever the world does.
 
+    `HSB(structure, arms=[...])` mixes every mapping that the structure can express, exactly (Algorithm 1 of the paper), and is never much worse
+    than the best of them. Beside the mixture it keeps an advisor, which learns quickly and notices changes; the guarantee stays and holds at
+    any time (`docs/proofs.md`). With a `horizon` or `learning_rate` it is the paper's algorithm.
+
+    - `structure`: how contexts may be divided, e.g. `hsb.BinaryTree(depth=10)`; None for contexts of any kind.
     - `arms`: a number, or the arms themselves (any hashables).
+    - `features`: without a structure, what the features are (`hsb.Features`); left out, that is found on the way.
+    - `arm_features`: without a structure, what each arm is like, a dict for each: a new arm begins with what similar ones taught.
     - `horizon`: the number of rounds to come, if known: Corollary 1's constant rate, for an optimal partition into `regions` regions
       (by default as many as arms). Or `learning_rate` itself.
     - `drift`: "auto" (the default without horizon and rate): the advisor. None (the default with one of them): no drift. A number: in
@@ -159,7 +175,8 @@ class HSB(Mixture):
         self.locator, self.state = self._locator(), self._fresh()
 
     def regret_bound(self, horizon: float | None = None, *, regions: int | None = None, delay: float = 0.0) -> float:
-        """What Theorem 2 says of this policy over `horizon` rounds (by default the one it was made for), for so many regions.
+        """What Theorem 2 says of this policy over `horizon` rounds (by default the one it was made for), against mappings of
+        `regions` regions (by default as many as arms).
 
         At Corollary 1's rate, that is sqrt(2 A M T); for the default, `theory.anytime_bound`. It is never more than `horizon`.
         Where all feedback comes `delay` rounds late, and losses are set beforehand, about rate * delay a round is added.

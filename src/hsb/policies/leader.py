@@ -18,7 +18,7 @@ MOST_WORK = 1 << 28  # likewise, for the choices of the dynamic programme
 
 
 class Leader(Located, listed=False):
-    """The totals, the class of mappings (all, or those with at most so many regions) and the best one of them."""
+    """The totals, the class of mappings (all, or those with at most `regions` regions) and the best one of them."""
 
     _kernels: ClassVar[Any]
     _own: ClassVar[tuple[str, ...]] = ("locator", "totals")
@@ -84,7 +84,7 @@ class Leader(Located, listed=False):
 
 
 def best_mapping(totals: Floats, regions: int | None) -> tuple[Ints, float]:
-    """The best mapping of a table of totals, with at most so many regions if given, and what it loses.
+    """The best mapping of a table of totals, with at most `regions` regions if given, and what it loses.
 
     >>> best_mapping(np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 1.0]]), None)
     (array([0, 1, 0]), 0.0)
@@ -105,7 +105,7 @@ def best_mapping(totals: Floats, regions: int | None) -> tuple[Ints, float]:
 
 
 def check_budget(leaves: int, arms: int, regions: int) -> None:
-    """Refuse tables, and searches for at most so many regions, that take more than about a gigabyte."""
+    """Refuse tables, and searches for at most `regions` regions, that take more than about a gigabyte."""
     if leaves * arms > MOST_TOTALS:
         raise BudgetError(
             f"{leaves:,} leaves x {arms} arms are more totals than the {MOST_TOTALS:,} kept at most. Use a coarser structure, or hsb.HSB."

@@ -41,7 +41,7 @@ class OneFeature(Leaning, listed=False):
     def regret_bound(self, horizon: float | None = None, *, regions: int | None = None, delay: float = 0.0) -> float:
         """What is proved against every rule on one feature, and so against every single arm.
 
-        Rules on numbers have so many parts (by default as many as arms), those on categories an arm for each. For the features and
+        Rules on numbers have `regions` parts (by default as many as arms), those on categories an arm for each. For the features and
         categories known now; before there are any, for one number.
 
         >>> import hsb

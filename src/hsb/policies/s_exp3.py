@@ -14,7 +14,9 @@ from .mixture import Mixture
 
 
 class SExp3(Mixture):
-    """An EXP3 in every leaf of a structure, or in so many equal cells: all M^N mappings, with equal prior weight (Section I-A).
+    """An EXP3 in every leaf of a structure: all M^N mappings, with equal prior weight (Section I-A).
+
+    `structure` may be a number: then leaves are that number of equal cells of [0, 1].
 
     Exactly `HSB(tree, stop=0)`, the tree that never stops above its leaves, only faster. With a `horizon` T the rate is
     sqrt(2 N ln M / (T M)); with neither a horizon nor a `learning_rate` it falls as sqrt(N ln M / (M t)).

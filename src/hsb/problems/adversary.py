@@ -25,7 +25,7 @@ class Fight(Run):
     table: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     def regret(self, cells: int = HINDSIGHT) -> float:
-        """What was lost more than by the best arm in each of so many equal cells, in hindsight.
+        """What was lost more than by the best arm in each of `cells` equal cells, in hindsight.
 
         The losses were set against this policy, so only regrets of different policies can be compared, never their losses.
 

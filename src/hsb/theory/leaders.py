@@ -29,7 +29,7 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def log_mappings(*, leaves: int, arms: int, regions: int | None = None) -> float:
-    """ln|Pi|: all M^N mappings, or those with at most so many runs of equal arms along the numbered leaves.
+    """ln|Pi|: all M^N mappings, or those with at most `regions` runs of equal arms along the numbered leaves.
 
     >>> round(math.exp(log_mappings(leaves=3, arms=2, regions=2)))
     6
