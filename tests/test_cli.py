@@ -18,7 +18,7 @@ import hsb
 from hsb import cli
 from hsb.cli.app import app
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+PAGE = (Path(__file__).parent.parent / "docs" / "commands.md").read_text()
 COMMANDS = typer.main.get_command(app).commands
 SPEC = """
 rounds = 300
@@ -54,7 +54,7 @@ def test_every_command_is_documented(name):
     assert len(help.split("Options:")[0].split()) > 15
     for option in COMMANDS[name].params:
         assert option.help, f"{name} {option.name}"
-    assert f"hsb {name}" in README
+    assert f"hsb {name}" in PAGE
 
 
 def test_an_undocumented_command_would_be_found():

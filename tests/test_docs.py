@@ -15,13 +15,12 @@ ROOT, DOCS = pages.ROOT, pages.DOCS
 sys.path.insert(0, str(DOCS / "_tools"))
 public = importlib.import_module("public")
 
-APART = {
-    "deploying.md": "tests/test_deploying.py",
-    "logs.md": "below",
-    "off_policy.md": "tests/test_compare_off_policy.py",
-    "README.md": "below",
-}  # run by tests that also look at what comes of it
-WITH_SNIPPETS = [path for path in pages.pages() if path.name not in APART and [*pages.blocks(path.read_text(), "python")]]
+APART = {  # run by tests that also look at what comes of it
+    DOCS / "deploying.md": "tests/test_deploying.py",
+    DOCS / "logs.md": "below",
+    DOCS / "off_policy.md": "tests/test_compare_off_policy.py",
+}
+WITH_SNIPPETS = [path for path in pages.pages() if path not in APART and [*pages.blocks(path.read_text(), "python")]]
 
 
 @pytest.fixture(autouse=True)
@@ -36,14 +35,6 @@ def a_folder_of_its_own(tmp_path, monkeypatch):
 @pytest.mark.parametrize("path", WITH_SNIPPETS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_the_snippets_of_a_page_run(path, capsys):
     pages.run(path.read_text(), str(path))
-
-
-def test_readme_snippets_run(tmp_path, capsys):
-    pages.run((ROOT / "README.md").read_text(), "README.md")
-    printed = capsys.readouterr().out
-    assert "play 'a'" in printed
-    assert "play 'c'" in printed
-    assert (tmp_path / "policy.hsb").exists()
 
 
 def test_the_page_of_logs_runs(tmp_path, capsys):

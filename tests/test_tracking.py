@@ -330,8 +330,9 @@ def test_the_default_is_of_order_root_t():
         assert max(levels) < 2 * min(levels) or max(levels) == 1.0
 
 
-def test_the_numbers_of_readmes_table_of_guarantees():
-    tree, text = hsb.BinaryTree(depth=10), (Path(__file__).parent.parent / "README.md").read_text()
+def test_the_numbers_of_the_table_of_guarantees():
+    page = Path(__file__).parent.parent / "docs" / "explanation" / "guarantee.md"
+    tree, text = hsb.BinaryTree(depth=10), page.read_text()
     for arms in (3, 10, 50):
         policy, cells = hsb.HSB(tree, arms=arms), []
         for horizon in (10**5, 10**6, 10**7):

@@ -22,6 +22,7 @@ def everything(docs: Path) -> bool:
     folder = docs / "_made"
     folder.mkdir(exist_ok=True)
     write(folder / "commands.md", commands_page())
+    write(folder / "endpoints.md", endpoints_page())
     for name, svg in pictures.everything().items():
         write(folder / name, svg)
     scripts = [path for path in (docs / "gallery").glob("*.py") if not path.name.startswith("_")]
@@ -81,6 +82,32 @@ def commands_page() -> str:
     ]
     for words, command in public.commands().items():
         parts += [f"## hsb {words}", _help(command, Context(command, info_name=f"hsb {words}"))]
+    return "\n\n".join(parts) + "\n"
+
+
+def endpoints_page() -> str:
+    """The service's endpoints and limits, from the table that its routes are made of."""
+    from hsb.serve.http.app import endpoints
+    from hsb.serve.http.settings import Settings
+
+    kinds: dict[str, list[str]] = {}
+    for one in endpoints():
+        said = " ".join((one.handler.__doc__ or "").split("\n\n")[0].split())
+        path = one.path.replace("{arm:path}", "{arm}")
+        asked = "".join(f"<br>`?{name}=` {what}" for name, what in one.query.items())
+        kinds.setdefault(one.tag, []).append(f"| {one.method} | `{path}` | {one.need or 'none'} | {said}{asked} |")
+    parts = [
+        "# Endpoints and limits",
+        "Made from the table that the service's routes are made of. A service shows the same at `/docs`, with the bodies.",
+    ]
+    for tag, rows in kinds.items():
+        parts += [f"## {tag.capitalize()}", "\n".join(["| | path | scope | what |", "|---|---|---|---|", *rows])]
+    limits = [f"| `{name}` | {value:,} |" for name, value in Settings().shown().items()]
+    parts += [
+        "## Limits",
+        "As `/v1/limits` has them. Sizes are bytes, times seconds.",
+        "\n".join(["| limit | value |", "|---|---|", *limits]),
+    ]
     return "\n\n".join(parts) + "\n"
 
 

@@ -2,32 +2,36 @@
 
 import json
 import os
-import re
+import shlex
 import shutil
 import subprocess
-from pathlib import Path
 
+import pages
 import pytest
 from http_cases import running
 
-TEXT = (Path(__file__).parents[2] / "docs" / "serving.md").read_text()
+from hsb import cli
+
+TEXT = (pages.DOCS / "serving.md").read_text()
 
 
-def test_the_first_lines_run(tmp_path):
+def test_its_commands_and_snippets_run(tmp_path, monkeypatch):
     with running(tmp_path / "hsb.db") as one:
         url = f"http://127.0.0.1:{one.port}"
-        [commands] = re.findall(r"```sh\n(.*?)```", TEXT, flags=re.DOTALL)
+        commands, later = (each.strip() for each in pages.blocks(TEXT, "sh"))
         if shutil.which("curl"):
             env = os.environ | {"URL": url, "KEY": one.key}
             said = [subprocess.check_output(["sh", "-c", line], env=env) for line in commands.splitlines()]
             assert json.loads(said[1])["arm"] in "abc" and json.loads(said[2])["status"] == "learned"
         else:
             one.make(policy={"kind": "HSB"})
-        [snippet] = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
-        names = {"url": url, "key": one.key}
-        exec(compile(snippet, "docs/serving.md", "exec"), names)
+        names = pages.run(TEXT, "docs/serving.md", {"url": url, "key": one.key}, all_of_them=True)
         names["policy"].close()
         assert one.get(f"/v1/policies/home/decisions/{names['decision'].id}").json["state"] == "learned"
+        monkeypatch.chdir(tmp_path)
+        for line in later.splitlines():
+            assert cli.main(shlex.split(line, comments=True)[1:]) == 0, line
+        assert (tmp_path / "hsb-monday.db").exists() and (tmp_path / "home.dsjson").exists()
 
 
 @pytest.mark.parametrize("name", ["HSB_ADMIN_KEY", "--no-auth", "--public", "--demo"])
