@@ -17,7 +17,16 @@ project = "hsb"
 version = release = hsb.__version__
 author = copyright = "the hsb authors"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_design", "sphinx_copybutton"]
-exclude_patterns = ["_tools", "_static", "_made/scripts", "gallery/*", "README.md", "**/.ipynb_checkpoints"]
+exclude_patterns = [
+    "_tools",
+    "_static",
+    "_made/scripts",
+    "gallery/*",
+    "README.md",
+    "**/.ipynb_checkpoints",
+    "**/sg_execution_times*",
+    "sg_execution_times*",
+]
 nitpicky = True
 
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_block"]

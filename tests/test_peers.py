@@ -1,11 +1,12 @@
 """The comparison with other libraries: its parts here, and its quick run with whatever libraries are installed."""
 
+import json
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from peers import page, problems
+from peers import conduct, page, problems
 from peers.base import Algorithm, BatchPlayer, Library, Play, Player
 from peers.features import ENCODINGS, encode
 from peers.jobs.losses import losses, said
@@ -343,3 +344,19 @@ def test_what_changed_since_is_said_of_its_own_measurement_only(tmp_path):
     assert page.since("2026-01-01", file) == ""
     file.write_text("2026-01-01\nIt has changed.\n")
     assert page.since("2026-01-01", file) == "It has changed." and page.since("2026-01-02", file) == ""
+
+
+def test_the_page_is_short_and_the_data_has_everything():
+    summary = rows_of([0.23, 0.33, 0.44], [0.20, 0.30, 0.41])
+    for row in summary.rows:
+        row.losses["VI-A"] = row.losses.pop("p")
+    summary = Summary(summary.rows, ["VI-A"], summary.lengths)
+    about = page.About("2026-01-01", "a machine", "3.11", 1.0, conduct.QUICK, True, {})
+    text, everything, kept = (make(summary, about) for make in (page.page, page.everything, page.published))
+    assert "| **hsb, default** | 0.333 |" in text and "| other | **0.303** |" in text and "since" not in text.lower()
+    tables = {one["title"]: one for one in json.loads(kept)["tables"]}
+    assert list(tables) == ["Every algorithm", "VI-A", "What goes wrong", "Speed, import, memory", "Every row's configuration"]
+    assert "### VI-A" in everything and "### VI-A" not in text
+    for table in tables.values():
+        assert all(len(row) == len(table["head"]) for row in table["rows"])
+        assert page.table(table["head"], table["rows"]) in everything

@@ -59,6 +59,9 @@ def gallery(docs: Path) -> dict[str, Any]:
         "matplotlib_animations": True,
         "image_srcset": ["2x"],
         "show_memory": False,
+        "show_signature": False,
+        "thumbnail_size": (400, 280),
+        "write_computation_times": False,  # its page would load scripts from elsewhere
         "min_reported_time": 1,
         "only_warn_on_example_error": True,
     }

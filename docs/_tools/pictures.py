@@ -189,5 +189,5 @@ def bound() -> str:
     for (said, values), color, dash, where in zip(lines.items(), (BLUE, ORANGE), ("", "7 4"), (3e4, 1.2e3), strict=True):
         drawing.line([at(T, value) for T, value in zip(rounds, values, strict=True)], color=color, width=2.5, dash=dash)
         drawing.text(at(where, 0)[0], at(1e3, 0.45 if color == BLUE else 0.22)[1], said, color=color, bold=True)
-    drawing.text(left + 6, at(1e3, 1)[1] + 18, "1: it says nothing yet", color=GREY, size=13)
+    drawing.text(at(3e4, 1)[0], at(1e3, 1)[1] + 18, "at 1 it says nothing yet", color=GREY, size=13)
     return drawing.svg()
