@@ -90,7 +90,8 @@ def converted(lines: list[str]) -> list[str]:
             example = True
             block = False
             out.append(line)
-        elif line.startswith("    "):
+        elif line.startswith("    ") or bare.startswith("|"):  # a table is shown as it stands
+            line = line if line.startswith("    ") else f"    {bare}"
             if not block:
                 out += ["::", ""] if not out or not out[-1] else ["", "::", ""]
             block = True

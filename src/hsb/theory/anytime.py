@@ -43,7 +43,7 @@ def anytime_bound(structure: Structure, *, arms: int, horizon: float, regions: i
 
 
 def anytime_mixture_bound(prior_cost: float, *, arms: int, horizon: float) -> float:
-    """The same against a mapping of prior weight beta, `prior_cost` = ln(1/beta): `Schedule.bound` of the default's schedule.
+    """The regret of the default HSB against a mapping of prior weight beta, `prior_cost` = ln(1/beta), after `horizon` rounds.
 
     It is at most the horizon: no policy can lose more.
 

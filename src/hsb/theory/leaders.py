@@ -77,7 +77,9 @@ def noise_cost(*, leaves: int, arms: int, regions: int | None = None) -> float:
 
 
 def csb_ftpl_bound(cost: float, *, arms: int, horizon: float, noise: float, resamples: int) -> float:
-    """B noise + 2 M T / noise + M T / (e L), with noise = 1/epsilon; at the best noise sqrt(2 M T / B), 2 sqrt(2 B M T) + M T / (e L).
+    """CSB-FTPL's regret: B noise + 2 M T / noise + M T / (e L), with noise = 1/epsilon.
+
+    At the best noise, sqrt(2 M T / B), 2 sqrt(2 B M T) + M T / (e L).
 
     >>> round(csb_ftpl_bound(0.75, arms=2, horizon=10_000, noise=231.0, resamples=142))
     398
@@ -90,7 +92,9 @@ def csb_ftpl_bound(cost: float, *, arms: int, horizon: float, noise: float, resa
 
 
 def csb_ftpl_anytime_bound(cost: float, *, arms: int, horizon: float, resamples: int | None = None) -> float:
-    """4 sqrt(B M T) + 2 sqrt(M T) / e, with noise sqrt(4 M t / B) and L = ceil(sqrt(M t)) in round t; or M T / (e L) for a given L.
+    """CSB-FTPL's regret without a horizon: 4 sqrt(B M T) + 2 sqrt(M T) / e.
+
+    With noise sqrt(4 M t / B) and L = ceil(sqrt(M t)) in round t; or M T / (e L) for a given L.
 
     >>> round(csb_ftpl_anytime_bound(0.75, arms=2, horizon=10_000))
     594
@@ -104,7 +108,9 @@ def csb_ftpl_anytime_bound(cost: float, *, arms: int, horizon: float, resamples:
 
 
 def epoch_greedy_bound(count: float, *, arms: int, horizon: float) -> float:
-    """2 (9 A T^2 / 4)^(1/3) + 2 with A = 2 M ln|Pi|, and never more than T: `count` is ln|Pi|. Rounds must be independent and alike.
+    """Epoch-Greedy's regret: 2 (9 A T^2 / 4)^(1/3) + 2 with A = 2 M ln|Pi|, and never more than T.
+
+    `count` is ln|Pi|. Rounds must be independent and alike.
 
     With s_n = floor(sqrt(n/A)) an epoch's regret is at most 1 + s_n sqrt(A/n) <= 2, and n epochs last at least (2/3) n^(3/2) / sqrt(A) rounds.
 
