@@ -28,8 +28,8 @@ class Drawing:
         self.parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{width}"{dashes}/>')
 
     def dot(self, x: float, y: float, *, color: str, hollow: bool = False) -> None:
-        fill = "#ffffff" if hollow else color
-        self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{fill}" stroke="{color}" stroke-width="2"/>')
+        fill, radius = ("none", 9) if hollow else (color, 5)
+        self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}" stroke="{color}" stroke-width="2"/>')
 
     def text(
         self, x: float, y: float, said: str, *, color: str = INK, anchor: str = "start", size: int = 15, bold: bool = False
@@ -188,6 +188,6 @@ def bound() -> str:
     drawing.text(left, 18, "proved: lost more than the best mapping of 3 regions, a round", size=14)
     for (said, values), color, dash, where in zip(lines.items(), (BLUE, ORANGE), ("", "7 4"), (3e4, 1.2e3), strict=True):
         drawing.line([at(T, value) for T, value in zip(rounds, values, strict=True)], color=color, width=2.5, dash=dash)
-        drawing.text(at(where, 0)[0], at(1e3, 0.45 if color == BLUE else 0.22)[1], said, color=color, bold=True)
+        drawing.text(at(where, 0)[0], at(1e3, 0.45 if color == BLUE else 0.08)[1], said, color=color, bold=True)
     drawing.text(at(3e4, 1)[0], at(1e3, 1)[1] + 18, "at 1 it says nothing yet", color=GREY, size=13)
     return drawing.svg()
