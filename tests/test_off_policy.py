@@ -322,3 +322,18 @@ def test_what_is_refused():
     ):
         with pytest.raises(hsb.InputError, match=what):
             bad()
+
+
+def test_shares_of_nearly_all_are_written_out():
+    """Always "b", of which the log has two in a thousand: "99.8%", not "1e+02%"."""
+    shown = ["b" if k % 500 == 0 else "a" for k in range(2000)]
+    table = {"x": [0.5] * 2000, "arm": shown, "p": [0.002 if arm == "b" else 0.998 for arm in shown], "click": [0, 1] * 1000}
+    log = hsb.logs.open(table, context="x", arm="arm", propensity="p", reward="click")
+    said = " ".join(hsb.evaluate.compare_off_policy({"uniform": None, "b": "b"}, log).warnings)
+    assert "In 99.8% of decisions" in said and "e+" not in said
+
+
+def test_an_arm_is_sent_to_the_comparison():
+    log = hsb.logs.open({"x": [0.5], "arm": ["a"], "click": [1]}, context="x", arm="arm", propensity=0.5, reward="click")
+    with pytest.raises(hsb.InputError, match="compare_off_policy"):
+        hsb.evaluate.off_policy("a", log)

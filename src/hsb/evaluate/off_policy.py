@@ -81,7 +81,10 @@ def off_policy(
 
 def _checked(policy: Any, log: Any, estimators: Any, clip: Any, seed: Any) -> tuple[str, ...]:
     if not isinstance(policy, Policy):
-        raise InputError(f"off_policy needs a policy, e.g. hsb.load('policy.hsb'); given {quoted(policy)}.")
+        raise InputError(
+            f"off_policy needs a policy, e.g. hsb.load('policy.hsb'); given {quoted(policy)}. An arm, or uniform play, is a candidate of "
+            "compare_off_policy: {'always film': 'film', 'uniform': None}."
+        )
     check_log("off_policy", log)
     chosen = (estimators,) if isinstance(estimators, str) else tuple(listed("estimators", estimators, 100))
     if not chosen or not all(isinstance(each, str) and each in ESTIMATORS for each in chosen):

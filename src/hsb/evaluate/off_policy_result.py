@@ -119,7 +119,7 @@ class OffPolicy:
         if "direct" in self.estimates and self.estimates["direct"].kind == "bootstrap":
             lines.append(_DIRECT)
         lines.append(f"{'the log itself':<21} {self.logged:.4f}")
-        weights = f"largest weight {self.largest_weight:.4g}, {100 * self.largest_share:.2g}% of all; average {self.average_weight:.3f}"
+        weights = f"largest weight {self.largest_weight:.4g}, {100 * self.largest_share:.3g}% of all; average {self.average_weight:.3f}"
         lines.append(f"{self.rows} events, worth {self.effective_rows:.0f}; {weights}")
         return "\n".join([*lines, *(f"Warning: {warning}" for warning in self.warnings)])
 

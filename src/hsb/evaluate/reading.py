@@ -159,7 +159,7 @@ class Reading:
         share = float(self.mass[unseen].sum() / max(self.mass.sum(), 1e-300))
         if share > UNSEEN:
             names = shown([self.arms[arm] for arm in unseen[np.argsort(-self.mass[unseen])]])
-            yield f"In {100 * share:.2g}% of decisions the policy plays arms that the log never shows: {names}. Nothing is known of them."
+            yield f"In {100 * share:.3g}% of decisions the policy plays arms that the log never shows: {names}. Nothing is known of them."
 
 
 def folds(first: int, rows: int) -> Ints:

@@ -141,12 +141,12 @@ class Weights(NamedTuple):
             yield f"Its rewards are worth {paid:.1f} events: too few for the bootstrap."
         if self.largest > self.limit:
             yield (
-                f"One event carries {100 * self.share:.2g}% of all weight: {self.largest:.4g}, where {self.limit:.3g} is the most "
+                f"One event carries {100 * self.share:.3g}% of all weight: {self.largest:.4g}, where {self.limit:.3g} is the most "
                 f"for {self.rows} events. Others like it are missing, or are in the log by luck."
             )
         if self.missing > MISSING:
             yield (
-                f"In {100 * self.missing:.2g}% of decisions the policy plays arms that the log's policy all but never played there: an "
+                f"In {100 * self.missing:.3g}% of decisions the policy plays arms that the log's policy all but never played there: an "
                 f"event of that kind would weigh more than {self.limit:.3g}, and most of them are missing."
             )
         if max(OFF, ERRORS * self.error) < abs(self.average - 1.0) <= FAR * self.error + 1e-9:

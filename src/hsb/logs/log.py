@@ -124,6 +124,19 @@ class Log(ABC):
             raise InputError(f"A head needs a whole number of rows, at least 1; given {quoted(rows)}.")
         return Part(self, 0, int(rows))
 
+    def rest(self, rows: int) -> "Log":
+        """All but the first `rows` rows, a log of its own: to judge what was learned from `head(rows)`.
+
+        >>> import hsb.logs
+        >>> table = {"x": [0.1, 0.2, 0.3], "shown": ["a", "b", "a"], "click": [1, 0, 1]}
+        >>> log = hsb.logs.open(table, context="x", arm="shown", propensity="uniform", reward="click")
+        >>> log.head(2).count(), log.rest(2).count()
+        (2, 1)
+        """
+        if not is_number(rows) or rows < 0 or rows != int(rows):
+            raise InputError(f"The rest begins after a whole number of rows, at least 0; given {quoted(rows)}.")
+        return Part(self, int(rows), None)
+
     def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> "Log":
         """The same log, whose batches have their contexts by name too (`Batch.named`); a log whose contexts have no names is as it is.
 
