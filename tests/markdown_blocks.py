@@ -1,6 +1,6 @@
 """The blocks of Python in a Markdown page: how they are run, and whether what the page shows below them is what they print.
 
-A block ```output right after a block ```python is what that one prints. Words must be the same, and numbers within 5 %, or 0.01 where that is more.
+A block ```output right after a block ```python is what that one prints: words must be the same, numbers within 5 % or 0.01.
 
     python tests/markdown_blocks.py docs/recipes/logs.md    # runs the page, and writes what was printed into its output blocks
 """

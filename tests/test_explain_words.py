@@ -45,6 +45,8 @@ def test_the_users_own_nodes_are_called_by_their_names() -> None:
     found, _ = run(hsb.Hierarchy(nodes, space=hsb.Box(20, 60)), None, [0, 1, 2, 3] * 2, [0, 0, 0, 1, 2, 2, 2, 2], [9.0] * 8)
     assert [(region.name, region.arm) for region in found] == [("young", "b"), ("working", "b"), ("retired", "a")]
     assert str(found.merged()) == "20 <= x < 50: play 'b' (sure 1.00)\nretired: play 'a' (sure 1.00)"  # no node has that region
+    found, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 0, 0, 1, 2, 2, 2, 2], [9.0] * 8)
+    assert str(found) == "young or working: play 'b' (sure 1.00)\nretired: play 'a' (sure 1.00)"  # numbers of cells say nothing
     default = hsb.HSB(ages, arms=["a", "b"], seed=0)
     assert str(default.explain()) == "all: never seen"
 

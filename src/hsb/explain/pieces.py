@@ -1,12 +1,14 @@
 """What the searches share: weights of nodes, read exactly however small (`kernels/header.py`), and the pieces of a mapping that they return."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..kernels import header as h
+from ..spaces import Cells
 from ..state import Member
 from ..structures import Structure
 from ..structures.boxes import Boxes
@@ -97,3 +99,37 @@ def in_users_units(structure: Structure, boxes: Boxes) -> Boxes:
 def names(structure: Structure) -> dict[Parts, str]:
     """What its regions are called, by their boxes in the user's units."""
     return {in_users_units(structure, boxes): name for boxes, name in structure.names().items()}
+
+
+def called(structure: Structure, regions: Sequence[Parts]) -> list[str | None]:
+    """What regions are called: by the name of a node or, of numbered cells, by those of the few nodes that make them up; None: by neither.
+
+    >>> from ..structures import Hierarchy
+    >>> parts = {"a": {"leaves": [0]}, "b": {"leaves": [1]}, "c": {"leaves": [2]}}
+    >>> ages = Hierarchy({"all": {"leaves": [0, 1, 2], "groups": [["a", "b", "c"]]}, **parts})
+    >>> called(ages, [(((0.0, 3.0),),), (((1.0, 3.0),),), (((0.5, 3.0),),)])
+    ['all', 'b or c', None]
+    """
+    known = names(structure)
+    if not known or not isinstance(structure.space, Cells):  # intervals of a number say more than a list of names
+        return [known.get(boxes) for boxes in regions]
+    within = {name: cells for boxes, name in known.items() if (cells := _cells(boxes))}
+    return [known.get(boxes) or _made_up_of(_cells(boxes), within) for boxes in regions]
+
+
+def _cells(boxes: Parts) -> frozenset[int]:
+    """The numbers of the cells in a region; none where it cuts through one."""
+    ends = [end for ((low, high),) in boxes for end in (low, high)]
+    if any(end != int(end) for end in ends):
+        return frozenset()
+    return frozenset(cell for low, high in zip(ends[::2], ends[1::2], strict=True) for cell in range(int(low), int(high)))
+
+
+def _made_up_of(wanted: frozenset[int], within: dict[str, frozenset[int]]) -> str | None:
+    """Names whose cells are these, the largest nodes first and each cell once, in the order of the cells."""
+    left, chosen = wanted, list[str]()
+    for name, cells in sorted(within.items(), key=lambda each: -len(each[1])):
+        if cells <= left:
+            left = left - cells
+            chosen.append(name)
+    return None if left or not chosen else " or ".join(sorted(chosen, key=lambda name: min(within[name])))

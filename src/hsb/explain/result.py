@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ from . import words
 from .columns import Column, Part, Parts, Side, coded, columns_of, plain
 from .joining import joined, position, union
 from .lookup import Lookup
-from .pieces import names
+from .pieces import called
 
 TOP = 12  # rules that are printed, unless told otherwise
 
@@ -30,7 +30,8 @@ class Region:
     `boxes` make up the region, each a (low, high) per number in the user's units, and a set of codes per category. `probability`, or
     `sure`, is the mean probability with which the arm is played there; in the most probable mapping of a structure, the arm's share in
     the posterior of the region's node. `share` is the share of contexts that fall into it. Where `seen` is False nothing was ever
-    learned, and `arm` is only the first of equals. `name` is that of the node of a `Hierarchy` with this very region, if there is one.
+    learned, and `arm` is only the first of equals. `name` is that of the node of a `Hierarchy` with this region,
+    or of several that make it up, if there are such.
     `conditions` say the same in words.
 
     >>> Region(boxes=(((0.5, 0.75),),), arm="b", probability=0.97, seen=True).bounds
@@ -188,8 +189,10 @@ class Explanation:
         by_arm: dict[tuple[Hashable, bool], list[Region]] = {}
         for region in self.regions:
             by_arm.setdefault((region.arm, region.seen), []).append(region)
-        called: Mapping[Parts, str] = {} if self.chosen is None else names(self.chosen)
-        regions = [replace(region, name=called.get(region.boxes)) for group in by_arm.values() for region in _joined(group)]
+        regions = [region for group in by_arm.values() for region in _joined(group)]
+        if self.chosen is not None:
+            names = called(self.chosen, [region.boxes for region in regions])
+            regions = [replace(region, name=name) for region, name in zip(regions, names, strict=True)]
         return replace(self, regions=ordered(self.columns, regions))
 
     def to_dict(self) -> dict[str, Any]:
