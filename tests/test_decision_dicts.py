@@ -1,5 +1,6 @@
 """Decisions as plain data: what comes back from JSON is learned as the original would be, and once."""
 
+import datetime as dt
 import json
 from typing import Any
 
@@ -71,7 +72,7 @@ PLAIN = st.recursive(
     lambda part: (
         st.lists(part, max_size=3)
         | st.lists(part, max_size=3).map(tuple)
-        | st.dictionaries(st.text(max_size=3) | st.sampled_from(["tuple", "dict"]), part, max_size=3)
+        | st.dictionaries(st.text(max_size=3) | st.sampled_from(["tuple", "dict", "$date"]), part, max_size=3)
     ),
     max_leaves=6,
 )
@@ -101,7 +102,7 @@ def test_arrays_become_lists(context: Any, expected: Any) -> None:
     assert through_json(hsb.Decision(context=context, arm=1, propensity=0.5)).context == expected
 
 
-@pytest.mark.parametrize("context", [OBJECT, {1: 2}, b"x", [set()], 1j, np.datetime64("2020-01-01")], ids=list("abcdef"))
+@pytest.mark.parametrize("context", [OBJECT, {1: 2}, b"x", [{1}], 1j, np.timedelta64(1, "D")], ids=list("abcdef"))
 def test_other_contexts_cannot_be_written(context: Any) -> None:
     with pytest.raises(hsb.InputError, match="cannot be written as plain data"):
         hsb.Decision(context=context, arm=1, propensity=0.5).to_dict()
@@ -147,3 +148,21 @@ def test_wrong_data_is_named(data: Any, message: str) -> None:
     assert hsb.Decision.from_dict(RIGHT).arm == "a"
     with pytest.raises(hsb.InputError, match=message):
         hsb.Decision.from_dict(data)
+
+
+def test_contexts_with_dates_and_sets_come_back() -> None:
+    """What a policy takes can wait in a queue: what comes back is learned as the original would be."""
+    day, hour = dt.date(2026, 3, 1), dt.datetime(2026, 3, 1, 21, 30, tzinfo=dt.UTC)
+    context = {"day": day, "when": hour, "at": dt.time(9, 30), "stamp": np.datetime64("2026-03-01T10:00"), "likes": {"b", "a"}}
+    policies = [hsb.HSB(arms=["a", "b"], seed=0) for _ in range(2)]
+    for policy, send in zip(policies, (lambda decision: decision, through_json), strict=True):
+        for _ in range(5):
+            policy.learn(send(policy.decide(context)), reward=1.0)
+    assert policies[0].digest() == policies[1].digest()
+    assert policies[1].named_columns["when"] == "time"
+    back = through_json(policies[0].decide(context)).context
+    assert back == context | {"stamp": dt.datetime(2026, 3, 1, 10), "likes": ["a", "b"]}
+    alone = {"$date": "no date"}  # a context of the user's that looks like ours
+    assert through_json(hsb.Decision(context=alone, arm=0, propensity=0.5)).context == alone
+    with pytest.raises(hsb.FileError, match="where a date is needed"):
+        hsb.Decision.from_dict({"context": alone, "arm": 0, "propensity": 0.5})

@@ -1,11 +1,15 @@
 """Arms and contexts as plain data: what JSON has, and back."""
 
 from collections.abc import Hashable
+from datetime import date, datetime, time
 from typing import Any
 
 import numpy as np
 
 from .errors import FileError, InputError, quoted
+
+TIMES: dict[str, Any] = {"$datetime": datetime, "$date": date, "$time": time}  # a datetime is a date: it comes first
+TAGS = [["tuple"], ["dict"], *([tag] for tag in TIMES)]  # a dict with one of these keys alone is written as {"dict": ...}
 
 
 def encode_arm(arm: Hashable) -> Any:
@@ -31,25 +35,32 @@ def decode_arm(arm: Any) -> Hashable:
 
 
 def encode_context(context: Any) -> Any:
-    """A context as JSON has it: arrays as lists, a tuple as {"tuple": [...]}, so that it comes back as one.
+    """A context as JSON has it: arrays and sets as lists, a tuple as {"tuple": [...]}, dates and times likewise, so that they come back.
 
     >>> encode_context(np.array([0.5, 1.0])), encode_context({"age": np.int64(40), "at": (1, 2)})
     ([0.5, 1.0], {'age': 40, 'at': {'tuple': [1, 2]}})
+    >>> encode_context({"when": date(2026, 3, 1)})
+    {'when': {'$date': '2026-03-01'}}
     """
     if context is None or isinstance(context, bool | int | float | str):
         return context
     if isinstance(context, np.ndarray | np.generic) and context.dtype.kind in "biufUO":
         return encode_context(context.tolist())
+    if isinstance(context, np.datetime64):
+        context = context.astype("datetime64[us]").item()
+    for tag, kind in TIMES.items():
+        if isinstance(context, kind):
+            return {tag: context.isoformat()}
+    if isinstance(context, set | frozenset) and all(isinstance(part, str) for part in context):
+        return sorted(context)
     if isinstance(context, list):
         return [encode_context(part) for part in context]
     if isinstance(context, tuple):
         return {"tuple": [encode_context(part) for part in context]}
     if isinstance(context, dict) and all(isinstance(name, str) for name in context):
         found = {name: encode_context(part) for name, part in context.items()}
-        return {"dict": found} if list(found) in (["tuple"], ["dict"]) else found
-    needed = (
-        "it must be None, booleans, numbers, strings, NumPy arrays, or lists, tuples and dicts of these, keys being strings"
-    )
+        return {"dict": found} if list(found) in TAGS else found
+    needed = "it must be None, booleans, numbers, strings, dates, NumPy arrays, or lists, tuples and dicts of these, keys being strings"
     raise InputError(f"The context {quoted(context)} cannot be written as plain data: {needed}. Keep a key to it instead.")
 
 
@@ -65,5 +76,11 @@ def decode_context(context: Any) -> Any:
         return context
     if list(context) == ["tuple"] and isinstance(context["tuple"], list):
         return tuple(decode_context(part) for part in context["tuple"])
+    for tag, kind in TIMES.items():
+        if list(context) == [tag]:
+            try:
+                return kind.fromisoformat(context[tag])
+            except (TypeError, ValueError):
+                raise FileError(f"it holds {quoted(context[tag])} where a {tag[1:]} is needed.") from None
     inside = context["dict"] if list(context) == ["dict"] and isinstance(context["dict"], dict) else context
     return {name: decode_context(part) for name, part in inside.items()}

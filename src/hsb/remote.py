@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 from .arguments import is_number, whole
 from .decision import Decision
 from .errors import InputError, quoted
-from .plain import encode_context
+from .plain import TIMES, encode_context
 
 NAME = re.compile(r"[A-Za-z0-9._~-]{1,64}")
 AGAIN = (429, 503, 507)  # answers after which the same request may be sent again
@@ -175,8 +175,15 @@ class Remote:
 
 
 def _plain(context: Any) -> Any:
-    """A context as JSON has it; a tuple is a list there."""
-    return encode_context(list(context) if isinstance(context, tuple) else context)
+    """A context as JSON has it; a tuple is a list there. A service knows no dates."""
+    found = encode_context(list(context) if isinstance(context, tuple) else context)
+    values = found.items() if isinstance(found, dict) else [("context", found)]
+    if late := [name for name, value in values if isinstance(value, dict) and list(value)[:1] in [[tag] for tag in TIMES]]:
+        raise InputError(
+            f"A service takes what JSON has, which has no dates; {quoted(late[0])} is one. Give numbers or text instead, "
+            "e.g. when.hour and when.strftime('%A')."
+        )
+    return found
 
 
 def _parts(url: Any) -> tuple[str, str, str, str | None]:

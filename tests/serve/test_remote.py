@@ -1,5 +1,6 @@
 """hsb.Remote against a real service."""
 
+import datetime
 import subprocess
 import sys
 import threading
@@ -50,6 +51,7 @@ def test_losses_are_mirrored(one):
     [
         (lambda r: r.decide(0.5, available=["z"]), "Unknown arm 'z'"),
         (lambda r: r.decide(float("nan")), "no NaN"),
+        (lambda r: r.decide({"when": datetime.date(2026, 3, 1)}), "no dates; 'when' is one"),
         (lambda r: r.learn("nobody", reward=1), "no decision 'nobody'"),
         (lambda r: r.learn("nobody"), "exactly one"),
         (lambda r: r.learn(5, reward=1), "needs a decision"),

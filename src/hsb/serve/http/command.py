@@ -46,6 +46,7 @@ def serve(
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: None)  # uvicorn handles them, and raises them again when it is done
     where = f"http://{'[' + host + ']' if ':' in host else host}:{listening.getsockname()[1]}"
+    listening.listen(server.config.backlog)  # whoever reads the address may ask at once, and is answered when all is ready
     _greet(service, where)
     log(
         "start",
