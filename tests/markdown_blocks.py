@@ -14,6 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import hsb
+
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n*```output\n(?P<shown>.*?)^```\n)?", flags=re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|[-+]?\.\d+")
 SHARE, LEAST = 0.05, 0.01  # what a number shown may differ by
@@ -48,8 +50,12 @@ def blocks(path: Path) -> list[Block]:
 
 
 def run_blocks(path: Path, directory: Path, names: dict[str, Any] | None = None) -> list[Ran]:
-    """Run a page's blocks in order, in one namespace, in that directory. Tracebacks name the page and its lines."""
+    """Run a page's blocks in order, in one namespace, in that directory. Tracebacks name the page and its lines.
+
+    Kinds of policies and structures that a page defines are forgotten afterwards.
+    """
     page, before = Path(path).resolve(), Path.cwd()
+    kinds = [(each, dict(each.kinds)) for each in (hsb.Policy, hsb.Structure)]
     names = {"__name__": "page"} if names is None else names
     ran = []
     os.chdir(directory)
@@ -61,6 +67,9 @@ def run_blocks(path: Path, directory: Path, names: dict[str, Any] | None = None)
             ran.append(Ran(block, said.getvalue()))
     finally:
         os.chdir(before)
+        for each, known in kinds:
+            each.kinds.clear()
+            each.kinds.update(known)
     return ran
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from markdown_blocks import alike, blocks, rewritten, run_blocks
 
+import hsb
 from hsb import cli
 
 FOLDER = Path(__file__).parent.parent / "docs" / "recipes"
@@ -105,10 +106,11 @@ def test_numbers_are_compared_with_a_tolerance(shown, printed, same):
     assert alike(shown, printed) is same
 
 
-def test_a_page_runs_where_it_is_told_to(tmp_path):
-    path = page_of(tmp_path, "```python\nopen('here.txt', 'w').close()\n```\n")
+def test_a_page_runs_where_it_is_told_to_and_leaves_nothing_else(tmp_path):
+    code = "import hsb\nclass Mine(hsb.Policy):\n    pass\nassert 'Mine' in hsb.Policy.kinds\nopen('here.txt', 'w').close()\n"
+    path = page_of(tmp_path, f"```python\n{code}```\n")
     (tmp_path / "inside").mkdir()
     before = Path.cwd()
     run_blocks(path, tmp_path / "inside")
-    assert (tmp_path / "inside" / "here.txt").exists() and Path.cwd() == before
+    assert (tmp_path / "inside" / "here.txt").exists() and Path.cwd() == before and "Mine" not in hsb.Policy.kinds
     assert not blocks(page_of(tmp_path, "```sh\nls\n```\n"))
