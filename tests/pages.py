@@ -3,13 +3,20 @@
 The Python blocks of one page run in order, in one namespace, in a folder of their own. A block that cannot run alone has a comment on the
 line before it that says why, `<!-- not run here: why -->`. An ```output block after a Python block is what that one prints: the same words, and
 numbers within 5 %, or 0.01 where that is more.
+
+    python tests/pages.py docs/recipes/logs.md    # runs the page in an empty folder, and writes what was printed into its output blocks
 """
 
 import contextlib
 import io
+import os
 import re
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+import hsb
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -33,20 +40,49 @@ def blocks(text: str, kind: str, *, all_of_them: bool = False) -> Iterator[str]:
 def run(text: str, name: str, names: dict[str, object] | None = None, *, all_of_them: bool = False) -> dict[str, object]:
     """Run the Python blocks of a page, or of a part of one; the names that they leave behind. What they print is printed, and compared."""
     names = {"__name__": "page"} if names is None else names
-    printed = None
-    for found in BLOCK.finditer(text):
-        line = text.count("\n", 0, found.start("code"))
-        if found["kind"] == "output" and printed is not None:
+    for found, printed in _played(text, name, names, all_of_them):
+        if found["kind"] == "output":
+            line = text.count("\n", 0, found.start("code"))
             assert alike(found["code"], printed), (
                 f"{name}, line {line}: the page shows\n{found['code']}and it prints\n{printed}"
             )
-        printed = None
-        if found["kind"] == "python" and (all_of_them or not found["why"]):
-            with contextlib.redirect_stdout(io.StringIO()) as said:
-                exec(compile("\n" * line + found["code"], name, "exec"), names)
-            printed = said.getvalue()
+        else:
             print(printed, end="")
     return names
+
+
+def rewritten(text: str, name: str) -> str:
+    """A page with what its blocks print in its output blocks."""
+    parts, end = [], 0
+    for found, printed in _played(text, name, {"__name__": "page"}, False):
+        if found["kind"] == "output":
+            parts += [text[end : found.start("code")], printed]
+            end = found.end("code")
+    return "".join([*parts, text[end:]])
+
+
+def _played(text: str, name: str, names: dict[str, object], all_of_them: bool) -> Iterator[tuple[re.Match[str], str]]:
+    """Python blocks as they are run, and the output blocks right after one, each with what was printed."""
+    before, printed = _kinds(), None
+    try:
+        for found in BLOCK.finditer(text):
+            if found["kind"] == "output" and printed is not None:
+                yield found, printed
+            printed = None
+            if found["kind"] == "python" and (all_of_them or not found["why"]):
+                line = text.count("\n", 0, found.start("code"))
+                with contextlib.redirect_stdout(io.StringIO()) as said:
+                    exec(compile("\n" * line + found["code"], name, "exec"), names)
+                printed = said.getvalue()
+                yield found, printed
+    finally:
+        for kinds, kept in before:  # what a page defines is gone with it
+            kinds.clear()
+            kinds.update(kept)
+
+
+def _kinds() -> list[tuple[dict[str, type], dict[str, type]]]:
+    return [(each, dict(each)) for each in (hsb.Policy.kinds, hsb.Structure.kinds)]
 
 
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|[-+]?\.\d+")
@@ -58,3 +94,11 @@ def alike(shown: str, printed: str) -> bool:
         return False
     pairs = zip(*([float(n.replace(",", "")) for n in NUMBER.findall(each)] for each in (shown, printed)), strict=True)
     return all(abs(a - b) <= max(0.01, 0.05 * abs(b)) for a, b in pairs)
+
+
+if __name__ == "__main__":
+    for page in map(Path, sys.argv[1:]):
+        page = page.resolve()
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            os.environ.setdefault("MPLBACKEND", "agg")
+            page.write_text(rewritten(page.read_text(), str(page)))

@@ -71,6 +71,28 @@ def test_output_that_is_not_printed_is_noticed():
     for wrong in ("a 1.2", "b 1.0", "a"):
         with pytest.raises(AssertionError, match="it prints"):
             pages.run(text.replace("a 1.04", wrong), "page.md")
+    assert pages.rewritten(text.replace("a 1.04", "b 2"), "page.md") == text.replace("a 1.04", "a 1.0")
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("lost 0.25", "lost 0.255", True),
+        ("lost 0.25", "lost 0.27", False),
+        ("1,000 rounds", "1,049 rounds", True),
+        ("1,000 rounds", "1,100 rounds", False),
+        ("a 1", "a 1 2", False),
+        ("-0.30", "+0.30", False),
+    ],
+)
+def test_numbers_are_compared_with_a_tolerance(shown, printed, same):
+    assert pages.alike(shown, printed) is same
+
+
+def test_what_a_page_defines_is_gone_with_it():
+    code = "import hsb\nclass Mine(hsb.Policy):\n    pass\nassert 'Mine' in hsb.Policy.kinds\n"
+    pages.run(f"```python\n{code}```\n", "page.md")
+    assert "Mine" not in hsb.Policy.kinds
 
 
 # -- links and pages -----------------------------------------------------------------------------------------------------
