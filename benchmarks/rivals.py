@@ -18,7 +18,7 @@ ARMS = 3
 RIVALS: dict[str, tuple[Callable[[int], hsb.Policy], float, float | None]] = {
     "EXP3": (lambda n: hsb.Exp3(arms=ARMS, horizon=n, seed=1), 1.0, 60.0),
     "S-EXP3, 1024 cells": (lambda n: hsb.SExp3(TREE, arms=ARMS, horizon=n, seed=1), 1.0, 60.0),
-    "HSB without knobs": (lambda n: hsb.HSB(TREE, arms=ARMS, seed=1), 0.5, None),
+    "HSB default": (lambda n: hsb.HSB(TREE, arms=ARMS, seed=1), 0.5, None),
     "HSB, drift 1e-5": (lambda n: hsb.HSB(TREE, arms=ARMS, horizon=n, drift=1e-5, seed=1), 1.0, None),
     "TreeThompson": (lambda n: hsb.TreeThompson(TREE, arms=ARMS, seed=1), 0.5, 1000.0),
     "LinUCB, 1 feature": (lambda n: hsb.LinUCB(1, arms=ARMS, seed=1), 0.5, None),

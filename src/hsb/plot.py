@@ -1,17 +1,19 @@
-"""Pictures of explanations. Matplotlib is imported when something is drawn, here and in the few other modules that draw (pyproject.toml)."""
+"""Pictures of explanations, and `save` for any figure. Matplotlib is imported when something is drawn, here and where pyproject.toml says."""
 
-import io
 import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
 from .explain.columns import Column, Side
 from .explain.words import divided, percent
+from .figures import add_legend, add_title, inches, is_narrow, literal, new_axes, picture, require_matplotlib, save
+from .styling import HATCHES, arm_share
 
 if TYPE_CHECKING:
     from .explain import Explanation, Region
 
-HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
+__all__ = ["explanation_png", "literal", "plot_explanation", "plot_importance", "require_matplotlib", "save"]
+
 EMPTY: dict[str, Any] = {"facecolor": "white", "edgecolor": "0.75", "hatch": ""}
 FAINTEST = 0.3  # how much of its colour an arm keeps that is no surer than chance
 MANY = 150  # boxes beyond which their outlines would hide them
@@ -31,33 +33,26 @@ def plot_explanation(explanation: "Explanation", ax: Any = None) -> Any:
     """
     require_matplotlib()
     if _can_be_mapped(explanation):
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=SIZES[len(explanation.columns)], layout="constrained")
-        return _map(explanation, ax)
+        return _map(explanation, new_axes(ax, SIZES[len(explanation.columns)]))
     if ax is None:
         from matplotlib import pyplot
 
         return _overview(explanation, pyplot.figure(figsize=_overview_size(explanation), layout="constrained"))
-    return _rules(explanation, ax)
+    return _rules(explanation, new_axes(ax, (WIDE, 3.0)))
 
 
 def plot_importance(explanation: "Explanation", ax: Any = None) -> Any:
     """Draw how much each column matters, the most at the top; return the axes."""
-    require_matplotlib()
-    if ax is None:
-        from matplotlib import pyplot
-
-        _, ax = pyplot.subplots(figsize=(WIDE, _bars_height(explanation)), layout="constrained")
+    ax = new_axes(ax, (WIDE, _bars_height(explanation)))
     order = sorted(explanation.importance.items(), key=lambda each: each[1])[-MOST_BARS:]
     names, values = [literal(name, 32) for name, _ in order], [value for _, value in order]
     ax.barh(range(len(values)), values, color=GREY, height=0.65)
     for i, value in enumerate(values):
-        ax.annotate(percent(value), (value, i), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")
+        ax.annotate(percent(value), (value, i), xytext=(4, 0), textcoords="offset points", va="center",
+                    fontsize=6.5 if is_narrow(ax) else 8.3)  # fmt: skip
     ax.set_yticks(range(len(names)), names)
     ax.set(xlim=(0.0, 1.12 * max([0.01, *values])), xticks=[])
-    ax.set_title("What matters: how often the arm changes when the value is another context's", loc="left", fontsize="medium")
+    add_title(ax, "What matters: how often the arm changes when the value is another context's", loc="left")
     ax.spines[["top", "right", "bottom"]].set_visible(False)
     ax.tick_params(length=0)
     return ax
@@ -74,28 +69,7 @@ def explanation_png(explanation: "Explanation") -> bytes:
     else:
         figure = Figure(figsize=_overview_size(explanation), layout="constrained")
         _overview(explanation, figure)
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=150)
-    return picture.getvalue()
-
-
-def literal(name: object, most: int = 60) -> str:
-    """A name as a picture shows it: on one line, not too long, and nothing in it means anything to matplotlib.
-
-    >>> literal("$x^$"), literal("_a")
-    ('\\\\$x^\\\\$', ' _a')
-    """
-    text = "".join(letter if letter.isprintable() else " " for letter in str(name)[: 4 * most])
-    text = text if len(text) <= most else text[: most - 3] + "..."
-    return (" " * text.startswith("_") + text).replace("$", r"\$")  # a label that begins with _ is left out of legends
-
-
-def require_matplotlib() -> None:
-    """ImportError that says how to install it, where it is missing."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError("Plotting needs matplotlib, which is not installed: pip install 'hsb[plot]'") from error
+    return picture(figure, "png", dpi=150)
 
 
 def _title(explanation: "Explanation") -> str:
@@ -137,7 +111,7 @@ def _map(explanation: "Explanation", ax: Any) -> Any:
         ax.set(xlabel=name, ylim=(0.0, 1.0), yticks=[])
     else:
         ax.set(xlabel=name, ylabel=literal(columns[1].name), ylim=ranges[1])
-    ax.set_title(_title(explanation), loc="left", fontsize="medium")
+    add_title(ax, _title(explanation), loc="left")
     _legend(explanation, ax, LEGEND_ROWS[len(columns)])
     return ax
 
@@ -154,8 +128,7 @@ def _legend(explanation: "Explanation", ax: Any, rows: int) -> None:
     handles = [Patch(label=literal(arm), **_style(i, len(arms), 1.0)) for i, arm in enumerate(arms) if arm in played]
     if not all(region.seen for region in explanation):
         handles.append(Patch(label="never seen", **EMPTY))
-    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False}
-    ax.legend(handles=handles, title="arm (paler: less sure)", ncols=-(-len(handles) // rows), **beside)
+    add_legend(ax, "arm (paler: less sure)", handles=handles, columns=-(-len(handles) // rows))
 
 
 # -- anything else -----------------------------------------------------------------------------------------------------
@@ -170,13 +143,13 @@ def _bars_height(explanation: "Explanation") -> float:
     return 0.5 + LINE * min(MOST_BARS, len(explanation.importance))
 
 
-def _texts(explanation: "Explanation") -> "tuple[list[str], list[Region], list[Region]]":
+def _texts(explanation: "Explanation", letters: int = LETTERS) -> "tuple[list[str], list[Region], list[Region]]":
     """The largest rules in lines, the rules, and those left out."""
     shown, rest = divided(explanation)
     rest = sorted([*shown[MOST_RULES:], *rest], key=lambda region: -region.share)
     shown = shown[:MOST_RULES]
-    lines = [textwrap.wrap(region.where[: 10 * LETTERS], LETTERS) for region in shown]
-    return ["\n".join(literal(line, LETTERS) for line in words) for words in lines], shown, rest
+    lines = [textwrap.wrap(region.where[: 10 * letters], letters) for region in shown]
+    return ["\n".join(literal(line, letters) for line in words) for words in lines], shown, rest
 
 
 def _overview(explanation: "Explanation", figure: Any) -> Any:
@@ -189,15 +162,16 @@ def _overview(explanation: "Explanation", figure: Any) -> Any:
 
 def _rules(explanation: "Explanation", ax: Any) -> Any:
     """The largest rules: each its words, and below them a bar as long as its share, in the arm's colours."""
-    texts, shown, rest = _texts(explanation)
+    size = 6.5 if is_narrow(ax) else 8.3
+    texts, shown, rest = _texts(explanation, min(LETTERS, int(LETTERS * inches(ax) / WIDE * 8.3 / size)))
     arms, y = list(explanation.arms), 0.0
     longest = max(region.share for region in shown) or 1.0
     for text, region in zip(texts, shown, strict=True):
         lines = 1.0 + 0.7 * text.count("\n")
         style = _style(arms.index(region.arm), len(arms), region.probability) if region.seen else EMPTY
-        ax.text(0.0, y + 0.5 * lines, text, va="center", fontsize="small")
+        ax.text(0.0, y + 0.5 * lines, text, va="center", fontsize=size)
         ax.barh(y + lines + 0.35, region.share, height=0.6, linewidth=0.6, **style)
-        beside: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": "small"}
+        beside: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": size}
         arm = literal(region.arm, 28) if region.seen else "never seen"
         at = ax.annotate(arm, (region.share, y + lines + 0.35), xytext=(6, 0), fontweight="bold", **beside)
         said = (f"sure {region.probability:.2f}, " if region.seen else "") + percent(region.share)
@@ -205,9 +179,9 @@ def _rules(explanation: "Explanation", ax: Any) -> Any:
         y += lines + 1.0
     if rest:
         more = f"and {len(rest)} smaller ones, {percent(math.fsum(region.share for region in rest))} of contexts"
-        ax.text(0.0, y + 0.4, more, va="center", fontsize="small", style="italic", color=GREY)
+        ax.text(0.0, y + 0.4, more, va="center", fontsize=size, style="italic", color=GREY)
     ax.set(xlim=(0.0, 1.35 * longest), ylim=(y + (0.9 if rest else 0.0), 0.0), xticks=[], yticks=[])
-    ax.set_title(f"{_title(explanation)}: the largest rules and their share of contexts", loc="left", fontsize="medium")
+    add_title(ax, f"{_title(explanation)}: the largest rules and their share of contexts", loc="left")
     for spine in ax.spines.values():
         spine.set_visible(False)
     return ax
@@ -217,7 +191,7 @@ def _style(arm: int, arms: int, probability: float) -> dict[str, Any]:
     """Fill, line and hatching of an arm: fills run from dark to light, and fade to white as the arm falls to chance."""
     import matplotlib
 
-    full = matplotlib.colormaps["viridis"](0.15 + 0.8 * arm / max(1, arms - 1))
+    full = matplotlib.colormaps["viridis"](arm_share(arm, arms))
     sure = max(0.0, (probability - 1.0 / arms) / (1.0 - 1.0 / arms)) if arms > 1 else 1.0
     strength = FAINTEST + (1.0 - FAINTEST) * sure
     red, green, blue = (1.0 - strength * (1.0 - channel) for channel in full[:3])

@@ -6,10 +6,13 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
+
 from ..arguments import whole
 from ..errors import InputError, quoted
 from ..problems import Problem
-from ..types import Floats
+from ..structures import Structure
+from ..types import Floats, Ints
 from .comparison import Comparison, joined
 from .parallel import Progress, Teller, spread
 from .play import Entrant, enter, marked_rounds, play_run
@@ -66,8 +69,20 @@ def compare(
         played = [play_run(policies, problem, run=run, progress=teller, **settings) for run in range(runs)]
     else:
         played = _in_parallel(partial(_play, dict(policies), problem, settings), runs, jobs, partial(teller, in_a_run))
-    best = None if problem.reacts or not problem.synthetic else problem.best_loss(rounds)
-    return joined(played, points, title=repr(problem), synthetic=problem.synthetic, best=best)
+    about: dict[str, Any] = {"title": problem.title, "synthetic": problem.synthetic, "bounds": _bounds(policies, points)}
+    if problem.synthetic and not problem.reacts:
+        about |= {"best": problem.best_loss(rounds), "best_so_far": problem.best_losses(points, rounds)}
+    return joined(played, points, **about)
+
+
+def _bounds(policies: Mapping[str, Entrant], marks: Ints) -> dict[str, Floats]:
+    """What is proved of those that have a structure, against its mappings. Other bounds are against other rivals, and left out."""
+    made = {name: enter(entrant, 0) for name, entrant in policies.items()}
+    return {
+        name: np.array([policy.regret_bound(int(mark)) for mark in marks])
+        for name, policy in made.items()
+        if isinstance(getattr(policy, "structure", None), Structure)
+    }
 
 
 def _play(policies: dict[str, Entrant], problem: Problem, settings: dict[str, Any], run: int) -> tuple[int, dict[str, Floats]]:

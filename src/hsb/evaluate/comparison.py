@@ -1,7 +1,7 @@
 """The results of a comparison, as tidy data, a table, differences with intervals, curves and a picture."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,7 +61,13 @@ class Comparison:
     title: str = ""
     synthetic: bool = False
     best: float | None = None
-    """What the best policy that knows the model is expected to lose."""
+    """What the best policy that knows the model is expected to lose a round, over all rounds."""
+    best_so_far: Floats | None = None
+    """The same, up to each of the marked rounds; None: as over all rounds."""
+    bounds: Mapping[str, Floats] = field(default_factory=dict)
+    """What is proved of a policy's expected regret at the marked rounds, against the mappings of its structure.
+
+    It holds against the best policy too, where that is one of these mappings."""
 
     @property
     def policies(self) -> list[str]:
@@ -107,6 +113,46 @@ class Comparison:
         for name, table in self.losses.items():
             curves[name] = Curve(self.marks, *np.array([mean_interval(column) for column in table.mean(axis=1).T]).T)
         return curves
+
+    def regret_curves(self) -> dict[str, Curve]:
+        """Regret so far, with its band: what was lost more than the best policy that knows the model is expected to lose.
+
+        >>> losses = {"mine": np.array([[[0.5, 0.3]], [[0.5, 0.3]]])}
+        >>> Comparison(marks=np.array([10, 100]), losses=losses, best=0.25).regret_curves()["mine"].mean
+        array([2.5, 5. ])
+        """
+        if self.best is None:
+            raise InputError(
+                "Regret needs the loss of the best policy, which only synthetic problems know. Use plot() or curves()."
+            )
+        best = np.full(len(self.marks), self.best) if self.best_so_far is None else self.best_so_far
+        return {
+            name: Curve(self.marks, *(self.marks * (each - best) for each in (curve.mean, curve.low, curve.high)))
+            for name, curve in self.curves().items()
+        }
+
+    def plot_regret(
+        self,
+        ax: Any = None,
+        *,
+        bounds: Mapping[str, Any] | None = None,
+        styles: Mapping[str, Mapping[str, Any]] | None = None,
+        log: bool = True,
+    ) -> Any:
+        """Draw regret so far with bands, and beside each policy that has a structure its bound; return the axes.
+
+        A bound is against the mappings of the structure, the curve against the best policy: where that is none of them, the curve may cross.
+        `bounds` gives others: a function of the round, e.g. `policy.regret_bound`, or a number a mark, by the policy's name; {} draws none.
+
+        >>> import hsb
+        >>> tree = hsb.BinaryTree(depth=3)
+        >>> compared = hsb.evaluate.compare({"HSB": hsb.HSB(tree, arms=3)}, hsb.problems.Stationary(), rounds=200, runs=2)
+        >>> [line.get_label() for line in compared.plot_regret().lines]
+        ['HSB', 'HSB: proved bound']
+        """
+        from .draw import plot_regret
+
+        return plot_regret(self, ax, bounds=bounds, styles=styles or {}, log=log)
 
     def plot(self, ax: Any = None, *, styles: Mapping[str, Mapping[str, Any]] | None = None, log: bool = True) -> Any:
         """Draw the curves with their bands, and the best loss as a line; return the axes. `styles` adds to a policy's line style."""

@@ -1,58 +1,113 @@
-"""Comparisons as pictures. Colours differ in lightness, lines in their dashes: they survive a grey printer."""
+"""Comparisons as pictures. Colours, dashes and markers are those of `styling`: they survive a grey printer."""
 
-import io
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plot import literal, require_matplotlib
+from ..errors import InputError, quoted
+from ..figures import add_legend, add_title, is_narrow, literal, new_axes, picture, require_matplotlib
+from ..styling import BAD, FAINT, GOOD, INK, PAPER, SOFT, looks
+from ..types import Floats
 from .off_policy_result import NAMES
 
 if TYPE_CHECKING:
     from .comparison import Comparison
     from .off_policy_comparison import OffPolicyCandidate, OffPolicyComparison
 
-COLOURS = ("#1b3a6b", "#d1731b", "#3f8f5f", "#9c2c3a", "#7a7a7a", "#6d4fa3", "#c9a227", "#2b8ca3")
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
 FIRST = 0.002  # the share of rounds before which averages are too few to be drawn
+SIZE = (8.5, 4.8)
+VERDICT_LOOKS = {"better": (GOOD, "o"), "worse": (BAD, "s"), "undecided": (SOFT, "D"), "equal": (SOFT, "D")}
+Bound = Callable[[float], float]
 
 
 def plot_comparison(comparison: "Comparison", ax: Any, *, styles: Mapping[str, Mapping[str, Any]], log: bool) -> Any:
-    """Curves with bands, a legend beside them, and the best loss as a line."""
-    if ax is None:
-        require_matplotlib()
-        from matplotlib import pyplot
-
-        _, ax = pyplot.subplots(figsize=(8.5, 4.8), layout="constrained")
-    last = int(comparison.marks[-1])
-    first = max(1, int(FIRST * last))
-    shown = comparison.marks >= first
-    for i, (name, curve) in enumerate(comparison.curves().items()):
-        style = {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)], "linewidth": 1.6}
-        style |= dict(styles.get(name, {}))
-        rounds, mean, low, high = (each[shown] for each in curve)
-        ax.plot(rounds, mean, label=literal(name), **style)
-        if np.isfinite(curve.low).all():
-            ax.fill_between(rounds, low, high, color=style["color"], alpha=0.2, linewidth=0)
+    """Curves with bands, a legend beside or below them, and the best loss as a line."""
+    ax = new_axes(ax, SIZE)
+    shown = _shown(comparison)
+    for (name, curve), style in zip(comparison.curves().items(), _styles(comparison, styles), strict=True):
+        _band(ax, name, *(each[shown] for each in curve), style=style)
     if comparison.best is not None:
-        dotted = {"color": "black", "linewidth": 1.0, "linestyle": (0, (1, 3))}
-        ax.axhline(comparison.best, label="best policy that knows the model", **dotted)
+        ax.axhline(comparison.best, label="best policy that knows the model", color=INK, linewidth=1.0, linestyle=(0, (1, 3)))
+    ax.set_ylabel("average loss so far")
+    return _finished(comparison, ax, comparison.title, log)
+
+
+def plot_regret(
+    comparison: "Comparison",
+    ax: Any,
+    *,
+    bounds: Mapping[str, Bound | Floats] | None,
+    styles: Mapping[str, Mapping[str, Any]],
+    log: bool,
+) -> Any:
+    """Regret so far with bands; in the same colour, dotted, what is proved of it."""
+    ax = new_axes(ax, SIZE)
+    shown = _shown(comparison)
+    rounds = comparison.marks[shown]
+    proved = comparison.bounds if bounds is None else {name: _values(name, each, comparison) for name, each in bounds.items()}
+    if unknown := [name for name in proved if name not in comparison.losses]:
+        raise InputError(
+            f"There is no policy {quoted(unknown[0])} here. The policies are {', '.join(map(repr, comparison.losses))}."
+        )
+    top = 0.0
+    for (name, curve), style in zip(comparison.regret_curves().items(), _styles(comparison, styles), strict=True):
+        _band(ax, name, *(each[shown] for each in curve), style=style)
+        top = max(top, float(np.nanmax(curve.mean)))
+        if name in proved and np.isfinite(proved[name]).any():
+            dotted = {"color": style["color"], "linewidth": 1.1, "linestyle": (0, (1, 1.5))}
+            ax.plot(rounds, proved[name][shown], label=literal(f"{name}: proved bound"), **dotted)
+            top = max(top, float(np.nanmax(np.where(np.isfinite(proved[name]), proved[name], -math.inf))))
+    ax.set_ylabel("regret so far" + " (logarithmic)" * (log and not is_narrow(ax)))
+    if log:
+        ax.set_yscale("log")
+        ax.set_ylim(max(1.0, top * 1e-4), top * 1.5)
+    return _finished(comparison, ax, f"{comparison.title}: regret against the best policy", log)
+
+
+def _values(name: str, bound: Bound | Floats, comparison: "Comparison") -> Floats:
+    if callable(bound):
+        return np.array([bound(int(mark)) for mark in comparison.marks], dtype=np.float64)
+    values = np.asarray(bound, dtype=np.float64)
+    if values.shape != comparison.marks.shape:
+        needed = f"a function of the round, e.g. policy.regret_bound, or {len(comparison.marks)} numbers, one a mark"
+        raise InputError(f"bounds[{quoted(name)}] must be {needed}; given shape {values.shape}.")
+    return values
+
+
+def _shown(comparison: "Comparison") -> Any:
+    return comparison.marks >= _first(comparison)
+
+
+def _first(comparison: "Comparison") -> int:
+    return max(1, int(FIRST * int(comparison.marks[-1])))
+
+
+def _styles(comparison: "Comparison", styles: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A line style for each policy, with what the user adds to it."""
+    return [each.line() | dict(styles.get(name, {})) for name, each in looks(comparison.policies).items()]
+
+
+def _band(ax: Any, name: str, rounds: Any, mean: Any, low: Any, high: Any, *, style: dict[str, Any]) -> None:
+    ax.plot(rounds, mean, label=literal(name, 32 if is_narrow(ax) else 60), **style)
+    if np.isfinite(low).all():
+        ax.fill_between(rounds, low, high, color=style["color"], alpha=0.2, linewidth=0)
+
+
+def _finished(comparison: "Comparison", ax: Any, title: str, log: bool) -> Any:
     if log:
         ax.set_xscale("log")
     else:
         ax.xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
-    ax.set(xlim=(first if log else 0, last), ylabel="average loss of rounds 1 to t")
-    ax.set_xlabel("round t" + (" (logarithmic)" if log else ""))
-    ax.set_title(literal(comparison.title, 100) + (" (synthetic)" if comparison.synthetic else ""))
-    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False, "alignment": "left"}
-    ax.legend(title="shaded: 95% interval of the mean", **beside)
+        if is_narrow(ax):
+            ax.xaxis.get_major_locator().set_params(nbins=4)
+    ax.set(xlim=(_first(comparison) if log else 0, int(comparison.marks[-1])))
+    shaded = "shaded: 95% interval of the mean"
+    ax.set_xlabel(f"round t; {shaded}" if is_narrow(ax) else "round t" + " (logarithmic)" * log)
+    add_title(ax, literal(title, 100) + (" (synthetic)" if comparison.synthetic else ""))
+    add_legend(ax, "" if is_narrow(ax) else shaded)
     return ax
-
-
-INK, SOFT, GOOD, BAD = "#1b3a6b", "0.55", "#2e7d4f", "#b3372b"
-VERDICT_LOOKS = {"better": (GOOD, "o"), "worse": (BAD, "s"), "undecided": (SOFT, "D"), "equal": (SOFT, "D")}
-LOOK: dict[Any, Any] = {"svg.fonttype": "path", "savefig.facecolor": "white", "svg.hashsalt": "hsb"}
 
 
 def plot_candidates(comparison: "OffPolicyComparison", axes: Any = None) -> Any:
@@ -72,10 +127,10 @@ def plot_candidates(comparison: "OffPolicyComparison", axes: Any = None) -> Any:
     left.set_yticks(range(len(rows)), [_label(each, comparison) for each in rows])
     left.axvline(comparison.logged, color=SOFT, linewidth=1.0, linestyle=(0, (1, 2)), zorder=0)
     left.annotate("the log itself", (comparison.logged, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -2),
-                  textcoords="offset points", fontsize="x-small", color="0.4", va="top")  # fmt: skip
+                  textcoords="offset points", fontsize="x-small", color=SOFT, va="top")  # fmt: skip
     _framed(left, len(rows), "Average reward", f"{percent} intervals; {NAMES[comparison.estimator]}")
     for ax in right[:1]:
-        ax.axvline(0.0, color="black", linewidth=1.2, zorder=1.5)
+        ax.axvline(0.0, color=INK, linewidth=1.2, zorder=1.5)
         _framed(
             ax,
             len(rows),
@@ -86,18 +141,13 @@ def plot_candidates(comparison: "OffPolicyComparison", axes: Any = None) -> Any:
 
 
 def candidates_picture(comparison: "OffPolicyComparison", format: str) -> bytes:
-    """The picture as a PNG or SVG file, drawn on no screen; equal bytes for equal comparisons."""
+    """The picture as a PDF, PNG or SVG file, drawn on no screen; equal bytes for equal comparisons."""
     require_matplotlib()
-    import matplotlib
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(LOOK):
-        figure = Figure(figsize=_size(comparison), layout="constrained")
-        plot_candidates(comparison, figure.subplots(1, _panels(comparison), sharey=True))
-        picture = io.BytesIO()
-        about = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
-        figure.savefig(picture, format=format, dpi=160, metadata=about)
-    return picture.getvalue()
+    figure = Figure(figsize=_size(comparison), layout="constrained")
+    plot_candidates(comparison, figure.subplots(1, _panels(comparison), sharey=True))
+    return picture(figure, format)
 
 
 def _panels(comparison: "OffPolicyComparison") -> int:
@@ -122,7 +172,7 @@ def _value(ax: Any, y: int, each: "OffPolicyCandidate", *, is_baseline: bool) ->
         marker="D" if is_baseline else "o",
         color=INK,
         markersize=7,
-        markerfacecolor="white" if is_baseline else INK,
+        markerfacecolor=PAPER if is_baseline else INK,
     )
     ax.annotate(f"{each.value:.4g}", (each.value, y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize="small")
 
@@ -130,7 +180,7 @@ def _value(ax: Any, y: int, each: "OffPolicyCandidate", *, is_baseline: bool) ->
 def _difference(ax: Any, y: int, each: "OffPolicyCandidate") -> None:
     gap = each.difference
     if gap is None:
-        ax.plot([0.0], [y], marker="D", color=INK, markersize=7, markerfacecolor="white")
+        ax.plot([0.0], [y], marker="D", color=INK, markersize=7, markerfacecolor=PAPER)
         return
     colour, marker = VERDICT_LOOKS[gap.verdict]
     ax.plot(gap.joint, [y, y], color=colour, linewidth=1.2)
@@ -138,14 +188,14 @@ def _difference(ax: Any, y: int, each: "OffPolicyCandidate") -> None:
     ax.plot([gap.value], [y], marker=marker, color=colour, markersize=7)
     said = gap.verdict + {"safe": " [safe]", "apart": " [not paired]"}.get(gap.kind, "")
     ax.annotate(f"{gap.value:+.3g} {said}", (gap.value, y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize="small",
-                color=colour if gap.verdict in ("better", "worse") else "0.35")  # fmt: skip
+                color=colour if gap.verdict in ("better", "worse") else SOFT)  # fmt: skip
 
 
 def _framed(ax: Any, rows: int, title: str, below: str) -> None:
     ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
-    ax.set_xlabel(below, fontsize="small", color="0.35")
+    ax.set_xlabel(below, fontsize="small", color=SOFT)
     ax.set_ylim(-0.6, rows - 0.35)
-    ax.grid(axis="x", color="0.9", linewidth=0.8)
+    ax.grid(axis="x", color=FAINT, linewidth=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)

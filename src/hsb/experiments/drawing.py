@@ -1,23 +1,23 @@
-"""Figures as files: the same drawing as SVG and PNG, equal bytes for equal figures."""
+"""Figures as files: the same drawing as SVG, PNG and PDF, equal bytes for equal figures."""
 
-import io
 import re
 import sys
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ..figures import LOOK, picture
 from .base import Figure
 
 DPI = 144
-LOOK: dict[Any, Any] = {"svg.fonttype": "path", "savefig.facecolor": "white", "axes.unicode_minus": True}
 
 
 class Drawn(NamedTuple):
-    """A figure, and what its SVG and its PNG file hold."""
+    """A figure, and what its SVG, its PNG and its PDF file hold."""
 
     name: str
     figure: Figure
     svg: bytes
     png: bytes
+    pdf: bytes
 
     @property
     def inline(self) -> str:
@@ -29,19 +29,17 @@ class Drawn(NamedTuple):
 
 
 def draw(name: str, figure: Figure) -> Drawn:
-    """Draw a figure once, on no screen, and write it twice."""
+    """Draw a figure once, on no screen, and write it three times."""
     import matplotlib
 
     if "matplotlib.pyplot" not in sys.modules:
         matplotlib.use("agg")
     from matplotlib import pyplot
 
-    with matplotlib.rc_context(LOOK | {"svg.hashsalt": name}):
+    with matplotlib.rc_context(LOOK):
         drawn = figure.draw(pyplot)
-        svg, png = io.BytesIO(), io.BytesIO()
         try:
-            drawn.savefig(svg, format="svg", dpi=DPI, metadata={"Date": None, "Creator": None})
-            drawn.savefig(png, format="png", dpi=DPI, metadata={"Software": None})
+            files = [picture(drawn, format, salt=name, dpi=DPI) for format in ("svg", "png", "pdf")]
         finally:
             pyplot.close(drawn)
-    return Drawn(name, figure, svg.getvalue(), png.getvalue())
+    return Drawn(name, figure, *files)

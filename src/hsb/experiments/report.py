@@ -28,7 +28,7 @@ def write(studies: Sequence[Study], out: Path, *, title: str, seconds: float) ->
     figures = [[_drawn(study.experiment.name, each) for each in study.analysis.figures] for study in studies]
     files: dict[str, bytes] = {}
     for drawn in (each for own in figures for each in own):
-        files |= {f"figures/{drawn.name}.svg": drawn.svg, f"figures/{drawn.name}.png": drawn.png}
+        files |= {f"figures/{drawn.name}.{end}": getattr(drawn, end) for end in ("svg", "png", "pdf")}
     files["results.jsonl"] = "".join(_json(row) for study in studies for row in _results(study)).encode()
     files["claims.json"] = _json([as_dict(claim) for study in studies for claim in study.analysis.claims], indent=1).encode()
     files["report.html"] = page(title, list(zip(studies, figures, strict=True)), about(studies, seconds)).encode()

@@ -103,20 +103,50 @@ class Problem(ABC):
         0.1957
         """
         rounds = whole("rounds", rounds, 1)
+        return float(sum(share * best for share, best in self._best_by_stretch(rounds)))
+
+    def best_losses(self, marks: Any, rounds: int) -> Floats:
+        """The same over the rounds 1 to t alone, for each t in `marks`; `rounds` are still as many as are played in all.
+
+        >>> import hsb.problems
+        >>> hsb.problems.HiddenImprovement().best_losses([500, 1000], 1000).round(12)
+        array([0.3, 0.2])
+        """
+        rounds, points = whole("rounds", rounds, 1), np.asarray(marks, dtype=np.float64)
+        if points.ndim != 1 or not ((points >= 1) & (points <= rounds)).all():
+            raise InputError(f"marks must be rounds from 1 to {rounds}; given {quoted(marks)}.")
+        parts = (
+            list(self._best_by_stretch(rounds)) if len(list(self._stretches(rounds))) > 1 else [(1.0, self.best_loss(rounds))]
+        )
+        ends = rounds * np.cumsum([0.0, *(share for share, _ in parts)])
+        totals = np.cumsum([0.0, *(rounds * share * best for share, best in parts)])
+        return np.asarray(np.interp(points, ends, totals) / points)
+
+    def _best_by_stretch(self, rounds: int) -> Iterator[tuple[float, float]]:
+        """Each stretch's share of the rounds, and what the best arms are expected to lose in it."""
         features = self.space.features
         if features in GRID:
             axis = (np.arange(GRID[features]) + 0.5) / GRID[features]
             points = np.stack(np.meshgrid(*[axis] * features), axis=-1).reshape(-1, features)
         else:
             points = np.random.default_rng(0).random((SCATTERED, features))
-        total = 0.0
         for when, share in self._stretches(rounds):
-            total += share * float(self.expected(points, np.full(len(points), when), rounds).min(axis=1).mean())
-        return total
+            yield share, float(self.expected(points, np.full(len(points), when), rounds).min(axis=1).mean())
 
     def structure(self, depth: int = 10) -> BinaryTree:
         """A binary tree of that depth over its contexts."""
         return BinaryTree(depth=depth, space=self.space)
+
+    @property
+    def title(self) -> str:
+        """The problem in words, for figures.
+
+        >>> import hsb.problems
+        >>> hsb.problems.SuddenChange(at=0.5).title
+        'Sudden change (at=0.5)'
+        """
+        said = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
+        return self.name.replace("-", " ").capitalize() + (f" ({said})" if said else "")
 
     def check(self, policy: Policy) -> None:
         """InputError unless the policy has as many arms as the problem."""

@@ -9,7 +9,7 @@ from ..base import Claim, Origin, claim
 
 EPOCHS = 9
 HAMMING = "Hamming decoding"
-APS, BT, S_EXP3, EXP3, OURS = "HSB-APS", "HSB-BT", "S-EXP3", "EXP3", "HSB without knobs"
+APS, BT, S_EXP3, EXP3, OURS = "HSB-APS", "HSB-BT", "S-EXP3", "EXP3", "HSB default"
 BT_SHUFFLED = "HSB-BT, bits in a random order"
 LEARNERS = (APS, BT, S_EXP3, EXP3)  # the paper's
 SAID = (

@@ -5,23 +5,20 @@ from typing import Any
 import numpy as np
 
 from ...evaluate.intervals import mean_interval
+from ...styling import INK, PAPER, looks
 from ...types import Floats
 
-# face and hatch: told apart in grey too
-STYLES = (("0.15", ""), ("#7fc6e8", "//"), ("#f2a65a", "xx"), ("#b9b9b9", ".."), ("white", "\\\\"), ("#4f8f5f", ""))
-LINES = (("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"))
+BOX = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.8}  # behind a number on a bar, which may be hatched
 
 
 def bars(pyplot: Any, errors: dict[str, Floats], length: int) -> Any:
     """A group of bars for each epoch, a bar for each policy, with 95% intervals."""
     figure, ax = pyplot.subplots(figsize=(10.0, 4.6), layout="constrained")
-    width = 0.86 / len(errors)
+    width, own = 0.86 / len(errors), looks(errors)
     for k, (name, rows) in enumerate(errors.items()):
-        face, hatch = STYLES[k % len(STYLES)]
         means, spreads = _percent(rows)
         at = np.arange(1, len(means) + 1) + (k - (len(errors) - 1) / 2) * width
-        style = {"color": face, "hatch": hatch, "edgecolor": "black", "linewidth": 0.6}
-        style["error_kw"] = {"elinewidth": 0.9, "ecolor": "black", "capsize": 1.5}
+        style = own[name].bar(error_kw={"elinewidth": 0.9, "ecolor": INK, "capsize": 1.5})
         ax.bar(at, means, width, yerr=spreads, label=name, **style)
     ax.set(xticks=range(1, len(means) + 1), xlabel=f"epoch ({length} rows each)", ylabel="misclassified rows (%)")
     ax.set(xlim=(0.5, len(means) + 0.5), title="LandSat in its original order: error by epoch")
@@ -34,15 +31,15 @@ def bars(pyplot: Any, errors: dict[str, Floats], length: int) -> Any:
 def gaps(pyplot: Any, gap: dict[str, Floats], last: int) -> Any:
     """Error less that of Hamming decoding, epoch by epoch, and the last few epochs by themselves; 95% intervals."""
     figure, axes = pyplot.subplots(1, 2, figsize=(10.0, 4.2), layout="constrained", width_ratios=(1.6, 1))
-    epochs = next(iter(gap.values())).shape[1]
+    epochs, own = next(iter(gap.values())).shape[1], looks(gap)
     for ax, first in zip(axes, (0, epochs - last), strict=True):
         at = np.arange(first, epochs) + 1
         for k, (name, rows) in enumerate(gap.items()):
             means, spreads = _percent(rows[:, first:])
-            line, marker = LINES[k % len(LINES)]
             beside = at + 0.04 * (k - (len(gap) - 1) / 2)  # so that intervals do not hide each other
-            ax.errorbar(beside, means, yerr=spreads, linestyle=line, marker=marker, markersize=4, capsize=2, label=name)
-        ax.axhline(0.0, color="black", linewidth=1)
+            style = own[name].line(marker=own[name].marker, markersize=4, capsize=2)
+            ax.errorbar(beside, means, yerr=spreads, label=name, **style)
+        ax.axhline(0.0, color=INK, linewidth=1)
         ax.set(xticks=at, xlabel="epoch")
         ax.grid(linewidth=0.4, alpha=0.6)
     axes[0].set(ylabel="behind Hamming decoding (% points)", title="all epochs; below 0: fewer errors than Hamming decoding")
@@ -55,21 +52,26 @@ def side_by_side(pyplot: Any, late: dict[str, dict[str, Floats]]) -> Any:
     """A group of bars for each way to make codewords, a bar for each policy, over the last epochs together; 95% intervals."""
     figure, ax = pyplot.subplots(figsize=(10.0, 4.4), layout="constrained")
     names = list(next(iter(late.values())))
-    width = 0.86 / len(names)
+    width, own = 0.86 / len(names), looks(names)
     for k, name in enumerate(names):
-        face, hatch = STYLES[k if k < 4 else -1]  # EXP3 is left out
         means, spreads = _percent(np.column_stack([each[name] for each in late.values()]))
         at = np.arange(len(means)) + (k - (len(names) - 1) / 2) * width
-        style = {"color": face, "hatch": hatch, "edgecolor": "black", "linewidth": 0.6}
-        ax.bar(at, means, width, yerr=spreads, label=name, error_kw={"elinewidth": 0.9, "capsize": 1.5}, **style)
-        for x, mean, spread in zip(at, means, spreads, strict=True):
-            ax.annotate(f"{mean:.1f}", (x, mean + spread), xytext=(0, 2), textcoords="offset points", ha="center", fontsize=7)
+        style = own[name].bar(error_kw={"elinewidth": 0.9, "ecolor": INK, "capsize": 1.5})
+        ax.bar(at, means, width, yerr=spreads, label=name, **style)
+        for x, mean in zip(at, means, strict=True):
+            on_bar(ax, x, f"{mean:.1f}", 7)
     ax.set(xticks=range(len(late)), xticklabels=list(late), ylabel="misclassified rows (%)")
     ax.set_title("LandSat, the last three epochs, for each way to make codewords")
     ax.grid(axis="y", linewidth=0.4, alpha=0.6)
     ax.set_axisbelow(True)
     figure.legend(loc="outside lower center", ncols=len(names), frameon=False)
     return figure
+
+
+def on_bar(ax: Any, x: float, text: str, size: float) -> None:
+    """A number at the foot of a bar: there it is the bar's, and no error bar runs through it."""
+    beside = {"xytext": (0, 4), "textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": size}
+    ax.annotate(text, (x, 0.0), color=INK, bbox=BOX, **beside)
 
 
 def _percent(rows: Floats) -> tuple[Floats, Floats]:

@@ -175,7 +175,7 @@ def claims(experiment: str, rates: Rates, depths: dict[str, list[int]], word: st
         for depth in depths[ours]
         for rival, said in ((f"S-EXP3, depth {depth}", "S-EXP3 of the same depth and rate"), ("EXP3", "EXP3"))
     ]
-    text = f"HSB without knobs gets more clicks than uniform play ({word})"
+    text = f"HSB default gets more clicks than uniform play ({word})"
     default = _beats(experiment, rates, DEFAULT, UNIFORM, text, origin="own")
     return [*(_beats(experiment, rates, *pair) for pair in pairs), default]
 
