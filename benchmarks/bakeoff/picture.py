@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from hsb.styling import Look, look
+
 from .summary import POINTS, Line, Summary
 from .tables import halves
 
-INK, FAINT, GREY = "#7d8590", "#7d859033", "#8b949ea0"
-HSB, WABBIT, LINEAR = "#e5484d", "#3b82f6", "#d98a00"
+INK, FAINT, GREY = "#7d8590", "#7d859033", "#8b949ea0"  # readable on white and on black
 SHIFTS = (0.0, 0.16, -0.16)  # up or down, so that equal losses do not hide each other
 
 
@@ -33,11 +34,18 @@ def _canvas(width: float, height: float) -> tuple[Any, Any, Any]:
 
 def heroes(summary: Summary) -> list[tuple[Line, str, str, str]]:
     """Those that are drawn in colour: line, colour, marker, words. hsb's default first."""
-    found = [(summary.ours, HSB, "o", "hsb, default")]
-    for linear, colour, marker in ((False, WABBIT, "s"), (True, LINEAR, "D")):
-        line = summary.best_of(linear=linear)
+    own = _look("HSB")
+    found = [(summary.ours, own.colour, own.marker, "HSB default")]
+    for linear, name in ((False, "VW"), (True, "LinUCB")):
+        line, drawn = summary.best_of(linear=linear), _look(name)
         if line is not None:
-            found.append((line, colour, marker, f"{line.rival.name}, best single setting"))
+            found.append((line, drawn.colour, drawn.marker, f"{line.rival.name}, best single setting"))
+    return found
+
+
+def _look(name: str) -> Look:
+    found = look(name)
+    assert found is not None
     return found
 
 

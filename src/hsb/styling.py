@@ -2,6 +2,8 @@
 
 Colours keep a contrast of 3 with white and with a dark page. Where two of them are close, also to eyes that see no red or no green, their
 dashes, markers and hatchings differ. Arms have colours of their own (`arm_share`): dark to light, so that they survive a grey printer.
+
+HSB alone is its default; in a figure with other HSBs it is called "HSB default".
 """
 
 from collections.abc import Iterable, Mapping
@@ -43,11 +45,11 @@ KNOWN = (
     Look("HSB drift", "#c4579c", DASHES[4], "s", "--"),
     Look("HSB-BT", "#1f6fb4", DASHES[1], "s", "//"),
     Look("HSB-LG", "#3f96ae", DASHES[3], "D", "xx"),
-    Look("HSB-APS", "#3494d4", DASHES[5], "^", "\\\\"),
-    Look("S-EXP3", "#bd8a12", DASHES[3], "D", ".."),
+    Look("HSB-APS", "#3494d4", DASHES[5], "P", "\\\\"),
+    Look("S-EXP3", "#bd8a12", DASHES[3], "^", ".."),
     Look("EXP3", "#7b7b7b", DASHES[1], "v", "++"),
     Look("EXP4", "#1b8f9e", DASHES[4], "v", "oo"),
-    Look("LinUCB", "#12946b", DASHES[4], "^", "xx"),
+    Look("LinUCB", "#12946b", DASHES[4], "D", "xx"),
     Look("TreeThompson", "#9a5fd0", DASHES[5], "P", "\\\\"),
     Look("EpochGreedy", "#a0622d", DASHES[2], "P", "//"),
     Look("CsbFtpl", "#7f8c1f", DASHES[5], "s", "--"),
@@ -64,7 +66,7 @@ CLASSES = {
 }  # fmt: skip
 """What every class of a policy is called in a figure."""
 ALSO = {"hsbdefault": "HSB", "uniformplay": "uniform", "vowpalwabbit": "VW", "bestfixed": "best fixed arm"}
-SPARE = ("#8d6e63", "#3f7f93", "#8a7a00", "#a3587a", "#5c7f3a", "#7a6ab0")
+SPARE = ("#8d6e63", "#3f7f93", "#8a7a00", "#a3587a", "#5c7f3a", "#7a6ab0", "#b0604a", "#557a95")
 """Of those that are not known here: a user's own, another library's."""
 
 

@@ -21,7 +21,8 @@ def page(comparison: "OffPolicyComparison") -> str:
 
         svg = candidates_picture(comparison, "svg").decode()
         said = "Average rewards with intervals, and differences to the baseline."
-        picture = f'<figure role="img" aria-label="{said}">{svg[svg.index("<svg") :]}<figcaption>{said}</figcaption></figure>'
+        drawn = f'<div class="picture" role="img" aria-label="{said}">{svg[svg.index("<svg") :]}</div>'
+        picture = f"<figure>{drawn}<figcaption>{said}</figcaption></figure>"
     return document(
         TITLE, "\n".join([f"<h1>{TITLE}</h1>", f"<p>{escape(_headline(comparison))}</p>", picture, tables(comparison)])
     )
@@ -46,8 +47,9 @@ def tables(comparison: "OffPolicyComparison") -> str:
     rows = []
     for each in comparison.sorted:
         kind = "" if each.difference is None else CLASSES[each.difference.verdict]
-        cells = [f"<td>{escape(cell)}</td>" for cell in comparison.cells(each)]
-        cells[-2] = cells[-2].replace("<td>", f'<td class="verdict {kind}">', 1)
+        named = zip(comparison.head(), comparison.cells(each), strict=True)
+        cells = [f'<td data-name="{escape(name)}">{escape(cell)}</td>' for name, cell in named]
+        cells[-2] = cells[-2].replace("<td", f'<td class="verdict {kind}"', 1)
         rows.append(f"<tr>{''.join(cells)}</tr>")
     notes = "".join(f"<p><small>{escape(note)}</small></p>" for note in comparison.notes())
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>{notes}'
+    return f'<div class="wide"><table class="rows"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>{notes}'

@@ -1,4 +1,8 @@
-"""The page: plain HTML that needs nothing else, by day and by night."""
+"""The page: plain HTML that needs nothing else, by day and by night, on a wide screen and on a phone.
+
+What was found comes first, in a line and a card for each experiment. Then, experiment by experiment, the figures, and folded below them the
+claims and the tables.
+"""
 
 import json
 import math
@@ -10,7 +14,7 @@ from ..evaluate.pages import document
 from .base import Analysis, Claim, Experiment, Options, Part, Table
 from .cache import Finished
 from .drawing import Drawn
-from .verdicts import ORIGINS, WORDS, changed, count
+from .verdicts import ORIGINS, WORDS, changed, count, tally
 
 VERDICTS = {True: ("holds", "✓ holds"), False: ("fails", "✗ does not hold"), None: ("tie", "≈ tie")}
 EXPLAINED = (
@@ -18,6 +22,10 @@ EXPLAINED = (
     "Differences are positive where the claim is true. The paper's claims, the same claims under another reading of what it leaves "
     "open, identities and claims of our own are counted apart, and corrected apart. Of many claims a few hold by chance: a verdict in small "
     "print is what is left after Holm's correction for all claims of the same origin, where it is another one."
+)
+REDUCED = (
+    "<strong>Reduced size.</strong> This is a quick run with fewer rounds and repetitions than the paper's: intervals are wide, and verdicts "
+    "at this size are not the result. Without --quick all of it is run."
 )
 
 
@@ -32,13 +40,14 @@ class Study(NamedTuple):
 
 
 def page(title: str, studies: Sequence[tuple[Study, Sequence[Drawn]]], about: dict[str, str]) -> str:
-    """The report as one HTML document: claims first, then each study, then what was run and with what settings."""
-    links = " · ".join(f'<a href="#{study.experiment.name}">{escape(study.experiment.title)}</a>' for study, _ in studies)
+    """The report as one HTML document: a summary, then each study with its figures first, then what was run and with what settings."""
+    claims = [claim for study, _ in studies for claim in study.analysis.claims]
     inside = [
         f"<h1>{escape(title)}</h1>",
-        f"<p>{links}</p>",
-        _claims([claim for study, _ in studies for claim in study.analysis.claims]),
+        *[f'<p class="reduced" role="note">{REDUCED}</p>'] * any(study.options.quick for study, _ in studies),
+        _summary(claims, [study for study, _ in studies]),
         *(_study(study, figures) for study, figures in studies),
+        _how_to_read(claims),
         "<h2 id='run'>What was run</h2>",
         _table(Table("", ["", ""], [[name, value] for name, value in about.items()])),
         *(_settings(study) for study, _ in studies),
@@ -64,40 +73,91 @@ def number(value: Any) -> str:
     return str(value)
 
 
-def _claims(claims: Sequence[Claim]) -> str:
+def _summary(claims: Sequence[Claim], studies: Sequence[Study]) -> str:
+    """What was found, and where to look: a card for each study."""
+    said = f"<p>{escape(count(claims))}</p>" if claims else ""
+    return f'{said}<nav class="cards" aria-label="Experiments">{"".join(map(_card, studies))}</nav>'
+
+
+def _card(study: Study) -> str:
+    title, claims = escape(study.experiment.title), study.analysis.claims
+    bar = _bar(claims) if claims else "<small>figures only</small>"
+    return f'<a class="card" href="#{study.experiment.name}"><b>{title}</b>{bar}</a>'
+
+
+def _bar(claims: Sequence[Claim]) -> str:
+    """How many hold, are ties and do not hold, as a bar with its numbers."""
+    counted = _counts(claims)
+    stripes = "".join(f'<i class="{kind}" style="flex:{n}"></i>' for kind, n, _ in counted)
+    words = " · ".join(f'<span class="{kind}">{text}</span>' for kind, _, text in counted)
+    return f'<span class="bar" aria-hidden="true">{stripes}</span><small>{words}</small>'
+
+
+def _counts(claims: Sequence[Claim]) -> list[tuple[str, int, str]]:
+    """Class, number and words of each verdict that there is."""
+    counted = tally(claims)
+    words = {True: ("✓ {} holds", "✓ {} hold"), None: ("≈ {} tie", "≈ {} ties"), False: ("✗ {} does not", "✗ {} do not")}
+    return [(VERDICTS[each][0], n, words[each][n > 1].format(n)) for each in (True, None, False) if (n := counted[each])]
+
+
+def _how_to_read(claims: Sequence[Claim]) -> str:
     if not claims:
         return ""
-    rows = []
-    for claim in claims:
-        kind, words = VERDICTS[claim.holds]
-        if claim.jointly is not claim.holds:
-            words += f"<br><small>corrected: {WORDS[claim.jointly]}</small>"
-        interval = f"{number(claim.difference)}<br><small>{number(claim.low)} to {number(claim.high)}</small>"
-        numbers = "<br>".join(f"{escape(str(name))}: {escape(number(value))}" for name, value in claim.numbers.items())
-        why = f"<br><small>{escape(claim.explanation)}</small>" if claim.explanation else ""
-        source = f"<br><small>{escape(claim.experiment)}, {ORIGINS[claim.origin]}</small>"
-        said = f'<td class="verdict {kind}">{words}</td><td>{escape(claim.claim)}{source}{why}</td>'
-        rows.append(f"<tr>{said}<td>{interval}</td><td>{numbers}</td></tr>")
-    head = "<tr><th>verdict</th><th>claim</th><th>difference<br><small>95% interval</small></th><th>numbers</th></tr>"
-    heading = f"<h2 id='claims'>Claims</h2><p>{escape(count(claims))}</p><p>{escape(changed(claims))}</p><p><small>{EXPLAINED}</small></p>"
-    return f'{heading}\n<div class="wide"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
+    more = f"<p>{escape(changed(claims))}</p>" if changed(claims) else ""
+    return f"<h2 id='claims'>How to read the claims</h2><p>{EXPLAINED}</p>{more}"
 
 
 def _study(study: Study, figures: Sequence[Drawn]) -> str:
     lines = [f'<h2 id="{study.experiment.name}">{escape(study.experiment.title)}</h2>']
-    lines += [f"<p>{escape(note)}</p>" for note in study.analysis.notes]
     for drawn in figures:
         said = escape(drawn.figure.caption + (" Synthetic data." if drawn.figure.synthetic else ""))
-        lines.append(f'<figure role="img" aria-label="{said}">{drawn.inline}<figcaption>{said}</figcaption></figure>')
-    return "\n".join([*lines, *map(_table, study.analysis.tables)])
+        picture = f'<div class="picture" role="img" aria-label="{said}">{drawn.inline}</div>'
+        lines.append(f"<figure>{picture}<figcaption>{said}</figcaption></figure>")
+    analysis = study.analysis
+    if analysis.claims:
+        lines.append(
+            _folded(
+                "Claims: " + ", ".join(text for _, _, text in _counts(analysis.claims)),
+                "".join(map(_claim, analysis.claims)),
+                "claims",
+            )
+        )
+    if analysis.tables:
+        lines.append(_folded(f"Tables: {len(analysis.tables)}", "".join(map(_table, analysis.tables))))
+    if analysis.notes:
+        lines.append("<h3>Notes</h3><ul>" + "".join(f"<li>{escape(note)}</li>" for note in analysis.notes) + "</ul>")
+    return "\n".join(lines)
+
+
+def _folded(summary: str, inside: str, kind: str = "") -> str:
+    return f'<details class="{kind}"><summary>{escape(summary)}</summary>{inside}</details>'
+
+
+def _claim(claim: Claim) -> str:
+    """A card: the verdict, the claim, what it rests on, the numbers."""
+    kind, words = VERDICTS[claim.holds]
+    if claim.jointly is not claim.holds:
+        words += f"<br><small>corrected: {WORDS[claim.jointly]}</small>"
+    interval = f"difference {number(claim.difference)} <br><small>95%: {number(claim.low)} to {number(claim.high)}</small>"
+    numbers = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(number(value))}</dd>" for name, value in claim.numbers.items())
+    why = f"<p><small>{escape(claim.explanation)}</small></p>" if claim.explanation else ""
+    rests = f"<p>{interval}</p>" + (f"<dl>{numbers}</dl>" if numbers else "")
+    said = f"<p>{escape(claim.claim)} <small>({ORIGINS[claim.origin]})</small></p>{why}"
+    return f'<article class="claim"><div class="verdict {kind}">{words}</div><div>{said}</div><div class="numbers">{rests}</div></article>'
 
 
 def _table(table: Table) -> str:
+    """A table; on a phone each row is a card, and each cell says what it is."""
     caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
-    head = "".join(f"<th>{escape(str(name))}</th>" for name in table.head)
-    head = f"<thead><tr>{head}</tr></thead>" if any(table.head) else ""
-    rows = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in table.rows)
-    return f'<div class="wide"><table>{caption}{head}<tbody>{rows}</tbody></table></div>'
+    names = [escape(str(name)) for name in table.head]
+    head = f"<thead><tr>{''.join(f'<th>{name}</th>' for name in names)}</tr></thead>" if any(names) else ""
+    rows = "".join(f"<tr>{''.join(map(_cell, names, row))}</tr>" for row in table.rows)
+    return f'<div class="wide"><table class="rows">{caption}{head}<tbody>{rows}</tbody></table></div>'
+
+
+def _cell(name: str, value: str) -> str:
+    said = f' data-name="{name}"' if name else ""
+    return f"<td{said}>{escape(str(value))}</td>"
 
 
 def _settings(study: Study) -> str:

@@ -36,6 +36,15 @@ def corrected(claims: Sequence[Claim]) -> list[Claim]:
     return found
 
 
+def tally(claims: Sequence[Claim]) -> dict[bool | None, int]:
+    """How many hold (True), do not (False), and are ties (None).
+
+    >>> tally([Claim("toy", "a beats b", True, 0.2, 0.1, 0.3)])
+    {True: 1, False: 0, None: 0}
+    """
+    return {verdict: sum(claim.holds is verdict for claim in claims) for verdict in WORDS}
+
+
 def count(claims: Sequence[Claim]) -> str:
     """How many hold, of each origin by itself.
 

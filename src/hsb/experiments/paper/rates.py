@@ -7,10 +7,12 @@ import numpy as np
 
 from ... import problems, theory
 from ...evaluate.comparison import Comparison
+from ...styling import INK, SOFT, looks
 from ...types import Floats, Ints
 from ..base import Claim, Figure, Table
 from ..race import Race
 
+BT = looks(["HSB-BT"])["HSB-BT"]
 POINTS = 1 << 14  # of the quadrature
 PAIR = (5, 10)  # the depths compared
 USED = "Corollary 1 (used in Figure 5)"
@@ -119,9 +121,9 @@ def rates_figure(compared: Comparison, rounds: int) -> Figure:
         for at, (way, gain) in enumerate(gains.items()):
             half = (gain.high - gain.low) / 2 if np.isfinite(gain.high) else 0.0
             used = way == USED
-            style = {"color": "#b01030" if used else "#1b3a6b", "marker": "D" if used else "o"}
+            style = {"color": BT.colour if used else SOFT, "marker": "D" if used else "o"}
             ax.errorbar(gain.mean, -at, xerr=half, capsize=3, linestyle="none", **style)
-        ax.axvline(0.0, color="black", linewidth=1.0)
+        ax.axvline(0.0, color=INK, linewidth=1.0)
         ax.set_yticks([-at for at in range(len(gains))], list(gains))
         ax.set(xlabel="average loss at depth 5 less that at depth 10 (right of 0: depth 10 is better)")
         ax.set_title("VI-A: does depth 10 improve on depth 5? (synthetic)")
