@@ -1,7 +1,9 @@
 """The report is one page that needs nothing else, the files beside it are whole, and equal runs give equal bytes."""
 
 import json
+import os
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,7 +16,8 @@ from hsb.experiments.conduct import conduct
 from hsb.experiments.report import as_dict, verdict
 
 FILES = ["claims.json", "report.html", "results.jsonl"]
-FIGURES = ["toy-again.png", "toy-again.svg", "toy-growth.png", "toy-growth.svg"]
+FIGURES = [f"toy-{name}.{end}" for name in ("again", "growth") for end in ("pdf", "png", "svg")]
+STARTS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<?xml", "pdf": b"%PDF-"}
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +63,7 @@ def test_all_files_are_there_and_nothing_else(done):
     assert sorted(path.name for path in out.iterdir()) == ["cache", "claims.json", "figures", "report.html", "results.jsonl"]
     assert sorted(path.name for path in (out / "figures").iterdir()) == FIGURES
     for name in FIGURES:
-        start = (out / "figures" / name).read_bytes()[:8]
-        assert start == b"\x89PNG\r\n\x1a\n" if name.endswith("png") else start.startswith(b"<?xml")
+        assert (out / "figures" / name).read_bytes().startswith(STARTS[name.rpartition(".")[2]])
 
 
 def test_the_page_is_whole_and_needs_nothing_else(page):
@@ -82,10 +84,11 @@ def test_the_page_says_what_was_found_and_what_was_run(page):
         "✓ holds",
         "✗ does not hold",
         "≈ tie",
+        "Claims: ✓ 1 holds, ≈ 1 tie, ✗ 1 does not",
         "they &lt;grow&gt;",
         "The paper&#x27;s: 1 of 2 claims holds, 0 do not, 1 is a tie. Our own: 0 of 1 claims hold, 1 does not, 0 are ties.",
         "With a correction for 2 of the paper&#x27;s comparisons (Holm): 1 of 2 claims holds, 0 do not, 1 is a tie. It changes no verdict.",
-        "mean: 0.5 (0.25 to 0.75)",
+        "<dt>mean</dt><dd>0.5 (0.25 to 0.75)</dd>",
         "unbounded",
         "Synthetic data.",
         "Squares &amp; numbers",
@@ -97,6 +100,40 @@ def test_the_page_says_what_was_found_and_what_was_run(page):
         "prefers-color-scheme: dark",
     ):
         assert said in page, said
+
+
+def test_what_was_found_comes_first_and_figures_before_claims(page):
+    summary, figure, claims, table = (page.index(text) for text in ("claims holds", "<figure", "<details", "<table"))
+    assert page.index("<h1") < summary < page.index('class="card"') < figure < claims < table < page.index("What was run")
+    assert "<details open" not in page and page.index("squares shrink") > claims  # folded
+    assert page.count("<figure") == 2 < page.count("<article") == 3
+    assert '<td data-name="x²">' in page  # a cell says what it is where its row is a card
+
+
+def test_a_quick_run_says_on_top_that_it_is_reduced(done, page, tmp_path):
+    assert "Reduced size" not in page
+    quick = conduct([toy.Toy()], Options(quick=True), tmp_path, jobs=1).report.read_text()
+    assert quick.index("<h1") < quick.index("Reduced size") < quick.index("claims holds")
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_a_screen(done, width, scheme):
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        own = os.environ.get("HSB_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+        try:
+            browser = driver.chromium.launch(executable_path=own, args=["--no-sandbox"])
+        except playwright.Error as error:
+            pytest.skip(f"no Chromium here: {str(error).splitlines()[0]}")
+        seen = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        seen.goto(done.report.as_uri())
+        assert seen.locator("figure").first.bounding_box()["y"] < 1500  # 7,000 px down once
+        seen.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        assert seen.evaluate("document.documentElement.scrollWidth") <= width
+        card = seen.locator("table.rows thead").first.is_visible()
+        assert card is (width == 1200)  # on a phone rows are cards
+        browser.close()
 
 
 def test_claims_and_results_are_json(done):

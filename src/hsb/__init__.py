@@ -43,7 +43,7 @@ from .structures import (
 )
 
 if TYPE_CHECKING:
-    from . import adapters, evaluate, problems
+    from . import adapters, evaluate, plot, problems
     from .classifier import HSBClassifier as HSBClassifier
     from .remote import Remote as Remote
 
@@ -68,9 +68,9 @@ __all__ += ["HSB", "BestFixed", "Certificate", "CsbFtpl", "EpochGreedy", "Exp3",
 __all__ += ["MixtureOfMappings", "Policy", "SExp3", "TreeThompson", "Uniform"]
 __all__ += ["ArbitrarySplits", "BinaryTree", "Box", "Cells", "GroupedLexicographic", "Hierarchy", "KaryTree"]
 __all__ += ["Lexicographic", "OneOf", "PositionSplits", "Structure"]
-__all__ += ["Remote", "adapters", "data", "ecoc", "encode", "evaluate", "logs", "problems", "structures", "theory"]
+__all__ += ["Remote", "adapters", "data", "ecoc", "encode", "evaluate", "logs", "plot", "problems", "structures", "theory"]
 
-_LAZY = {"adapters", "evaluate", "problems"}  # imported when they are asked for
+_LAZY = {"adapters", "evaluate", "plot", "problems"}  # imported when they are asked for
 
 
 def __getattr__(name: str) -> Any:

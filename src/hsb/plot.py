@@ -6,13 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from .explain.columns import Column, Side
 from .explain.words import divided, percent
-from .figures import add_legend, add_title, inches, is_narrow, literal, new_axes, picture, require_matplotlib, save
-from .styling import HATCHES, arm_share
+from .figures import add_legend, add_title, arm_colour, inches, is_narrow, literal, new_axes, picture, require_matplotlib, save
+from .styling import HATCHES, looks
 
 if TYPE_CHECKING:
     from .explain import Explanation, Region
 
-__all__ = ["explanation_png", "literal", "plot_explanation", "plot_importance", "require_matplotlib", "save"]
+__all__ = [
+    "arm_colour",
+    "explanation_png",
+    "literal",
+    "looks",
+    "plot_explanation",
+    "plot_importance",
+    "require_matplotlib",
+    "save",
+]
 
 EMPTY: dict[str, Any] = {"facecolor": "white", "edgecolor": "0.75", "hatch": ""}
 FAINTEST = 0.3  # how much of its colour an arm keeps that is no surer than chance
@@ -189,11 +198,9 @@ def _rules(explanation: "Explanation", ax: Any) -> Any:
 
 def _style(arm: int, arms: int, probability: float) -> dict[str, Any]:
     """Fill, line and hatching of an arm: fills run from dark to light, and fade to white as the arm falls to chance."""
-    import matplotlib
-
-    full = matplotlib.colormaps["viridis"](arm_share(arm, arms))
+    full = arm_colour(arm, arms)
     sure = max(0.0, (probability - 1.0 / arms) / (1.0 - 1.0 / arms)) if arms > 1 else 1.0
     strength = FAINTEST + (1.0 - FAINTEST) * sure
-    red, green, blue = (1.0 - strength * (1.0 - channel) for channel in full[:3])
+    red, green, blue = (1.0 - strength * (1.0 - channel) for channel in full)
     dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.45
     return {"facecolor": (red, green, blue), "edgecolor": "white" if dark else "black", "hatch": HATCHES[arm % len(HATCHES)]}

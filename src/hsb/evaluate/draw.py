@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FIRST = 0.002  # the share of rounds before which averages are too few to be drawn
 SIZE = (8.5, 4.8)
+BEHIND = {"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 0.5}  # words that a line may cross
 VERDICT_LOOKS = {"better": (GOOD, "o"), "worse": (BAD, "s"), "undecided": (SOFT, "D"), "equal": (SOFT, "D")}
 Bound = Callable[[float], float]
 
@@ -187,7 +188,8 @@ def _difference(ax: Any, y: int, each: "OffPolicyCandidate") -> None:
     ax.plot(gap.interval, [y, y], color=colour, linewidth=3.5, alpha=0.6, solid_capstyle="butt")
     ax.plot([gap.value], [y], marker=marker, color=colour, markersize=7)
     said = gap.verdict + {"safe": " [safe]", "apart": " [not paired]"}.get(gap.kind, "")
-    ax.annotate(f"{gap.value:+.3g} {said}", (gap.value, y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize="small",
+    ax.annotate(f"{gap.value:+.3g} {said}", (gap.value, y), xytext=(0, 7), textcoords="offset points", ha="center",
+                fontsize="small", bbox=BEHIND,
                 color=colour if gap.verdict in ("better", "worse") else SOFT)  # fmt: skip
 
 

@@ -1,0 +1,205 @@
+"""Figures: nothing is cut off at the width of a paper's column, axes that are given are used, regret is what it says, files are what they should be."""
+
+import io
+
+import numpy as np
+import pytest
+
+import hsb
+from hsb.evaluate.comparison import Comparison
+from hsb.figures import FORMATS, picture
+from hsb.problems import Banners, HiddenImprovement, Problem, Stationary
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+
+COLUMN = (3.4, 2.4)  # inches: a column of a paper with two
+TREE = hsb.BinaryTree(depth=4)
+POLICIES = {
+    "HSB": lambda seed: hsb.HSB(TREE, arms=3, seed=seed),
+    "S-EXP3, depth 4": lambda seed: hsb.SExp3(TREE, arms=3, horizon=500, seed=seed),
+    "EXP3": lambda seed: hsb.Exp3(arms=3, horizon=500, seed=seed),
+    "TreeThompson": lambda seed: hsb.TreeThompson(TREE, arms=3, seed=seed),
+    "uniform": hsb.Uniform(arms=3),
+    "a name of my own that is quite long": hsb.Uniform(arms=3),
+}
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return hsb.evaluate.compare(POLICIES, Stationary(), rounds=500, runs=3)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def explained():
+    plane = hsb.HSB(hsb.BinaryTree(depth=4, space=hsb.Box.unit(2)), arms=["sale", "film", "card"], horizon=300, seed=0)
+    line = hsb.HSB(hsb.BinaryTree(depth=4), arms=["sale", "film", "card"], horizon=300, seed=0)
+    rng = np.random.default_rng(0)
+    for policy, context in ((plane, lambda: rng.random(2)), (line, rng.random)):
+        for _ in range(300):
+            policy.learn(policy.decide(context()), loss=float(rng.random() < 0.5))
+    visitors, losses, _ = Banners().sample(500, seed=0)
+    shop = hsb.HSB(arms=5, seed=0)
+    hsb.simulate(shop, visitors, losses)
+    return {"plane": plane.explain(), "line": line.explain(), "shop": shop.explain(rules=4)}
+
+
+def cut_off(figure):
+    """What words of a figure, the legend among them, do not lie inside of it; a pixel is forgiven."""
+    figure.canvas.draw()
+    whole, found = figure.bbox, []
+    legends = [*figure.legends, *(ax.get_legend() for ax in figure.axes if ax.get_legend() is not None)]
+    texts = [text for ax in figure.axes for text in (ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label, *ax.texts)]
+    texts += [label for ax in figure.axes for label in (*ax.get_xticklabels(), *ax.get_yticklabels())]
+    for artist in [*legends, *(text for text in texts if text.get_text() and text.get_visible())]:
+        box = artist.get_window_extent()
+        if box.x0 < whole.x0 - 1 or box.y0 < whole.y0 - 1 or box.x1 > whole.x1 + 1 or box.y1 > whole.y1 + 1:
+            if box.width and not (box.x1 < 0 or box.x0 > whole.x1):  # ticks beyond the axes are not drawn
+                found.append(getattr(artist, "get_text", lambda: "legend")())
+    return found
+
+
+@pytest.mark.parametrize("size", [COLUMN, (7.0, 3.0), (8.5, 4.8)])
+@pytest.mark.parametrize("kind", ["plot", "plot_regret"])
+@pytest.mark.parametrize("log", [True, False])
+def test_nothing_of_a_comparison_is_cut_off(compared, kind, size, log):
+    _, ax = pyplot.subplots(figsize=size)
+    assert getattr(compared, kind)(ax, log=log) is ax
+    assert cut_off(ax.figure) == []
+    legend = ax.get_legend() or ax.figure.legends[0]
+    assert set(POLICIES) <= {text.get_text().replace("...", "") for text in legend.get_texts()} | {
+        "a name of my own that is quite long"
+    }
+    assert not legend.get_window_extent().overlaps(ax.get_window_extent())
+    assert ax.get_window_extent().height > 0.3 * ax.figure.bbox.height  # the curves still have most of the room
+
+
+def test_the_measure_sees_what_is_cut_off(compared):
+    _, ax = pyplot.subplots(figsize=COLUMN)
+    ax.plot([0, 1], label="a long name of a curve, beside the axes")
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    assert cut_off(ax.figure) == ["legend"]
+
+
+@pytest.mark.parametrize("what", ["plane", "line"])
+def test_nothing_of_a_map_is_cut_off_in_a_column(explained, what):
+    _, ax = pyplot.subplots(figsize=COLUMN)
+    assert explained[what].plot(ax) is ax
+    assert cut_off(ax.figure) == []
+
+
+def test_bars_and_rules_fit_a_column(explained):
+    _, ax = pyplot.subplots(figsize=COLUMN, layout="constrained")
+    assert explained["shop"].plot_importance(ax) is ax and cut_off(ax.figure) == []
+
+
+def test_a_figure_with_other_axes_is_left_as_it_is(compared):
+    figure, (left, _) = pyplot.subplots(1, 2, figsize=(5.0, 2.4))
+    compared.plot(left)
+    assert figure.get_layout_engine() is None and left.get_legend() is not None and not figure.legends
+
+
+def test_pictures_are_made_without_axes_and_shown_by_nobody(compared, explained, monkeypatch):
+    monkeypatch.setattr(pyplot, "show", lambda *_: pytest.fail("show was called"))
+    for ax in (compared.plot(), compared.plot_regret(), explained["plane"].plot(), explained["shop"].plot_importance()):
+        assert ax.figure.axes
+
+
+@pytest.mark.parametrize("wrong", [3, "axes", object()])
+def test_wrong_axes_are_refused(compared, explained, wrong):
+    for draw in (compared.plot, compared.plot_regret, explained["plane"].plot, explained["shop"].plot_importance):
+        with pytest.raises(hsb.InputError, match="ax must be matplotlib axes"):
+            draw(wrong)
+
+
+def test_regret_is_what_was_lost_more_than_by_the_best(compared):
+    best = Stationary().best_loss(500)
+    for name, curve in compared.regret_curves().items():
+        naive = [
+            np.mean([run[0][i] * mark - best * mark for run in compared.losses[name]]) for i, mark in enumerate(compared.marks)
+        ]
+        np.testing.assert_allclose(curve.mean, naive, rtol=1e-12, atol=1e-9)
+        assert (curve.low <= curve.mean).all() and (curve.mean <= curve.high).all()
+
+
+def test_the_best_changes_with_the_world():
+    problem, marks = HiddenImprovement(), np.array([1, 500, 501, 750, 1000])
+    assert problem.best_losses(marks, 1000) == pytest.approx([0.3, 0.3, (150 + 0.1) / 501, (150 + 25) / 750, 0.2])
+    found = hsb.evaluate.compare({"uniform": hsb.Uniform(arms=3)}, problem, rounds=1000, runs=2)
+    assert found.best_so_far[0] == pytest.approx(0.3) and found.best_so_far[-1] == pytest.approx(found.best)
+    for wrong in ([0], [1001], [[1]]):
+        with pytest.raises(hsb.InputError, match="marks must be rounds"):
+            problem.best_losses(wrong, 1000)
+
+
+def test_bounds_are_the_policies_own_and_only_those_against_mappings(compared):
+    assert set(compared.bounds) == {
+        name for name in POLICIES if hasattr(hsb.evaluate.play.enter(POLICIES[name], 0), "structure")
+    }
+    policy = POLICIES["HSB"](0)
+    assert compared.bounds["HSB"].tolist() == [policy.regret_bound(int(mark)) for mark in compared.marks]
+    lines = {line.get_label(): line for line in compared.plot_regret(bounds={"HSB": lambda t: 7.0 * t}).lines}
+    assert [label for label in lines if "proved" in label] == ["HSB: proved bound"]
+    drawn = lines["HSB: proved bound"]
+    np.testing.assert_allclose(drawn.get_ydata(), 7.0 * drawn.get_xdata())
+    assert drawn.get_color() == lines["HSB"].get_color()
+    assert not [line for line in compared.plot_regret(bounds={}).lines if "proved" in line.get_label()]
+
+
+class Parts(Problem):
+    """Two halves, an arm for each."""
+
+    def __init__(self):
+        super().__init__(arms=2)
+
+    def expected(self, contexts, when, rounds):
+        return np.where(np.arange(2) == (contexts[:, :1] >= 0.5), 0.2, 0.6)
+
+
+def test_regret_stays_below_its_bound_where_the_best_is_a_mapping_and_uniform_does_not():
+    tree, rounds = hsb.BinaryTree(depth=1), 20_000
+    policies = {"HSB": lambda seed: hsb.HSB(tree, arms=2, horizon=rounds, seed=seed), "uniform": hsb.Uniform(arms=2)}
+    found = hsb.evaluate.compare(policies, Parts(), rounds=rounds, runs=4, seed=1)
+    curves, bound = found.regret_curves(), found.bounds["HSB"]
+    assert curves["HSB"].mean[-1] < bound[-1] < curves["uniform"].mean[-1]
+
+
+def test_wrong_bounds_and_unknown_best_are_refused(compared):
+    with pytest.raises(hsb.InputError, match="There is no policy 'nobody'"):
+        compared.plot_regret(bounds={"nobody": lambda t: t})
+    with pytest.raises(hsb.InputError, match="one a mark"):
+        compared.plot_regret(bounds={"HSB": [1.0, 2.0]})
+    with pytest.raises(hsb.InputError, match="Regret needs the loss of the best policy"):
+        Comparison(marks=np.array([1, 2]), losses={"a": np.ones((2, 1, 2))}).plot_regret()
+
+
+def test_one_helper_writes_all_formats(compared, tmp_path):
+    ax = compared.plot()
+    paths = hsb.plot.save(ax, tmp_path / "curves")
+    assert [path.suffix[1:] for path in paths] == list(FORMATS) and all(path.stat().st_size > 3000 for path in paths)
+    assert paths[0].read_bytes().startswith(b"%PDF") and b"<svg" in paths[1].read_bytes()[:2000]
+    assert [path.name for path in hsb.plot.save(ax.figure, str(tmp_path / "one.svg"))] == ["one.svg"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["curves.pdf", "curves.png", "curves.svg", "one.svg"]
+    for format in FORMATS:
+        assert picture(ax.figure, format) == picture(ax.figure, format)
+
+
+def test_wrong_files_are_refused(compared, tmp_path):
+    ax = compared.plot()
+    for wrong, said in (
+        (tmp_path / "a.jpg", "written as pdf, svg, png"),
+        (tmp_path / "no" / "a.png", "no folder"),
+        ("", "path"),
+    ):
+        with pytest.raises(hsb.InputError, match=said):
+            hsb.plot.save(ax, wrong)
+    with pytest.raises(hsb.InputError, match="needs a figure or axes"):
+        hsb.plot.save(io.BytesIO(), tmp_path / "a.png")
+    assert not list(tmp_path.iterdir())
