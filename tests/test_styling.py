@@ -31,6 +31,9 @@ COLOUR = re.compile(r"""["']#[0-9a-fA-F]{6,8}["']|colou?r["']?\s*[=:]\s*["'](?!n
 ALLOWED = {
     "src/hsb/styling.py": "the one place",
     "src/hsb/serve/page/colours.py": "a page's roles and arms, compared with page.css by a test of its own",
+    "src/hsb/serve/page/render.py": "the page's icon",
+    "src/hsb/serve/page/svg.py": "letters on an arm's colour, black or white",
+    "src/hsb/plot.py": "the ground of what was never seen, and lines around arms",
     "src/hsb/experiments/paper/illustrations_figures.py": "black and white: the paper's figures of trees, no policies in them",
     "benchmarks/bakeoff/picture.py": "ink and grey of a picture that has no ground of its own",
     "docs/gallery/plot_arms_come_and_go.py": "white lines between arms",

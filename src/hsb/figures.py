@@ -116,7 +116,7 @@ def _legend_below(figure: Any, handles: list[Any], title: str, small: dict[str, 
 def add_title(ax: Any, text: str, *, loc: str = "center") -> None:
     """A title in as many lines as its axes ask for; in a narrow figure, all of the axes' letters are small."""
     size = 7.5 if is_narrow(ax) else 10.0
-    room = inches(ax) * (0.95 if len(ax.figure.axes) == 1 else ax.get_position().width)
+    room = inches(ax) * (ax.get_position().width if len(ax.figure.axes) > 1 else 0.68 if loc == "left" else 0.95)
     lines = textwrap.wrap(text, max(20, int(72 * room / (0.52 * size)))) if len(text) < 1000 else [text[:100]]
     ax.set_title("\n".join(lines), loc=loc, fontsize=size)
     if is_narrow(ax):

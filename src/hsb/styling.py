@@ -42,10 +42,10 @@ class Look(NamedTuple):
 
 KNOWN = (
     Look("HSB", "#c8302c"),
-    Look("HSB drift", "#c4579c", DASHES[4], "s", "--"),
+    Look("HSB drift", "#c4579c", DASHES[5], "s", "--"),
     Look("HSB-BT", "#1f6fb4", DASHES[1], "s", "//"),
     Look("HSB-LG", "#3f96ae", DASHES[3], "D", "xx"),
-    Look("HSB-APS", "#3494d4", DASHES[5], "P", "\\\\"),
+    Look("HSB-APS", "#3494d4", DASHES[2], "P", "--"),
     Look("S-EXP3", "#bd8a12", DASHES[3], "^", ".."),
     Look("EXP3", "#7b7b7b", DASHES[1], "v", "++"),
     Look("EXP4", "#1b8f9e", DASHES[4], "v", "oo"),
@@ -57,7 +57,7 @@ KNOWN = (
     Look("best fixed arm", "#5f6b6b", DASHES[3], "s", "--"),
     Look("uniform", "#8c8c8c", DASHES[2], "D", ""),
     Look("Hamming decoding", "#4f6470", DASHES[5], "P", ""),
-    Look("VW", "#1f6fb4", DASHES[4], "s", "//"),
+    Look("VW", "#1f6fb4", DASHES[4], "s", "xx"),
 )
 CLASSES = {
     "HSB": "HSB", "FeatureHSB": "HSB", "SExp3": "S-EXP3", "Exp3": "EXP3", "Exp4": "EXP4", "LinUCB": "LinUCB", "TreeThompson": "TreeThompson",

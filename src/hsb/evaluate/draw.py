@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FIRST = 0.002  # the share of rounds before which averages are too few to be drawn
 SIZE = (8.5, 4.8)
+PROVED, DOTTED = ": proved bound", (0, (1, 1.5))
 BEHIND = {"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 0.5}  # words that a line may cross
 VERDICT_LOOKS = {"better": (GOOD, "o"), "worse": (BAD, "s"), "undecided": (SOFT, "D"), "equal": (SOFT, "D")}
 Bound = Callable[[float], float]
@@ -57,8 +58,8 @@ def plot_regret(
         _band(ax, name, *(each[shown] for each in curve), style=style)
         top = max(top, float(np.nanmax(curve.mean)))
         if name in proved and np.isfinite(proved[name]).any():
-            dotted = {"color": style["color"], "linewidth": 1.1, "linestyle": (0, (1, 1.5))}
-            ax.plot(rounds, proved[name][shown], label=literal(f"{name}: proved bound"), **dotted)
+            dotted = {"color": style["color"], "linewidth": 1.1, "linestyle": DOTTED}
+            ax.plot(rounds, proved[name][shown], label=literal(name, 40) + PROVED, **dotted)
             top = max(top, float(np.nanmax(np.where(np.isfinite(proved[name]), proved[name], -math.inf))))
     ax.set_ylabel("regret so far" + " (logarithmic)" * (log and not is_narrow(ax)))
     if log:
@@ -107,7 +108,10 @@ def _finished(comparison: "Comparison", ax: Any, title: str, log: bool) -> Any:
     shaded = "shaded: 95% interval of the mean"
     ax.set_xlabel(f"round t; {shaded}" if is_narrow(ax) else "round t" + " (logarithmic)" * log)
     add_title(ax, literal(title, 100) + (" (synthetic)" if comparison.synthetic else ""))
-    add_legend(ax, "" if is_narrow(ax) else shaded)
+    handles = [each for each in ax.get_legend_handles_labels()[0] if not str(each.get_label()).endswith(PROVED)]
+    if any(str(line.get_label()).endswith(PROVED) for line in ax.lines):
+        handles += ax.plot([], [], label="dotted: proved bound", color=INK, linewidth=1.1, linestyle=DOTTED)
+    add_legend(ax, "" if is_narrow(ax) else shaded, handles=handles)
     return ax
 
 
