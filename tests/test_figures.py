@@ -89,8 +89,25 @@ def test_nothing_of_a_map_is_cut_off_in_a_column(explained, what):
 
 
 def test_bars_and_rules_fit_a_column(explained):
-    _, ax = pyplot.subplots(figsize=COLUMN, layout="constrained")
-    assert explained["shop"].plot_importance(ax) is ax and cut_off(ax.figure) == 0
+    for draw in (explained["shop"].plot_importance, explained["shop"].plot):
+        _, ax = pyplot.subplots(figsize=COLUMN)
+        assert draw(ax) is ax and cut_off(ax.figure) == 0
+
+
+def test_candidates_fit_a_column_and_wrong_axes_are_refused():
+    table = {
+        "x": [0.1, 0.9] * 500,
+        "arm": ["a", "a", "b", "b"] * 250,
+        "p": [0.5] * 1000,
+        "click": [1, 0, 0, 0, 1, 0, 1, 0] * 125,
+    }
+    log = hsb.logs.open(table, context="x", arm="arm", propensity="p", reward="click")
+    found = hsb.evaluate.compare_off_policy({"uniform": None, "always a": "a"}, log)
+    _, ax = pyplot.subplots(figsize=COLUMN)
+    assert found.plot(ax) is ax and cut_off(ax.figure) == 0
+    assert np.ravel(found.plot())[0].figure.axes
+    with pytest.raises(hsb.InputError, match="ax must be matplotlib axes"):
+        found.plot("axes")
 
 
 def test_a_figure_with_other_axes_is_left_as_it_is(compared):

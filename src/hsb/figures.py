@@ -82,9 +82,7 @@ def add_legend(ax: Any, title: str = "", *, handles: list[Any] | None = None, co
     the legend stands inside, where there is most room.
     """
     figure, entries = ax.figure, handles if handles is not None else ax.get_legend_handles_labels()[0]
-    alone = len(figure.axes) == 1 and hasattr(figure, "set_layout_engine")
-    if alone and figure.get_layout_engine() is None:
-        figure.set_layout_engine("constrained")
+    alone = lay_out(ax)
     if not is_narrow(ax):
         beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False, "alignment": "left", "ncols": columns}
         return ax.legend(handles=entries, title=title, **beside)
@@ -99,6 +97,15 @@ def add_legend(ax: Any, title: str = "", *, handles: list[Any] | None = None, co
     if not alone:
         return ax.legend(handles=entries, loc="best", framealpha=0.8, **small)
     return _legend_below(figure, entries, title, small | {"title_fontsize": 6.5})
+
+
+def lay_out(ax: Any) -> bool:
+    """Are these axes alone in their figure? Then, if nobody laid it out, it is laid out so that nothing is cut off."""
+    figure = ax.figure
+    alone = len(figure.axes) == 1 and hasattr(figure, "set_layout_engine")
+    if alone and figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")
+    return alone
 
 
 def _legend_below(figure: Any, handles: list[Any], title: str, small: dict[str, Any]) -> Any:
@@ -119,6 +126,7 @@ def add_title(ax: Any, text: str, *, loc: str = "center") -> None:
     room = inches(ax) * (ax.get_position().width if len(ax.figure.axes) > 1 else 0.68 if loc == "left" else 0.95)
     lines = textwrap.wrap(text, max(20, int(72 * room / (0.52 * size)))) if len(text) < 1000 else [text[:100]]
     ax.set_title("\n".join(lines), loc=loc, fontsize=size)
+    lay_out(ax)
     if is_narrow(ax):
         for label in (ax.xaxis.label, ax.yaxis.label):
             label.set_fontsize(size)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError, quoted
-from ..figures import add_legend, add_title, is_narrow, literal, new_axes, picture, require_matplotlib
+from ..figures import add_legend, add_title, is_narrow, lay_out, literal, new_axes, picture, require_matplotlib
 from ..styling import BAD, FAINT, GOOD, INK, PAPER, SOFT, looks
 from ..types import Floats
 from .off_policy_result import NAMES
@@ -122,7 +122,9 @@ def plot_candidates(comparison: "OffPolicyComparison", axes: Any = None) -> Any:
         from matplotlib import pyplot
 
         axes = pyplot.figure(figsize=_size(comparison), layout="constrained").subplots(1, _panels(comparison), sharey=True)
-    left, *right = np.atleast_1d(np.asarray(axes, dtype=object)).ravel().tolist()
+    left, *right = [new_axes(ax, SIZE) for ax in np.atleast_1d(np.asarray(axes, dtype=object)).ravel().tolist()]
+    for ax in (left, *right):
+        lay_out(ax)
     rows = comparison.sorted[::-1]
     for y, each in enumerate(rows):
         _value(left, y, each, is_baseline=each.name == comparison.baseline)
@@ -198,8 +200,11 @@ def _difference(ax: Any, y: int, each: "OffPolicyCandidate") -> None:
 
 
 def _framed(ax: Any, rows: int, title: str, below: str) -> None:
-    ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
-    ax.set_xlabel(below, fontsize="small", color=SOFT)
+    ax.set_title(title, loc="left", fontsize=8 if is_narrow(ax) else "medium", fontweight="bold")
+    ax.set_xlabel(below, fontsize=6.5 if is_narrow(ax) else "small", color=SOFT)
+    if is_narrow(ax):
+        ax.tick_params(labelsize=6.5)
+        ax.xaxis.get_major_locator().set_params(nbins=4)
     ax.set_ylim(-0.6, rows - 0.35)
     ax.grid(axis="x", color=FAINT, linewidth=0.8)
     ax.set_axisbelow(True)

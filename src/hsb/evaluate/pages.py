@@ -36,10 +36,10 @@ summary { cursor: pointer; padding: 0.6rem 0; font-weight: 600 }
   .rows, .rows tbody, .rows tr, .rows td, .rows caption { display: block } .rows thead { display: none }
   .rows tr { border: 1px solid var(--line); border-radius: 6px; padding: 0.4rem 0.8rem; margin: 0.6rem 0 }
   .rows td { display: flex; justify-content: space-between; gap: 1rem; border: 0; padding: 0.1rem 0; text-align: right }
-  .rows td { overflow-wrap: normal } .rows td:first-child { font-weight: 600; text-align: left; justify-content: flex-start }
+  .rows td { overflow-wrap: normal } .rows td:first-child { font-weight: 600; text-align: left; justify-content: flex-start; gap: 0.4rem }
   .picture + figcaption::before { content: "Swipe the figure sideways to see all of it. " }
-  .rows td[data-name]::before { content: attr(data-name); color: var(--soft); font-weight: 400; text-align: left }
-  .rows thead + tbody td:first-child::before { content: none }
+  .rows td[data-name]::before { content: attr(data-name); color: var(--soft); font-weight: 400; text-align: left; flex: 0 1 auto }
+  .rows td:first-child::before { flex: none }
 }
 """
 
