@@ -56,13 +56,13 @@ def arm_colour(place: int, arms: int) -> tuple[float, float, float]:
     """The colour of an arm, by its place among all arms: along viridis, from dark to light.
 
     >>> [round(channel, 2) for channel in arm_colour(0, 3)]
-    [0.28, 0.17, 0.48]
+    [0.27, 0.2, 0.5]
     """
     require_matplotlib()
     import matplotlib
 
     red, green, blue, _ = matplotlib.colormaps["viridis"](arm_share(place, arms))
-    return red, green, blue
+    return float(red), float(green), float(blue)
 
 
 def inches(ax: Any) -> float:

@@ -105,8 +105,8 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
 def arm_share(place: int, arms: int) -> float:
     """Where in viridis an arm's colour lies, by its place among all arms: from dark to light.
 
-    >>> arm_share(0, 3), arm_share(2, 3)
-    (0.15, 0.95)
+    >>> arm_share(0, 3), arm_share(1, 3)
+    (0.15, 0.55)
     """
     return 0.15 + 0.8 * place / max(1, arms - 1)
 
