@@ -73,7 +73,6 @@ class Remote:
         self._key, self.timeout, self.retries = key, float(timeout), whole("retries", retries, 0, 100)
         self._lock = threading.Lock()
         self._connection: http.client.HTTPConnection | None = None
-        self._range: list[float] | str | None = "unknown"
 
     def __repr__(self) -> str:
         return f"Remote({f'{self.scheme}://{self.host}{self.prefix}'!r}, policy={self.policy!r})"
@@ -105,14 +104,10 @@ class Remote:
             raise InputError(f"learn needs a decision of Remote.decide, or its id; given {quoted(decision)}.")
         if (loss is None) == (reward is None):
             raise InputError(f"learn needs loss= or reward=, exactly one; given {'neither' if loss is None else 'both'}.")
-        value: Any = reward
-        if loss is not None:
-            if not is_number(loss) and not isinstance(loss, bool):
-                raise InputError(f"loss must be a number; given {quoted(loss)}.")
-            value = self._mirrored(float(loss))
+        what, value = ("reward", reward) if loss is None else ("loss", loss)
         if not isinstance(value, bool) and not is_number(value):
-            raise InputError(f"reward must be a number; given {quoted(value)}.")
-        found = self._ask("POST", f"/v1/decisions/{name}/reward", {"reward": float(value), "id": id})
+            raise InputError(f"{what} must be a number; given {quoted(value)}.")
+        found = self._ask("POST", f"/v1/decisions/{name}/reward", {what: float(value), "id": id})
         return str(found["status"])
 
     def probabilities(self, context: Any = None) -> dict[str, float]:
@@ -131,12 +126,6 @@ class Remote:
             self._drop()
 
     # -- requests -------------------------------------------------------------------------------------------------------
-
-    def _mirrored(self, loss: float) -> float:
-        if self._range == "unknown":
-            self._range = self.about()["reward_range"]
-        span: Any = self._range
-        return -loss if span is None else span[0] + span[1] - loss
 
     def _ask(self, method: str, path: str, body: Any) -> dict[str, Any]:
         try:

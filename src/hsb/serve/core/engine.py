@@ -144,8 +144,9 @@ class Core:
             if isinstance(value, bool):
                 value = float(value)
             if not is_number(value) or not math.isfinite(value):
-                raise InputError(f"reward must be a finite number; given {quoted(value)}.")
-            self._write(message, NewReward(_id("decision", message.decision), _id("id", message.id), float(value), message.key))
+                raise InputError(f"{'loss' if message.loss else 'reward'} must be a finite number; given {quoted(value)}.")
+            names = _id("decision", message.decision), _id("id", message.id)
+            self._write(message, NewReward(*names, float(value), message.key, message.loss))
         elif kind is Activate or kind is Void:
             name = _id("decision", message.decision)
             self._write(message, Activation(name) if kind is Activate else Voiding(name))
@@ -366,7 +367,6 @@ def _why(kind: type, asked: Any, outcome: Outcome) -> str:
         kept = " The reward is kept, and not learned." if kind is Reward else ""
         return f"The decision {asked.decision} was {how.get(outcome.detail, 'closed')} already.{kept}"
     if outcome.status == "conflict" and outcome.reward is not None:
-        return (
-            f"The reward {quoted(asked.id)} of {asked.decision} is {outcome.reward.value}; given {asked.value}. Use another id."
-        )
+        given = f"the loss {asked.value}" if asked.loss else asked.value
+        return f"The reward {quoted(asked.id)} of {asked.decision} is {outcome.reward.value}; given {given}. Use another id."
     return outcome.detail

@@ -76,6 +76,16 @@ def learnable(value: float, rules: Rules) -> float:
     return value if rules.low is None or rules.high is None else min(max(value, rules.low), rules.high)
 
 
+def mirrored(loss: float, rules: Rules) -> float:
+    """The reward that a loss is: its mirror image in the policy's range, or with the other sign where the range is found on the way.
+
+    >>> some = Rules(0, None, "first", True, 2.0, 10.0, False)
+    >>> mirrored(2.0, some), mirrored(9.0, some), mirrored(9.0, some._replace(low=None, high=None))
+    (10.0, 3.0, -9.0)
+    """
+    return -loss if rules.low is None or rules.high is None else rules.low + rules.high - loss
+
+
 class _Judging:
     """The batch at hand: facts as they become, changes as they gather."""
 
@@ -106,15 +116,16 @@ class _Judging:
         if fact is None or fact.row is None:
             return Outcome("unknown")
         row, rules = fact.row, self.rules[fact.row.policy]
+        value = mirrored(order.value, rules) if order.loss else order.value
         before = fact.rewards.get(order.id)
         if before is not None:
-            if before.value != order.value:
+            if before.value != value:
                 return Outcome("conflict", decision=row, reward=before)
             return Outcome("late" if before.late else "duplicate", decision=row, reward=before, detail=fact.closed or "")
-        if (wrong := _unfit(order.value, rules)) is not None:
+        if (wrong := _unfit(order, rules)) is not None:
             return Outcome("refused", decision=row, detail=wrong)
         pending = fact.pending
-        given = RewardRow(order.decision, order.id, order.value, pending is None, self.now, order.key)
+        given = RewardRow(order.decision, order.id, value, pending is None, self.now, order.key)
         fact.rewards[order.id] = given
         self.changes.rewards.append(given)
         if pending is None:
@@ -213,11 +224,12 @@ class _Judging:
         self.changes.undone.add(name)
 
 
-def _unfit(value: float, rules: Rules) -> str | None:
-    if rules.clip or rules.low is None or rules.high is None or rules.low <= value <= rules.high:
+def _unfit(order: NewReward, rules: Rules) -> str | None:
+    if rules.clip or rules.low is None or rules.high is None or rules.low <= order.value <= rules.high:
         return None
+    name = "loss" if order.loss else "reward"
     return (
-        f"reward must be a number in [{rules.low}, {rules.high}]; given {value}. Make the policy with another reward_range, or with "
+        f"{name} must be a number in [{rules.low}, {rules.high}]; given {order.value}. Make the policy with another {name}_range, or with "
         "outside: clip."
     )
 

@@ -32,13 +32,17 @@ class Decide(NamedTuple):
 
 
 class Reward(NamedTuple):
-    """A reward of a decision, by the reward's own id: the same id again is the same reward."""
+    """A reward of a decision, or a loss, by its own id: the same id again is the same reward.
+
+    A loss counts as the reward that is its mirror image in the policy's range, as in `policy.learn(decision, loss=)`.
+    """
 
     request: Hashable
     decision: str
     value: float
     id: str = "1"
     key: int | None = None
+    loss: bool = False
 
 
 class Activate(NamedTuple):

@@ -36,6 +36,7 @@ class NewReward(NamedTuple):
     id: str
     value: float
     key: int | None
+    loss: bool = False
 
 
 class Activation(NamedTuple):

@@ -80,7 +80,7 @@ class Endpoint:
     """One method of one path; an ASGI application for it.
 
     `need` is the scope of the key, None where none is needed; `body` the type of the body, None for no body, bytes for a file. `query`
-    are the names that may stand after the '?', with what they mean. `answers` are statuses with the type of their body, for OpenAPI.
+    are the names that may stand after the '?', with what they mean; `also` other types of the body by their media types. `answers` are statuses with the type of their body, for OpenAPI.
     """
 
     def __init__(
@@ -96,6 +96,7 @@ class Endpoint:
         large: str = "body",
         query: dict[str, str] | None = None,
         types: tuple[str, ...] = TYPES,
+        also: dict[str, Any] | None = None,
         tag: str = "policies",
     ) -> None:
         self.method, self.path, self.need, self.handler, self.answers = method, path, need, handler, answers
@@ -109,6 +110,8 @@ class Endpoint:
         )
         self.name = f"{method} {path}"
         self.decoder = msgspec.json.Decoder(body) if body not in (None, bytes) else None
+        self.also = also or {}
+        self.decoders = {kind: msgspec.json.Decoder(body) for kind, body in self.also.items()}
         self.fields: tuple[str, ...] = getattr(body, "__struct_fields__", ())
 
     async def __call__(self, service: Service, scope: Any, receive: Any, send: Any, params: dict[str, str]) -> None:
@@ -135,10 +138,10 @@ class Endpoint:
             call.query = self._asked(call.scope["query_string"])
         if self.wanted is not None:
             kind = (call.headers.get(b"content-type") or "").partition(";")[0].strip().lower()
-            if kind not in self.types:
+            if kind not in self.types and kind not in self.also:
                 raise Problem(415, "type", f"The body must be {self.types[0]}; it says {kind[:100]!r}.")
             raw = await read_body(receive, call.headers, getattr(service.settings, self.large))
-            call.body = self._decoded(raw)
+            call.body = self._decoded(raw, self.decoders.get(kind, self.decoder))
         return await self.handler(call)
 
     def _asked(self, text: bytes) -> dict[str, str]:
@@ -152,13 +155,13 @@ class Endpoint:
                 raise Problem(422, "unknown-field", f"There is no parameter {name[:100]!r} here. {known}")
         return dict(found)
 
-    def _decoded(self, raw: bytes) -> Any:
-        if self.decoder is None:
+    def _decoded(self, raw: bytes, decoder: Any) -> Any:
+        if decoder is None:
             return raw
         if not raw and self.optional:
             return self.wanted()
         try:
-            return self.decoder.decode(raw)
+            return decoder.decode(raw)
         except msgspec.ValidationError as error:
             raise misfit(error, self.fields) from None
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:

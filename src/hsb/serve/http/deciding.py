@@ -1,15 +1,29 @@
 """Decisions and rewards, one or many: what must be quick."""
 
 import asyncio
+import hashlib
 import time
 from typing import Any
+
+from msgspec import UNSET
 
 from ..core import STATUS, Activate, Answer, Decide, Reward, Void
 from ..store import views
 from .calls import Call, Endpoint, Reply
 from .ids import new_id, when
 from .problem import Problem, of_answer
-from .wire import BatchAnswer, DecideBatch, DecideBody, DecisionAnswer, ProblemAnswer, RewardAnswer, RewardBatch, RewardBody
+from .wire import (
+    BatchAnswer,
+    DecideBatch,
+    DecideBody,
+    DecisionAnswer,
+    Event,
+    ProblemAnswer,
+    RewardAnswer,
+    RewardBatch,
+    RewardBody,
+    RewardRow,
+)
 
 WRITTEN = {
     401: ProblemAnswer,
@@ -19,6 +33,7 @@ WRITTEN = {
     503: ProblemAnswer,
     507: ProblemAnswer,
 }
+EVENTS = "application/cloudevents-batch+json"
 READ_BODY = {400: ProblemAnswer, 408: ProblemAnswer, 413: ProblemAnswer, 415: ProblemAnswer}
 GOOD = ("created", "stored", "accepted", "learned", "done", "duplicate")
 STEP = 0.01  # seconds between looks for a version
@@ -90,7 +105,8 @@ async def reward(call: Call) -> Reply:
     """Say what a decision earned. The same reward again is a duplicate; after the decision was closed it is kept, and answered 410."""
     body, name = call.body, call.params["id"]
     await _allowed(call, [name])
-    answer = await call.service.ask(Reward, name, body.reward, body.id, call.key.id)
+    value, loss = _value(body)
+    answer = await call.service.ask(Reward, name, value, body.id, call.key.id, loss)
     _note(call, answer)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, body)
@@ -99,12 +115,37 @@ async def reward(call: Call) -> Reply:
 
 async def reward_batch(call: Call) -> Reply:
     """Say what several decisions earned, with one commit; a result or a problem for each row."""
-    rows = call.body.rewards
+    rows = [_of_event(each) for each in call.body] if type(call.body) is list else call.body.rewards
     _count(rows, call.service.settings.rows, "rewards")
     await _allowed(call, [row.decision for row in rows])
-    given = [(row.decision, row.reward, row.id, call.key.id) for row in rows]
+    given = [_given(call, row, place) for place, row in enumerate(rows)]
     answers = await call.service.ask_all(Reward, given)
     return Reply(200, {"rows": [_row(call, answer, row, _rewarded) for answer, row in zip(answers, rows, strict=True)]})
+
+
+def _given(call: Call, row: RewardRow, place: int) -> tuple[Any, ...]:
+    value, loss = _value(row, f"/{place}/data" if type(call.body) is list else f"/rewards/{place}")
+    return row.decision, value, row.id, call.key.id, loss
+
+
+def _value(body: Any, where: str = "") -> tuple[Any, bool]:
+    """A reward or a loss, and whether it is a loss; Problem where there are both, or neither."""
+    if body.loss is UNSET and body.reward is not UNSET:
+        return body.reward, False
+    if body.loss is UNSET:
+        raise Problem(
+            422, "missing-field", "The field 'reward' is missing, or 'loss' in its place.", pointer=f"{where}/reward"
+        )
+    if body.reward is not UNSET:
+        raise Problem(422, "misfit", "Give reward or loss, not both: one is the other's mirror image.", pointer=f"{where}/loss")
+    return body.loss, True
+
+
+def _of_event(event: Event) -> RewardRow:
+    """The reward that a CloudEvent is. An event is known by its source and its id, so the reward's id is made of both."""
+    both = f"{event.source}\n{event.id}".encode("utf-8", "surrogatepass")
+    name = "ce-" + hashlib.blake2b(both, digest_size=16).hexdigest()
+    return RewardRow(event.subject, event.data.reward, event.data.loss, name)
 
 
 async def activate(call: Call) -> Reply:
@@ -197,6 +238,7 @@ REWARD_BATCH = Endpoint(
     "learn",
     reward_batch,
     body=RewardBatch,
+    also={EVENTS: list[Event]},
     large="batch_body",
     tag="rewards",
     answers={200: BatchAnswer, **READ_BODY, **WRITTEN},

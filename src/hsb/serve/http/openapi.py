@@ -38,6 +38,7 @@ WORDS = {
 def document(endpoints: list[Endpoint]) -> dict[str, Any]:
     """The whole description."""
     types = {each.wanted for each in endpoints if each.decoder is not None} | {ProblemAnswer}
+    types |= {kind.__args__[0] for each in endpoints for kind in each.also.values()}  # lists of something
     types |= {kind for each in endpoints for kind in each.answers.values() if isinstance(kind, type) and kind is not dict}
     ordered = sorted(types, key=lambda kind: kind.__name__)
     schemas, components = msgspec.json.schema_components(ordered, ref_template=REF)
@@ -88,6 +89,9 @@ def _operation(each: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
         found["description"] = f"Needs a key that may {each.need}."
     if each.decoder is not None:
         found["requestBody"] = {"required": not each.optional, "content": {"application/json": {"schema": known[each.wanted]}}}
+        for kind, rows in each.also.items():
+            listed = {"type": "array", "items": known[rows.__args__[0]]}
+            found["requestBody"]["content"][kind] = {"schema": listed}
     elif each.wanted is bytes:
         found["requestBody"] = {
             "required": True,

@@ -1,6 +1,6 @@
 """What requests and answers hold. The types decode and check bodies, and OpenAPI is made from them; unknown fields are refused."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -31,18 +31,38 @@ class DecideBatch(Body):
 
 
 class RewardBody(Body):
-    """What a decision earned; `id` tells one reward of a decision from another."""
+    """What a decision earned, or lost: exactly one of `reward` and `loss`. `id` tells one reward of a decision from another."""
 
-    reward: float | bool
+    reward: float | bool | UnsetType = UNSET
+    loss: float | bool | UnsetType = UNSET
     id: Id = "1"
 
 
 class RewardRow(Body):
-    """A reward, and the decision that it is of."""
+    """A reward or a loss, and the decision that it is of."""
 
     decision: Id
-    reward: float | bool
+    reward: float | bool | UnsetType = UNSET
+    loss: float | bool | UnsetType = UNSET
     id: Id = "1"
+
+
+class EventData(Body):
+    """What an event says of a decision."""
+
+    reward: float | bool | UnsetType = UNSET
+    loss: float | bool | UnsetType = UNSET
+
+
+class Event(Struct):
+    """A CloudEvent: `subject` is the decision, `source` and `id` together are the reward's id. Further attributes may stand beside."""
+
+    specversion: Literal["1.0"]
+    id: Annotated[str, Meta(min_length=1)]
+    source: Annotated[str, Meta(min_length=1)]
+    type: Annotated[str, Meta(min_length=1)]
+    subject: Id
+    data: EventData
 
 
 class RewardBatch(Body):
