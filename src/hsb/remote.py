@@ -25,11 +25,13 @@ LONGEST = 5.0  # seconds between two tries
 class RemoteDecision(Decision):
     """A decision that a service made. `id` is its name there; `version` says how much the policy had learned.
 
+    `receipt` is there where the policy answers before it writes: `learn` sends it along, so that what was decided cannot be lost.
+
     >>> RemoteDecision(context=0.2, arm="a", propensity=0.4, id="order-77", version=812).id
     'order-77'
     """
 
-    __slots__ = ("version",)
+    __slots__ = ("receipt", "version")
 
     def __init__(
         self, *, context: Any, arm: str, propensity: float, id: str, version: int = 0, available: Iterable[str] | None = None
@@ -37,6 +39,7 @@ class RemoteDecision(Decision):
         super().__init__(context=context, arm=arm, propensity=propensity, available=available)
         self.id: Any = id
         self.version = version
+        self.receipt: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {"context": encode_context(self.context), "arm": self.arm, "propensity": self.propensity, "id": self.id}
@@ -90,7 +93,9 @@ class Remote:
             body["baseline"] = baseline
         found = self._ask("POST", f"/v1/policies/{self.policy}/decisions", body)
         about = {"arm": found["arm"], "propensity": found["propensity"], "id": found["id"], "version": found["version"]}
-        return RemoteDecision(context=context, available=body.get("available"), **about)
+        made = RemoteDecision(context=context, available=body.get("available"), **about)
+        made.receipt = found.get("receipt")
+        return made
 
     def learn(
         self, decision: RemoteDecision | str, *, loss: float | None = None, reward: float | None = None, id: str = "1"
@@ -107,7 +112,10 @@ class Remote:
         what, value = ("reward", reward) if loss is None else ("loss", loss)
         if not isinstance(value, bool) and not is_number(value):
             raise InputError(f"{what} must be a number; given {quoted(value)}.")
-        found = self._ask("POST", f"/v1/decisions/{name}/reward", {what: float(value), "id": id})
+        body: dict[str, Any] = {what: float(value), "id": id}
+        if isinstance(decision, RemoteDecision) and decision.receipt is not None:
+            body["receipt"] = decision.receipt
+        found = self._ask("POST", f"/v1/decisions/{name}/reward", body)
         return str(found["status"])
 
     def probabilities(self, context: Any = None) -> dict[str, float]:

@@ -90,7 +90,8 @@ class ModelStore:
             fact.rewards = {row.id: row for row in self.by_decision.get(name, [])}
             fact.pending = self.waiting.get(name)
             fact.closed = "learned" if name in self.learned else self.shut[name].how if name in self.shut else None
-        heads = {policy: row.head for policy, row in self.policy.items()}
+        known = wanted.policies | {fact.row.policy for fact in found.values()}
+        heads = {policy: row.head for policy, row in self.policy.items() if policy in known}
         return Facts(found, due, after, heads, max(self.policy, default=0))
 
     # -- what can be asked ----------------------------------------------------------------------------------------------

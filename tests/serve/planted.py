@@ -2,6 +2,7 @@
 
 import hsb.serve.core.engine as engine
 import hsb.serve.core.judging as judging
+import hsb.serve.core.receipts as receipts
 import hsb.serve.core.served as served
 from hsb.serve.core.clock import Clock
 from hsb.serve.core.learner import Learner
@@ -227,6 +228,57 @@ def dropped_when_full(patch):
     patch(Core, "_failed", failed)
 
 
+def given_ids_are_answered_from_memory(patch):
+    real = Core._decide
+    patch(Core, "_decide", lambda self, message, now: real(self, message._replace(fresh=True), now))
+
+
+def answered_decisions_are_dropped_when_full(patch):
+    real = Core._failed
+
+    def failed(self, message, now):
+        effects = real(self, message, now)
+        while self.waiting and self.waiting[0][0] is None:
+            self.waiting.popleft()
+        return effects
+
+    patch(Core, "_failed", failed)
+
+
+def receipts_are_not_looked_at(patch):
+    patch(engine, "restored", lambda policies, decision, text: None)
+
+
+def seals_are_not_compared(patch):
+    patch(receipts.hmac, "compare_digest", lambda one, other: True)
+
+
+def restored_though_it_is_there(patch):
+    real = Judging.reward
+
+    def reward(self, order):
+        fact = self.facts.decisions.get(order.decision)
+        if fact is not None and order.restored is not None and fact.row == order.restored.row and fact.pending is None:
+            fact.rewards = {}
+            self._wait(fact, fact.row, fact.row.deadline, True)
+            self.changes.undone.discard(order.decision)
+        return real(self, order)
+
+    patch(Judging, "reward", reward)
+
+
+def restored_with_another_version(patch):
+    real = engine.restored
+
+    def restored(policies, decision, text):
+        found = real(policies, decision, text)
+        if found is None:
+            return found
+        return found._replace(row=found.row._replace(version=policies[found.row.policy].version))
+
+    patch(engine, "restored", restored)
+
+
 FAULTS = [
     answer_before_commit,
     goes_on_after_a_lost_commit,
@@ -250,4 +302,10 @@ FAULTS = [
     void_though_it_has_a_reward,
     head_is_not_moved,
     dropped_when_full,
+    given_ids_are_answered_from_memory,
+    answered_decisions_are_dropped_when_full,
+    receipts_are_not_looked_at,
+    seals_are_not_compared,
+    restored_though_it_is_there,
+    restored_with_another_version,
 ]

@@ -4,6 +4,7 @@ crashes and recoveries. What it must keep is checked on the way and at the end, 
     python tests/serve/simulate.py 2000 500        # seeds, steps; a failing seed is printed
 """
 
+import base64
 import json
 import random
 import sys
@@ -39,6 +40,7 @@ from hsb.serve.core import (
     TakeSnapshot,
     Tick,
     Void,
+    receipts,
 )
 from hsb.serve.store import start
 
@@ -64,6 +66,7 @@ class World:
         self.open = set()  # requests that the core has taken and not answered
         self.born, self.trusted = {}, 0  # when decisions were made; when the clock was last confirmed, or a process began
         self.book, self.when, self.commits, self.counts = {}, {}, 0, Counter()
+        self.receipts, self.promised, self.lost, self.fresh = {}, {}, {}, 0  # promised: answered, not known to be on disk
         self.restart()
 
     @property
@@ -75,6 +78,9 @@ class World:
     def restart(self):
         self.mono = self.rng.randrange(HOUR)
         self.flight, self.follows, self.open = None, [], set()
+        self.lost |= {name: told for name, told in self.promised.items() if name not in self.store.decision}
+        self.acked |= {("decision", name): told for name, told in self.promised.items() if name in self.store.decision}
+        self.promised = {}
         self.core = Core(**start(self.store, self.now), limits=LIMITS)
         self.trusted = self.true
         self.counts["starts"] += 1
@@ -133,6 +139,8 @@ class World:
         self.commits += 1
         self.when |= {(row.decision, row.id): self.commits for row in changes.rewards}
         self.when |= {row.decision: self.commits for row in changes.stream if row.kind == 1}
+        for row in changes.decisions:
+            self.born.setdefault(row.id, self.book.get(row.at, self.true - HOUR * 1000))
         for name, row in changes.pending.items():
             self.born[name] = self.book.get(row.deadline - self.waits[name], self.true - HOUR * 1000)
         deadline = [
@@ -172,8 +180,11 @@ class World:
         return self.rng.choice(known or ["none"])
 
     def decide(self):
-        rng = self.rng
-        if self.ids and rng.random() < 0.15:
+        rng, fresh = self.rng, self.rng.random() < 0.4
+        if fresh:
+            self.fresh += 1
+            id = f"f{self.fresh}"
+        elif self.ids and rng.random() < 0.15:
             id = self.some_id()
         else:
             id = f"d{len(self.ids)}"
@@ -187,11 +198,18 @@ class World:
             question = self.asked[id]
         self.asked.setdefault(id, question)
         policy, context, available, baseline, activate = question
-        self.send(Decide(self.request(), policy, id, context, available, baseline, activate))
+        more = {"fresh": fresh, "receipt": rng.random() < 0.2}
+        self.send(Decide(self.request(), policy, id, context, available, baseline, activate, **more))
 
     def reward(self):
-        rng = self.rng
-        self.send(Reward(self.request(), self.some_id(), rng.choice([0.0, 1.0, 0.25, 1.0, 2.0]), rng.choice("1112")))
+        rng, id = self.rng, self.some_id()
+        if self.lost and rng.random() < 0.3:
+            id = rng.choice(list(self.lost))
+        receipt = self.receipts.get(id) if rng.random() < 0.6 else None
+        if receipt is not None and rng.random() < 0.05:
+            receipt = forged(receipt)
+        value = rng.choice([0.0, 1.0, 0.25, 1.0, 2.0])
+        self.send(Reward(self.request(), id, value, rng.choice("1112"), None, rng.random() < 0.2, receipt))
 
     def feedback(self):
         rng, wait = self.rng, self.rng.choice([600, 3600, 7200])
@@ -206,6 +224,7 @@ class World:
         self.names.append(name)
         spec = {"name": name, "arms": ["a", "b", "c"], "policy": rng.choice(self.kinds), "feedback": self.feedback()}
         spec |= rng.choice([{}, {"floor": 0.1}, {"ramp": 0.4, "baseline": "a"}])
+        spec |= rng.choice([{}, {"durability": "receipt"}])
         self.send(Create(self.request(), spec, rng.randbytes(32)))
 
     def change(self):
@@ -213,7 +232,19 @@ class World:
         name, request = self.some_name(), self.request()
         which = rng.randrange(12)
         if which < 3:
-            message = Change(request, name, rng.choice([{"floor": 0.05}, {"floor": 0.0}, {"feedback": self.feedback()}]))
+            message = Change(
+                request,
+                name,
+                rng.choice(
+                    [
+                        {"floor": 0.05},
+                        {"floor": 0.0},
+                        {"feedback": self.feedback()},
+                        {"durability": "receipt"},
+                        {"durability": "fsync"},
+                    ]
+                ),
+            )
         elif which < 5:
             message = Change(
                 request, name, rng.choice([{"ramp": 1.0}, {"ramp": 0.0, "baseline": "b"}, {"ramp": 0.7, "baseline": "a"}])
@@ -235,13 +266,43 @@ class World:
         """An answer left: what it stands for must be on disk at this moment."""
         status, body = answer.status, answer.body
         self.counts[status] += 1
+        asked = self.rewards_asked.get(answer.request)
+        if isinstance(asked, Reward) and asked.receipt is not None:
+            self.check_receipt(asked, status)
         if status in ("created", "stored") and "arm" in body:
-            self.acked["decision", body["id"]] = (body["policy"], body["arm"], body["propensity"], body["deadline"])
+            told = (body["policy"], body["arm"], body["propensity"], body["deadline"])
+            if "receipt" in body:
+                self.receipts[body["id"]] = body["receipt"]
+            durability = self.core.policies[body["policy"]].settings.durability
+            if asked.fresh and durability == "receipt" and "receipt" in body and body["id"] not in self.store.decision:
+                self.promised[body["id"]] = told
+                self.counts["promised"] += 1
+                return
+            self.acked["decision", body["id"]] = told
             self.check_acked("decision", body["id"])
         elif status in ("accepted", "learned", "late", "duplicate") and "learned_at_version" in body:
-            asked = self.rewards_asked[answer.request]
-            self.acked["reward", (asked.decision, asked.id)] = (asked.value, status == "late")
+            value = 1.0 - asked.value if asked.loss else asked.value
+            self.acked["reward", (asked.decision, asked.id)] = (value, status == "late")
             self.check_acked("reward", (asked.decision, asked.id))
+
+    def check_receipt(self, asked, status):
+        """With a receipt a reward is never refused for want of its decision, and the decision is what was answered, once."""
+        if asked.receipt not in self.receipts.values():
+            assert status in ("refused", *SILENT), f"a receipt that was forged is answered {status}"
+            self.counts["forged"] += 1
+            return
+        row = self.store.decision.get(asked.decision)
+        assert status != "unknown", f"the reward of {asked.decision} was refused in spite of its receipt"
+        assert status != "refused" or asked.value == 2.0, "a receipt was refused"
+        if row is None or status in ("refused", *SILENT):
+            return
+        same = receipts.receipt(self.core.by_id[row.policy].secret, row, receipts_active(asked.receipt)) == asked.receipt
+        if not same:
+            assert status == "conflict", "a reward was taken for another decision than its receipt's"
+        elif asked.decision in self.lost:
+            self.acked["decision", asked.decision] = self.lost.pop(asked.decision)
+            self.check_acked("decision", asked.decision)
+            self.counts["restored"] += 1
 
     def check_acked(self, what, name):
         told = self.acked[what, name]
@@ -304,8 +365,12 @@ class World:
             return  # lost on the way
         self.rewards_asked[message.request] = message
         self.handle(message)
+        if isinstance(message, Decide) and message.fresh:
+            self.ids.append(message.id)
         if roll > 0.93:  # and again
             again = message._replace(request=self.request())
+            if isinstance(again, Decide):
+                again = again._replace(fresh=False)
             self.rewards_asked[again.request] = again
             self.handle(again)
 
@@ -368,6 +433,9 @@ class World:
         raise AssertionError("it never comes to rest")
 
     def check(self):
+        for name in self.promised:
+            assert name in self.store.decision, f"I1: {name} was answered, no process ended, and it is not on disk"
+        self.acked |= {("decision", name): told for name, told in self.promised.items()}
         for what, name in self.acked:
             self.check_acked(what, name)
         for policy in self.store.policies():
@@ -418,6 +486,22 @@ class World:
         for each in rewards:
             came, learned = self.when[each.decision, each.id], self.when[row.decision]
             assert came >= learned if each.late else came <= learned, "I2: a reward is late or not by when it came"
+
+
+def receipts_active(receipt):
+    return json.loads(unpacked(receipt))[-1]
+
+
+def unpacked(receipt):
+    return base64.urlsafe_b64decode(receipt.split(".")[1] + "===")
+
+
+def forged(receipt):
+    """The same with another propensity, and the seal that it had."""
+    body = json.loads(unpacked(receipt))
+    body[5] = body[5] / 2
+    text = base64.urlsafe_b64encode(json.dumps(body, separators=(",", ":")).encode()).decode().rstrip("=")
+    return f"hsb1.{text}.{receipt.split('.')[2]}"
 
 
 def run(seed, steps, **given):

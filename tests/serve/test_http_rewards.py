@@ -1,9 +1,16 @@
 """Rewards in all their forms: losses, CloudEvents, receipts; through a real socket."""
 
 import json
+import time
 
 import pytest
 from http_cases import QUICK, running
+
+import hsb
+from hsb.remote import RemoteDecision
+from hsb.serve.checking import check
+from hsb.serve.core.receipts import receipt
+from hsb.serve.store.sqlite import SqliteReader
 
 EVENTS = {"Content-Type": "application/cloudevents-batch+json"}
 
@@ -32,7 +39,14 @@ def stored(one, name, id):
 
 
 def event(subject, id="e1", **more):
-    return {"specversion": "1.0", "id": id, "source": "/shop", "type": "click", "subject": subject, "data": {"reward": 1}} | more
+    return {
+        "specversion": "1.0",
+        "id": id,
+        "source": "/shop",
+        "type": "click",
+        "subject": subject,
+        "data": {"reward": 1},
+    } | more
 
 
 @pytest.mark.parametrize(
@@ -108,3 +122,99 @@ def test_wrong_cloudevents(one, name):
     assert one.post("/v1/rewards", raw="[", headers=EVENTS).status == 400
     assert one.post("/v1/rewards", raw="[]", headers={"Content-Type": "application/cloudevents+json"}).status == 415
     assert stored(one, name, id) == []
+
+
+def lost(one, name, id, *, at=None, active=True):
+    """The receipt of a decision that was made and never written."""
+    served = one.service.core.policies[name]
+    row = served.decide(id, 0.25, None, None, active, time.time_ns() // 1000 if at is None else at)
+    return receipt(served.secret, row, active), row
+
+
+def test_a_receipt_is_made_where_it_is_asked_for(one, name):
+    assert "receipt" not in decide(one, name)
+    found = one.post(f"/v1/policies/{name}/decisions?receipt=true", {"context": 1, "id": f"{name}-1"})
+    text = found.json["receipt"]
+    assert found.status == 201 and text.startswith("hsb1.") and "receipt" not in decide(one, name, context=1, id=f"{name}-1")
+    again = one.post(f"/v1/policies/{name}/decisions?receipt=true", {"context": 1, "id": f"{name}-1"})
+    assert again.status == 200 and again.json["receipt"] == text
+    rows = one.post(f"/v1/policies/{name}/decisions/batch?receipt=true", {"decisions": [{"context": 1}, {"context": 2}]}).json[
+        "rows"
+    ]
+    assert all(row["result"]["receipt"].startswith("hsb1.") for row in rows)
+    assert one.post(f"/v1/policies/{name}/decisions?receipt=yes", {"context": 1}).status == 422
+    known = one.post(f"/v1/decisions/{name}-1/reward", {"reward": 1, "receipt": text})
+    assert known.status == 200 and known.json["status"] == "learned"
+
+
+def test_answered_from_memory_and_then_written(one, name):
+    assert one.ask("PATCH", f"/v1/policies/{name}", {"durability": "receipt"}).json["durability"] == "receipt"
+    made = [decide(one, name, context=k) for k in range(20)]
+    assert all(each["receipt"] for each in made) and "receipt" not in decide(one, name, id=f"{name}-own")
+    until = time.monotonic() + 5
+    while one.get(f"/v1/policies/{name}").json["pending"] < 21:
+        assert time.monotonic() < until
+    for each in made:
+        found = one.get(f"/v1/policies/{name}/decisions/{each['id']}").json
+        assert (found["arm"], found["propensity"]) == (each["arm"], each["propensity"])
+    assert one.ask("PATCH", f"/v1/policies/{name}", {"durability": "never"}).status == 422
+
+
+def test_a_lost_decision_is_restored_once(one, name):
+    text, row = lost(one, name, f"{name}-lost")
+    assert one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1}).status == 404
+    found = one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": text})
+    assert found.status == 200 and found.json["status"] == "learned" and found.json["policy"] == name
+    again = one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": text})
+    assert again.json["status"] == "duplicate" and one.get(f"/v1/policies/{name}").json["lessons"] == 1
+    kept = one.get(f"/v1/policies/{name}/decisions/{row.id}?recompute=true").json
+    assert kept["propensity"] == row.propensity and kept["u"] == row.u and kept["recomputed"]["same"]
+    text, row = lost(one, name, f"{name}-old", at=1_000_000)
+    found = one.post("/v1/rewards", {"rewards": [{"decision": row.id, "loss": 0, "receipt": text}]})
+    assert found.json["rows"][0]["status"] == 410  # its wait was over: kept, and not learned
+    text, row = lost(one, name, f"{name}-event")
+    found = one.post("/v1/rewards", raw=json.dumps([event(row.id, data={"reward": 1, "receipt": text})]), headers=EVENTS)
+    assert found.json["rows"][0]["result"]["status"] == "learned"
+    assert check(SqliteReader(one.service.path)).sound
+
+
+def test_wrong_receipts(one, name):
+    text, row = lost(one, name, f"{name}-1")
+    _, other = lost(one, name, f"{name}-2")
+    body, seal = text.split(".")[1:]
+    swapped = body[:40] + ("A" if body[40] != "A" else "B") + body[41:]
+    for wrong in (
+        "",
+        "x",
+        "hsb1.",
+        "hsb1.e30.AA",
+        f"hsb1.{body}",
+        f"hsb1.{body}.AAAA",
+        f"hsb1.{swapped}.{seal}",
+        "hsb1.ä.b",
+        text + ".",
+    ):
+        found = one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": wrong})
+        assert found.status == 422 and found.json["pointer"] == "/receipt", (wrong, found)
+    found = one.post(f"/v1/decisions/{other.id}/reward", {"reward": 1, "receipt": text})
+    assert found.status == 422 and row.id in found.json["detail"]
+    ahead = receipt(one.service.core.policies[name].secret, row._replace(version=99), True)
+    assert "older copy" in one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": ahead}).json["detail"]
+    assert one.post(f"/v1/decisions/{row.id}/reward", {"reward": 9, "receipt": text}).status == 422
+    assert one.get(f"/v1/policies/{name}/decisions/{row.id}").status == 404
+    key = one.post("/v1/keys", {"name": "k", "scopes": ["learn"], "policies": ["another"]}).json["key"]
+    assert one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": text}, key=key).status == 403
+    decide(one, name, id=row.id, context=7)
+    found = one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": text})
+    assert found.status == 409 and "another decision" in found.json["detail"]
+
+
+def test_the_client_sends_receipts_along(one, name):
+    remote = hsb.Remote(f"http://127.0.0.1:{one.port}", policy=name, key=one.key)
+    text, row = lost(one, name, f"{name}-1")
+    made = RemoteDecision(context=0.25, arm="a", propensity=row.propensity, id=row.id)
+    with pytest.raises(hsb.InputError, match="no decision"):
+        remote.learn(made, reward=1)
+    made.receipt = text
+    assert remote.learn(made, loss=0) == "learned"
+    remote.close()

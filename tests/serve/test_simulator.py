@@ -17,6 +17,7 @@ def test_it_keeps_its_promises(part):
         seen |= run(seed, 500).counts.keys()
     assert {"good", "full", "lost before", "lost after", "crash before", "crash after"} <= seen
     assert {"created", "stored", "accepted", "learned", "duplicate", "conflict", "late", "unknown", "refused", "away"} <= seen
+    assert {"promised", "restored", "forged"} <= seen
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)

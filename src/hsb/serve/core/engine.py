@@ -30,6 +30,8 @@ from .messages import (
     Void,
 )
 from .orders import Activation, Batch, Keep, Learn, NewDecision, NewReward, Order, Outcome, Rules, Voiding
+from .receipts import receipt, restored
+from .rows import DecisionRow
 from .served import Served
 
 ID = re.compile(r"[A-Za-z0-9._~-]{1,64}")
@@ -98,6 +100,7 @@ class Core:
         self.last: list[tuple[Hashable, Order, Any]] = []  # orders that change a stream, at the end of the next batch
         self.flying: list[tuple[Hashable, Order, Any]] | None = None
         self.number, self.stopped, self.patience = 0, False, -math.inf
+        self.kept_back = False  # decisions that were answered wait for room on the disk
         self.counts = dict.fromkeys(("decisions", "rewards", "lessons", "late", "duplicates", "expired", "refused"), 0)
 
     def take(self, served: Served, now: Now, due: float = math.inf) -> None:
@@ -140,13 +143,7 @@ class Core:
         if kind is Decide:
             return self._decide(message, now)
         if kind is Reward:
-            value = message.value
-            if isinstance(value, bool):
-                value = float(value)
-            if not is_number(value) or not math.isfinite(value):
-                raise InputError(f"{'loss' if message.loss else 'reward'} must be a finite number; given {quoted(value)}.")
-            names = _id("decision", message.decision), _id("id", message.id)
-            self._write(message, NewReward(*names, float(value), message.key, message.loss))
+            self._reward(message, now)
         elif kind is Activate or kind is Void:
             name = _id("decision", message.decision)
             self._write(message, Activation(name) if kind is Activate else Voiding(name))
@@ -172,10 +169,34 @@ class Core:
             self.clock.time(now),
             message.key,
         )
-        watch = self.watches[served.id]
+        watch, order = self.watches[served.id], NewDecision(row, bool(message.activate))
         watch.due = min(watch.due, row.deadline)
-        self._write(message, NewDecision(row, bool(message.activate)))
+        if served.settings.durability == "receipt" and message.fresh and not self.kept_back:
+            self.counts["decisions"] += 1
+            self.waiting.append((None, order, None))
+            return [Answer(message.request, "created", self._decided(served, row, order.active))]
+        self._write(message, order)
         return []
+
+    def _decided(self, served: Served, row: DecisionRow, active: bool | None = None) -> dict[str, Any]:
+        """A decision that was made now; with a receipt where it is said whether it is active."""
+        more = {} if active is None else {"receipt": receipt(served.secret, row, active)}
+        found = {"id": row.id, "policy": served.name, "arm": served.arms[row.arm], "propensity": row.propensity}
+        return found | {"version": row.version, "mode": MODES.get(row.ramp, "ramp"), "deadline": row.deadline} | more
+
+    def _reward(self, message: Reward, now: Now) -> None:
+        value = message.value
+        if isinstance(value, bool):
+            value = float(value)
+        if not is_number(value) or not math.isfinite(value):
+            raise InputError(f"{'loss' if message.loss else 'reward'} must be a finite number; given {quoted(value)}.")
+        order = NewReward(
+            _id("decision", message.decision), _id("id", message.id), float(value), message.key, bool(message.loss)
+        )
+        if message.receipt is not None and (lost := restored(self.by_id, order.decision, message.receipt)) is not None:
+            over = lost.row.deadline <= self.clock.time(now) and not self.clock.held
+            order = order._replace(restored=lost, over=over)
+        self._write(message, order)
 
     def _write(self, message: Any, order: Order) -> None:
         self.waiting.append((message.request, order, message))
@@ -184,8 +205,9 @@ class Core:
 
     def flush(self, now: Now) -> list[Effect]:
         """Begin the next batch, if none is under way and there is anything to write."""
-        if self.flying is not None or self.stopped:
+        if self.flying is not None or self.stopped or (self.kept_back and now.mono < self.patience):
             return []
+        self.kept_back = False
         held, time = self.clock.see(now), self.clock.time(now)
         flying = [self.waiting.popleft() for _ in range(min(len(self.waiting), self.limits.orders))]
         for name, watch in self.watches.items():
@@ -208,6 +230,7 @@ class Core:
             for name, watch in self.watches.items()
             if self.by_id[name].lessons > watch.kept
         ]
+        dues += [0] if self.kept_back else []
         first = min(dues, default=math.inf)
         return None if first == math.inf else int(max(0, first, self.patience - now.mono))
 
@@ -285,20 +308,12 @@ class Core:
             if status == "conflict":
                 return {"detail": f"The id {quoted(row.id)} belongs to a decision on another question.", "id": row.id}
             self.counts["decisions" if status == "created" else "duplicates"] += 1
-            return {
-                "id": row.id,
-                "policy": served.name,
-                "arm": served.arms[row.arm],
-                "propensity": row.propensity,
-                "version": row.version,
-                "mode": MODES.get(row.ramp, "ramp"),
-                "deadline": row.deadline,
-            }
+            return self._decided(served, row, asked.activate if asked.receipt else None)
         about: dict[str, Any] = {"decision": row.id, "policy": served.name, "closed": outcome.detail or None}
         if kind is Reward:
             name = {"late": "late", "duplicate": "duplicates"}.get(status, "rewards")
             self.counts[name] += 1
-            about["learned_at_version"] = outcome.learned[0][0].seq if outcome.learned else None
+            about["learned_at_version"] = outcome.learned[-1][0].seq if status == "learned" else None
         return about | ({"detail": _why(kind, asked, outcome)} if status in ("conflict", "late", "refused") else {})
 
     # -- when things go wrong -------------------------------------------------------------------------------------------
@@ -316,12 +331,19 @@ class Core:
             self.last = []
         detail = "The disk is full; nothing was written." if full else "The journal cannot be written; the service is stopping."
         effects: list[Effect] = []
+        again: list[tuple[Hashable, Order, Any]] = []
         for request, order, asked in flying:
             if asked is not None:
                 effects.append(Answer(request, "full" if full else "away", {"detail": detail}))
                 effects += admin.undone(self, asked)
             elif type(order) is Keep:
                 self.watches[order.rows[0].policy].kept -= 1  # again after the next pause
+            elif type(order) is NewDecision and full:
+                again.append(
+                    (request, order, asked)
+                )  # it was answered: it is written as soon as there is room, before all else
+        self.waiting.extendleft(reversed(again))
+        self.kept_back = bool(again)
         return effects if full else [*effects, Stop(EXIT, message.detail or "a commit failed")]
 
     # -- candidates that catch up ---------------------------------------------------------------------------------------

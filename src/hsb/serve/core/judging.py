@@ -37,6 +37,8 @@ def needs(orders: Iterable[Order]) -> Needs:
             found.decisions.add(order.row.id)  # type: ignore[union-attr]
         elif kind is NewReward or kind is Activation or kind is Voiding:
             found.decisions.add(order.decision)  # type: ignore[union-attr]
+            if kind is NewReward and order.restored is not None:  # type: ignore[union-attr]
+                found.policies.add(order.restored.row.policy)  # type: ignore[union-attr]
         elif kind is Learn:
             found.due.append(order)  # type: ignore[arg-type]
             found.policies.add(order.policy)  # type: ignore[union-attr]
@@ -114,7 +116,25 @@ class _Judging:
     def reward(self, order: NewReward) -> Outcome:
         fact = self.facts.decisions.get(order.decision)
         if fact is None or fact.row is None:
-            return Outcome("unknown")
+            return Outcome("unknown") if order.restored is None else self._restore(order, order.restored)
+        if order.restored is not None and fact.row != order.restored.row and fact.row.context:
+            return Outcome("conflict", decision=fact.row, detail="The receipt is that of another decision with this id.")
+        return self._rewarded(fact, order)
+
+    def _restore(self, order: NewReward, lost: NewDecision) -> Outcome:
+        """Write a decision that was answered and lost, as its receipt has it; then go on as though it had been there all the time."""
+        row, rules = lost.row, self.rules[lost.row.policy]
+        if (wrong := _unfit(order, rules)) is not None:
+            return Outcome("refused", decision=row, detail=wrong)
+        self.decide(lost)
+        fact, learned = self.facts.decisions[row.id], []
+        if order.over:
+            learned = self._end(fact, row, rules)
+        found = self._rewarded(fact, order)
+        return found._replace(learned=(*learned, *found.learned), next=None if fact.pending is None else fact.pending.deadline)
+
+    def _rewarded(self, fact: Fact, order: NewReward) -> Outcome:
+        assert fact.row is not None
         row, rules = fact.row, self.rules[fact.row.policy]
         value = mirrored(order.value, rules) if order.loss else order.value
         before = fact.rewards.get(order.id)
@@ -170,11 +190,9 @@ class _Judging:
             fact = self.facts.decisions[name]
             if fact.pending is None or fact.row is None or fact.pending.deadline > order.until:
                 continue  # this batch has closed it, or begun its wait
-            if fact.pending.active and (fact.rewards or rules.default is not None):
-                lessons.append(self._lesson(fact, fact.row, rules))
-            else:
-                self._close(fact, fact.row, "expired" if fact.pending.active else "void")
-                expired += 1
+            lesson = self._end(fact, fact.row, rules)
+            lessons += lesson
+            expired += not lesson
         more = len(due) >= order.limit
         return Outcome("done", learned=tuple(lessons), expired=expired, next=self.facts.next.get(order.policy), more=more)
 
@@ -197,6 +215,14 @@ class _Judging:
 
     def _wait(self, fact: Fact, row: DecisionRow, deadline: int, active: bool) -> None:
         fact.pending = self.changes.pending[row.id] = PendingRow(row.id, row.policy, deadline, active)
+
+    def _end(self, fact: Fact, row: DecisionRow, rules: Rules) -> list[tuple[StreamRow, DecisionRow]]:
+        """Close a decision whose wait is over: with a lesson, or without."""
+        active = fact.pending is not None and fact.pending.active
+        if active and (fact.rewards or rules.default is not None):
+            return [self._lesson(fact, row, rules)]
+        self._close(fact, row, "expired" if active else "void")
+        return []
 
     def _lesson(self, fact: Fact, row: DecisionRow, rules: Rules) -> tuple[StreamRow, DecisionRow]:
         value = aggregated(fact.rewards.values(), rules.aggregate)

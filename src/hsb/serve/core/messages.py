@@ -18,7 +18,10 @@ class Now(NamedTuple):
 
 
 class Decide(NamedTuple):
-    """Decide on a context. `id` is the caller's or a fresh one: the same id again is the same decision."""
+    """Decide on a context. `id` is the caller's or a `fresh` one, never used before: the same id again is the same decision.
+
+    `receipt` asks for one. Where the policy's durability is "receipt" and the id is fresh, the answer leaves before the commit, with one.
+    """
 
     request: Hashable
     policy: str
@@ -29,12 +32,15 @@ class Decide(NamedTuple):
     activate: bool = True
     min_version: int = 0
     key: int | None = None
+    fresh: bool = False
+    receipt: bool = False
 
 
 class Reward(NamedTuple):
     """A reward of a decision, or a loss, by its own id: the same id again is the same reward.
 
-    A loss counts as the reward that is its mirror image in the policy's range, as in `policy.learn(decision, loss=)`.
+    A loss counts as the reward that is its mirror image in the policy's range, as in `policy.learn(decision, loss=)`. With the decision's
+    receipt it is taken though the journal has lost the decision.
     """
 
     request: Hashable
@@ -43,6 +49,7 @@ class Reward(NamedTuple):
     id: str = "1"
     key: int | None = None
     loss: bool = False
+    receipt: str | None = None
 
 
 class Activate(NamedTuple):

@@ -37,6 +37,10 @@ class NewReward(NamedTuple):
     value: float
     key: int | None
     loss: bool = False
+    restored: NewDecision | None = None
+    """What to write first where there is no such decision: what its receipt says."""
+    over: bool = False
+    """Was that decision's deadline past when the reward came?"""
 
 
 class Activation(NamedTuple):

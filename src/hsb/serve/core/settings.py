@@ -11,14 +11,15 @@ from .kinds import Plain, make_policy
 from .orders import Rules
 
 AGGREGATES = ("first", "last", "sum", "mean", "min", "max")
+DURABILITIES = ("fsync", "receipt")
 NAME = re.compile(r"[A-Za-z0-9._~-]{1,64}")
 LONGEST = 400 * 86_400  # seconds that feedback is waited for
 MOST_ARMS = 1000
 MOST_LETTERS = 256  # of an arm
 UNFIT = {"\x00", *map(chr, range(0xD800, 0xE000))}  # what text in a file cannot hold
 DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
-KEYS = {"name", "arms", "arm_features", "policy", "feedback", "floor", "baseline", "ramp"}
-CHANGED = {"feedback", "floor", "baseline", "ramp"}
+KEYS = {"name", "arms", "arm_features", "policy", "feedback", "floor", "baseline", "ramp", "durability"}
+CHANGED = {"feedback", "floor", "baseline", "ramp", "durability"}
 FEEDBACK = {"wait", "default_reward", "aggregate", "learn"}
 
 
@@ -32,11 +33,15 @@ class Settings(NamedTuple):
     default_reward: float | None
     aggregate: str
     learn: str
+    durability: str = "fsync"
+    """When a decision is answered: after its commit ("fsync"), or before it, with a receipt ("receipt")."""
 
     def plain(self) -> Plain:
         """As it is given."""
         feedback = {name: getattr(self, name) for name in ("wait", "default_reward", "aggregate", "learn")}
-        return {"floor": self.floor, "ramp": self.ramp, "baseline": self.baseline, "feedback": feedback}
+        return {"floor": self.floor, "ramp": self.ramp, "baseline": self.baseline, "feedback": feedback} | {
+            "durability": self.durability
+        }
 
     def rules(self, policy: Policy) -> Rules:
         """How feedback is learned, in the range of rewards that a policy has."""
@@ -84,7 +89,10 @@ def changed(before: Settings | None, changes: Any, arms: list[str]) -> Settings:
         )
     if not is_number(ramp) or not 0.0 <= ramp <= 1.0:
         raise InputError(f"ramp must be a share in [0, 1]: how much is played by the policy; given {quoted(ramp)}.")
-    return Settings(floor_share(floor), float(ramp), baseline, *_feedback(before, changes.get("feedback")))
+    durability = changes.get("durability", "fsync" if before is None else before.durability)
+    if durability not in DURABILITIES:
+        raise InputError(f"durability must be {' or '.join(DURABILITIES)}; given {quoted(durability)}.")
+    return Settings(floor_share(floor), float(ramp), baseline, *_feedback(before, changes.get("feedback")), durability)
 
 
 def _feedback(before: Settings | None, given: Any) -> tuple[float, float | None, str, str]:

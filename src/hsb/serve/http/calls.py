@@ -80,7 +80,8 @@ class Endpoint:
     """One method of one path; an ASGI application for it.
 
     `need` is the scope of the key, None where none is needed; `body` the type of the body, None for no body, bytes for a file. `query`
-    are the names that may stand after the '?', with what they mean; `also` other types of the body by their media types. `answers` are statuses with the type of their body, for OpenAPI.
+    are the names that may stand after the '?', with what they mean; `also` are other types of the body, by their media types.
+    `answers` are statuses with the type of their body, for OpenAPI.
     """
 
     def __init__(

@@ -3,11 +3,13 @@
 import asyncio
 import hashlib
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import UNSET
 
 from ..core import STATUS, Activate, Answer, Decide, Reward, Void
+from ..core.receipts import policy_of
 from ..store import views
 from .calls import Call, Endpoint, Reply
 from .ids import new_id, when
@@ -33,6 +35,7 @@ WRITTEN = {
     503: ProblemAnswer,
     507: ProblemAnswer,
 }
+RECEIPT = {"receipt": "true: with a receipt, by which the reward is taken even if the decision is lost"}
 EVENTS = "application/cloudevents-batch+json"
 READ_BODY = {400: ProblemAnswer, 408: ProblemAnswer, 413: ProblemAnswer, 415: ProblemAnswer}
 GOOD = ("created", "stored", "accepted", "learned", "done", "duplicate")
@@ -60,7 +63,14 @@ def _check(body: DecideBody, most: int, where: str = "") -> None:
 def _asked(call: Call, body: DecideBody) -> tuple[Any, ...]:
     name = new_id() if body.id is None else body.id
     given = (call.params["policy"], name, body.context, body.available, body.baseline, body.activate, body.min_version)
-    return (*given, call.key.id)
+    return (*given, call.key.id, body.id is None, bool(call.query) and _receipt(call))
+
+
+def _receipt(call: Call) -> bool:
+    text = call.query.get("receipt", "false")
+    if text not in ("true", "false"):
+        raise Problem(422, "query", f"receipt must be true or false; given {text[:100]!r}.", pointer="/receipt")
+    return text == "true"
 
 
 def _told(answer: Answer) -> dict[str, Any]:
@@ -104,9 +114,9 @@ def _rewarded(answer: Answer) -> dict[str, Any]:
 async def reward(call: Call) -> Reply:
     """Say what a decision earned. The same reward again is a duplicate; after the decision was closed it is kept, and answered 410."""
     body, name = call.body, call.params["id"]
-    await _allowed(call, [name])
+    await _allowed(call, [name], [body.receipt])
     value, loss = _value(body)
-    answer = await call.service.ask(Reward, name, value, body.id, call.key.id, loss)
+    answer = await call.service.ask(Reward, name, value, body.id, call.key.id, loss, body.receipt)
     _note(call, answer)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, body)
@@ -117,7 +127,7 @@ async def reward_batch(call: Call) -> Reply:
     """Say what several decisions earned, with one commit; a result or a problem for each row."""
     rows = [_of_event(each) for each in call.body] if type(call.body) is list else call.body.rewards
     _count(rows, call.service.settings.rows, "rewards")
-    await _allowed(call, [row.decision for row in rows])
+    await _allowed(call, [row.decision for row in rows], [row.receipt for row in rows])
     given = [_given(call, row, place) for place, row in enumerate(rows)]
     answers = await call.service.ask_all(Reward, given)
     return Reply(200, {"rows": [_row(call, answer, row, _rewarded) for answer, row in zip(answers, rows, strict=True)]})
@@ -125,7 +135,7 @@ async def reward_batch(call: Call) -> Reply:
 
 def _given(call: Call, row: RewardRow, place: int) -> tuple[Any, ...]:
     value, loss = _value(row, f"/{place}/data" if type(call.body) is list else f"/rewards/{place}")
-    return row.decision, value, row.id, call.key.id, loss
+    return row.decision, value, row.id, call.key.id, loss, row.receipt
 
 
 def _value(body: Any, where: str = "") -> tuple[Any, bool]:
@@ -133,9 +143,7 @@ def _value(body: Any, where: str = "") -> tuple[Any, bool]:
     if body.loss is UNSET and body.reward is not UNSET:
         return body.reward, False
     if body.loss is UNSET:
-        raise Problem(
-            422, "missing-field", "The field 'reward' is missing, or 'loss' in its place.", pointer=f"{where}/reward"
-        )
+        raise Problem(422, "missing-field", "The field 'reward' is missing, or 'loss' in its place.", pointer=f"{where}/reward")
     if body.reward is not UNSET:
         raise Problem(422, "misfit", "Give reward or loss, not both: one is the other's mirror image.", pointer=f"{where}/loss")
     return body.loss, True
@@ -145,7 +153,7 @@ def _of_event(event: Event) -> RewardRow:
     """The reward that a CloudEvent is. An event is known by its source and its id, so the reward's id is made of both."""
     both = f"{event.source}\n{event.id}".encode("utf-8", "surrogatepass")
     name = "ce-" + hashlib.blake2b(both, digest_size=16).hexdigest()
-    return RewardRow(event.subject, event.data.reward, event.data.loss, name)
+    return RewardRow(event.subject, event.data.reward, event.data.loss, name, event.data.receipt)
 
 
 async def activate(call: Call) -> Reply:
@@ -166,13 +174,14 @@ async def _close(call: Call, kind: Any) -> Reply:
     return Reply(204)
 
 
-async def _allowed(call: Call, ids: list[str]) -> None:
-    """Problem where a key that is for some policies names a decision of another."""
+async def _allowed(call: Call, ids: list[str], receipts: Iterable[str | None] = ()) -> None:
+    """Problem where a key that is for some policies names a decision of another, or brings a receipt of another."""
     if call.key.policies is None:
         return
     core = call.service.core
     allowed = {core.policies[name].id for name in call.key.policies if name in core.policies}
-    if await call.service.read(views.strangers, ids, allowed):
+    others = any(each is not None and policy_of(each) not in allowed for each in receipts)
+    if others or await call.service.read(views.strangers, ids, allowed):
         raise Problem(403, "policy-not-allowed", "This key is not for the policy of that decision.")
 
 
@@ -204,6 +213,7 @@ DECIDE = Endpoint(
     "decide",
     decide,
     body=DecideBody,
+    query=RECEIPT,
     tag="decisions",
     answers={
         201: DecisionAnswer,
@@ -219,6 +229,7 @@ DECIDE_BATCH = Endpoint(
     "decide",
     decide_batch,
     body=DecideBatch,
+    query=RECEIPT,
     large="batch_body",
     tag="decisions",
     answers={200: BatchAnswer, **READ_BODY, **WRITTEN},
@@ -229,6 +240,7 @@ REWARD = Endpoint(
     "learn",
     reward,
     body=RewardBody,
+    large="batch_body",  # a receipt holds the context
     tag="rewards",
     answers={202: RewardAnswer, 200: RewardAnswer, **dict.fromkeys((404, 409, 410), ProblemAnswer), **READ_BODY, **WRITTEN},
 )

@@ -36,6 +36,7 @@ class RewardBody(Body):
     reward: float | bool | UnsetType = UNSET
     loss: float | bool | UnsetType = UNSET
     id: Id = "1"
+    receipt: str | None = None
 
 
 class RewardRow(Body):
@@ -45,6 +46,7 @@ class RewardRow(Body):
     reward: float | bool | UnsetType = UNSET
     loss: float | bool | UnsetType = UNSET
     id: Id = "1"
+    receipt: str | None = None
 
 
 class EventData(Body):
@@ -52,6 +54,7 @@ class EventData(Body):
 
     reward: float | bool | UnsetType = UNSET
     loss: float | bool | UnsetType = UNSET
+    receipt: str | None = None
 
 
 class Event(Struct):
@@ -91,6 +94,7 @@ class PolicyBody(Body):
     floor: Share | UnsetType = UNSET
     baseline: str | UnsetType | None = UNSET
     ramp: Share | UnsetType = UNSET
+    durability: str | UnsetType = UNSET
 
 
 class ChangeBody(Body):
@@ -100,6 +104,7 @@ class ChangeBody(Body):
     floor: Share | UnsetType = UNSET
     baseline: str | UnsetType | None = UNSET
     ramp: Share | UnsetType = UNSET
+    durability: str | UnsetType = UNSET
 
 
 class ArmBody(Body):
@@ -157,6 +162,7 @@ class DecisionAnswer(Struct):
     version: int
     mode: str
     deadline: str
+    receipt: str | UnsetType = UNSET
 
 
 class RewardAnswer(Struct):

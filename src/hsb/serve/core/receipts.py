@@ -1,0 +1,93 @@
+"""Receipts: a decision that proves itself. Whoever brings one may say what the decision earned, though the journal has lost it.
+
+A receipt is the decision's row, without u, which follows from the policy's secret and the id; and a BLAKE2b of it under that secret. It can
+be read by whoever holds it, the context too, and made by nobody else.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ...errors import InputError, quoted
+from .draw import u_of
+from .orders import NewDecision
+from .rows import DecisionRow
+from .served import Served
+
+MARK = "hsb1."
+LARGEST = 1 << 20  # letters
+PERSON = b"hsb receipt"  # so that it is never the number that draws
+BYTES = ("available", "seen", "body")
+NAMES = tuple(name for name in DecisionRow._fields if name != "u")
+
+
+def receipt(secret: bytes, row: DecisionRow, active: bool) -> str:
+    """The receipt of a decision; `active` where it was not to be activated first.
+
+    >>> row = DecisionRow("d", 1, 7, 1, 0, 0.25, 0.5, b"\\x03", 1.0, None, "0.5", 6, 0.0, None, b"asked", 99, 9)
+    >>> opened(b"secret" * 4, receipt(b"secret" * 4, row, True)) == NewDecision(row._replace(u=u_of(b"secret" * 4, "d")), True)
+    True
+    """
+    values = row._asdict()
+    plain = [values[name].hex() if name in BYTES and values[name] is not None else values[name] for name in NAMES]
+    body = json.dumps([*plain, active], separators=(",", ":")).encode()
+    return f"{MARK}{_text(body)}.{_text(_seal(secret, body))}"
+
+
+def opened(secret: bytes, text: str) -> NewDecision | None:
+    """The decision of a receipt; None where it was not made with this secret. ValueError and the like where it is none."""
+    body, seal = map(_bytes, text.removeprefix(MARK).split("."))
+    if not hmac.compare_digest(seal, _seal(secret, body)):
+        return None
+    *plain, active = json.loads(body)
+    values = dict(zip(NAMES, plain, strict=True))
+    for name in BYTES:
+        values[name] = None if values[name] is None else bytes.fromhex(values[name])
+    return NewDecision(DecisionRow(u=u_of(secret, values["id"]), **values), active)
+
+
+def policy_of(text: Any) -> int:
+    """The policy that a receipt says it is of, unproved; InputError where it is no receipt."""
+    try:
+        if not isinstance(text, str) or not text.startswith(MARK) or not text.isascii() or len(text) > LARGEST:
+            raise ValueError
+        return int(json.loads(_bytes(text.removeprefix(MARK).split(".")[0]))[NAMES.index("policy")])
+    except (ValueError, TypeError, LookupError, RecursionError, AttributeError):
+        raise InputError(
+            f"receipt must be what came with the decision, text that begins with {MARK}; given {quoted(text)}."
+        ) from None
+
+
+def restored(policies: Mapping[int, Served], decision: str, text: Any) -> NewDecision | None:
+    """What to write where the journal has no such decision; None where its policy is gone. InputError where the receipt is not right."""
+    served = policies.get(policy_of(text))
+    if served is None:
+        return None
+    try:
+        found = opened(served.secret, text)
+    except (ValueError, TypeError, LookupError, AttributeError):
+        found = None
+    if found is None or found.row.policy != served.id:
+        raise InputError("receipt: it was not made here, or it was changed. Send it as it came with the decision.")
+    if found.row.id != decision:
+        raise InputError(f"receipt: it is that of the decision {quoted(found.row.id)}, and not of {quoted(decision)}.")
+    if found.row.version > served.version:
+        raise InputError(
+            f"receipt: it is of version {found.row.version}, and the journal ends at {served.version}. Is it an older copy?"
+        )
+    return found
+
+
+def _seal(secret: bytes, body: bytes) -> bytes:
+    return hashlib.blake2b(body, key=secret, digest_size=16, person=PERSON).digest()
+
+
+def _text(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
