@@ -24,6 +24,7 @@ class NotUnique(Exception):
 class ModelStore:
     def __init__(self) -> None:
         self.policy: dict[int, PolicyRow] = {}
+        self.last_policy = 0
         self.decision: dict[str, DecisionRow] = {}
         self.reward: dict[tuple[str, str], RewardRow] = {}
         self.by_decision: dict[str, list[RewardRow]] = {}
@@ -51,6 +52,7 @@ class ModelStore:
             raise NotUnique("lesson")
         for row in changes.policies:
             self.policy[row.id] = row
+            self.last_policy = row.id
             self.rows[row.id] = []
         for row in changes.decisions:
             self.decision[row.id] = row
@@ -70,6 +72,19 @@ class ModelStore:
             self.policy[policy] = self.policy[policy]._replace(head=head)
         for row in changes.snapshots:
             self.snapshot[row.policy, row.seq, row.learner] = row
+        for name in changes.blanked:
+            self.decision[name] = self.decision[name]._replace(context="", seen=None, body=b"")
+        for policy in changes.erased:
+            self.erase(policy)
+
+    def erase(self, policy: int) -> None:
+        gone = {row.id for row in self.decision.values() if row.policy == policy}
+        del self.policy[policy], self.rows[policy]
+        for table in (self.decision, self.by_decision, self.waiting, self.shut, self.learned):
+            for name in gone & table.keys():
+                del table[name]
+        self.reward = {name: row for name, row in self.reward.items() if name[0] not in gone}
+        self.snapshot = {name: row for name, row in self.snapshot.items() if name[0] != policy}
 
     def commit(self, batch: Batch) -> list[Outcome]:
         outcomes, changes = self.prepare(batch)
@@ -92,7 +107,7 @@ class ModelStore:
             fact.closed = "learned" if name in self.learned else self.shut[name].how if name in self.shut else None
         known = wanted.policies | {fact.row.policy for fact in found.values()}
         heads = {policy: row.head for policy, row in self.policy.items() if policy in known}
-        return Facts(found, due, after, heads, max(self.policy, default=0))
+        return Facts(found, due, after, heads, self.last_policy)
 
     # -- what can be asked ----------------------------------------------------------------------------------------------
 

@@ -34,6 +34,7 @@ from hsb.serve.core import (
     Limits,
     Now,
     Promote,
+    Purge,
     RemoveArm,
     Reward,
     Stop,
@@ -66,7 +67,13 @@ class World:
         self.open = set()  # requests that the core has taken and not answered
         self.born, self.trusted = {}, 0  # when decisions were made; when the clock was last confirmed, or a process began
         self.book, self.when, self.commits, self.counts = {}, {}, 0, Counter()
-        self.receipts, self.promised, self.lost, self.fresh = {}, {}, {}, 0  # promised: answered, not known to be on disk
+        self.receipts, self.promised, self.lost, self.fresh, self.forgeries = (
+            {},
+            {},
+            {},
+            0,
+            set(),
+        )  # promised: answered, not known to be on disk
         self.restart()
 
     @property
@@ -78,6 +85,7 @@ class World:
     def restart(self):
         self.mono = self.rng.randrange(HOUR)
         self.flight, self.follows, self.open = None, [], set()
+        self.promised = {name: told for name, told in self.promised.items() if self.alive(name)}
         self.lost |= {name: told for name, told in self.promised.items() if name not in self.store.decision}
         self.acked |= {("decision", name): told for name, told in self.promised.items() if name in self.store.decision}
         self.promised = {}
@@ -137,11 +145,16 @@ class World:
     def note(self, batch, changes):
         """What was just written must not have been closed before its time."""
         self.commits += 1
+        self.counts["erased"] += len(changes.erased)
+        if changes.erased:
+            self.forget(changes)
         self.when |= {(row.decision, row.id): self.commits for row in changes.rewards}
         self.when |= {row.decision: self.commits for row in changes.stream if row.kind == 1}
         for row in changes.decisions:
             self.born.setdefault(row.id, self.book.get(row.at, self.true - HOUR * 1000))
         for name, row in changes.pending.items():
+            if name not in self.store.decision:
+                continue  # erased in the same batch
             self.born[name] = self.book.get(row.deadline - self.waits[name], self.true - HOUR * 1000)
         deadline = [
             row for row in changes.stream if row.kind == 1 and row.decision not in {each.decision for each in changes.rewards}
@@ -150,6 +163,24 @@ class World:
             early = self.true - self.born[name] + 2 * MINUTES + SECOND
             if name in self.waits and self.trusted < self.born[name]:
                 assert early >= self.waits[name], f"a clock that jumped closed {name} before its time"
+
+    def forget(self, changes):
+        """What was erased is promised no more, and nothing of it is left."""
+        left = self.store.decision
+        names = {name for kind, name in self.acked if kind == "decision" and name not in left}
+        self.acked = {
+            each: told for each, told in self.acked.items() if (each[1] if each[0] == "decision" else each[1][0]) in left
+        }
+        policies = set(changes.erased)
+        assert not any(row.policy in policies for row in left.values()) and not policies & self.store.rows.keys()
+        self.receipts = {
+            name: each
+            for name, each in self.receipts.items()
+            if json.loads(unpacked(each))[1] not in policies and name not in names
+        }
+        for some in (self.promised, self.lost):
+            for name in some.keys() - self.receipts.keys():
+                del some[name]
 
     @property
     def waits(self):
@@ -208,6 +239,7 @@ class World:
         receipt = self.receipts.get(id) if rng.random() < 0.6 else None
         if receipt is not None and rng.random() < 0.05:
             receipt = forged(receipt)
+            self.forgeries.add(receipt)
         value = rng.choice([0.0, 1.0, 0.25, 1.0, 2.0])
         self.send(Reward(self.request(), id, value, rng.choice("1112"), None, rng.random() < 0.2, receipt))
 
@@ -267,6 +299,8 @@ class World:
         status, body = answer.status, answer.body
         self.counts[status] += 1
         asked = self.rewards_asked.get(answer.request)
+        if "policy" in body and all(row.name != body["policy"] for row in self.store.policy.values()):
+            return  # it was erased in the same batch
         if isinstance(asked, Reward) and asked.receipt is not None:
             self.check_receipt(asked, status)
         if status in ("created", "stored") and "arm" in body:
@@ -285,9 +319,14 @@ class World:
             self.acked["reward", (asked.decision, asked.id)] = (value, status == "late")
             self.check_acked("reward", (asked.decision, asked.id))
 
+    def alive(self, name):
+        return json.loads(unpacked(self.receipts[name]))[1] in self.store.policy
+
     def check_receipt(self, asked, status):
         """With a receipt a reward is never refused for want of its decision, and the decision is what was answered, once."""
-        if asked.receipt not in self.receipts.values():
+        if json.loads(unpacked(asked.receipt))[1] not in self.store.policy:
+            return  # its policy was erased
+        if asked.receipt in self.forgeries:
             assert status in ("refused", *SILENT), f"a receipt that was forged is answered {status}"
             self.counts["forged"] += 1
             return
@@ -337,6 +376,8 @@ class World:
             self.send(TakeSnapshot(self.request(), self.some_name()))
         elif roll < 0.556 and self.rng.random() < 0.3:
             self.send(Archive(self.request(), self.some_name()))
+        elif roll < 0.557 and self.rng.random() < 0.5:
+            self.send(Purge(self.request(), self.some_name()))
         elif roll < 0.60:
             self.pass_time(self.rng.choice([1, 1, 5, 5, 20, 100, 600, 3000]) * SECOND)
         elif roll < 0.605:
@@ -433,6 +474,7 @@ class World:
         raise AssertionError("it never comes to rest")
 
     def check(self):
+        self.promised = {name: told for name, told in self.promised.items() if self.alive(name)}
         for name in self.promised:
             assert name in self.store.decision, f"I1: {name} was answered, no process ended, and it is not on disk"
         self.acked |= {("decision", name): told for name, told in self.promised.items()}

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 from model_store import ModelStore
@@ -13,9 +14,10 @@ from simulate import World
 
 import hsb
 from hsb.serve.checking import check
-from hsb.serve.core import AddCandidate, Change, Create, Decide, Limits, Now, Promote, Reward, TakeSnapshot
+from hsb.serve.core import AddCandidate, Change, Create, Decide, Forget, Limits, Now, Promote, Reward, TakeSnapshot
 from hsb.serve.local import Local
 from hsb.serve.store import recover
+from hsb.serve.store.erasing import erase_some
 from hsb.serve.store.locking import kind_of
 from hsb.serve.store.schema import MIGRATIONS
 from hsb.serve.store.sqlite import DAY, SqliteReader, SqliteStore
@@ -40,6 +42,8 @@ class Twins(ModelStore):
     def write(self, changes):
         super().write(changes)
         assert self.file.commit(self.batch) == self.outcomes
+        while changes.erased and self.file.beside(erase_some):
+            pass
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -316,3 +320,40 @@ def test_contexts_as_they_were_given(tmp_path):
     assert local.ask(Reward(1, "odd", 1.0)).status == "learned"
     assert check(local.store).sound
     local.close()
+
+
+def test_what_is_forgotten_is_not_learned_again(tmp_path):
+    """After a start the state is what it was, though lessons before the snapshot have lost their contexts."""
+    local = Local(tmp_path / "hsb.db")
+    fill(local, 40)
+    ids = [f"home-{k}" for k in range(0, 40, 5)]
+    learned = Reward(0, "home-25", 1.0)  # in the same batch: it is forgotten in the next one
+    answers = local.ask_all([learned, Forget(1, "home", ids)])
+    assert [each.status for each in answers] == ["learned", "done"]
+    assert answers[1].body["forgotten"] == 7 and answers[1].body["more"]
+    assert local.ask(Forget(2, "home", ids)).body == answers[1].body | {"forgotten": 1, "more": False, "at": ANY}
+    local.ask_all([Reward(k, f"home-{k}", 0.0) for k in range(20, 40)])
+    digests = local.core.policies["home"].digests()
+    local.close()
+    again = Local(tmp_path / "hsb.db")
+    assert again.core.policies["home"].digests() == digests
+    report = check(again.store)
+    assert report.sound and report.forgotten == 8 and report.digests == {"home": digests[""]}
+    assert again.ask(Forget(3, "home", ["nobody", "home-0"])).body["forgotten"] == 0
+    assert again.ask(Forget(4, "home", [7])).status == "refused" and again.ask(Forget(5, "none", [])).status == "unknown"
+    again.close()
+
+
+def test_a_journal_that_lost_its_snapshots_says_what_cannot_be_replayed(tmp_path):
+    """The control of the test above: without the snapshot the state is another one, and the check does not claim to know it."""
+    local = Local(tmp_path / "hsb.db")
+    fill(local, 40)
+    local.ask(Forget(1, "home", [f"home-{k}" for k in range(10)]))
+    digests = local.core.policies["home"].digests()
+    local.store.connection.execute("DELETE FROM snapshot")
+    report = check(local.store)
+    assert report.sound and not report.digests and report.not_replayable == 0 < report.forgotten
+    local.close()
+    again = Local(tmp_path / "hsb.db")
+    assert again.core.policies["home"].digests() != digests
+    again.close()

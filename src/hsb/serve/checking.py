@@ -33,6 +33,10 @@ class Report:
     expired: int = 0
     passed_over: int = 0
     snapshots: int = 0
+    forgotten: int = 0
+    """Decisions of which it is forgotten what they were asked."""
+    not_replayable: int = 0
+    """Decisions that cannot be made again, since lessons before them are forgotten: up to the next snapshot."""
     problems: int = 0
     first: list[str] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
@@ -54,6 +58,8 @@ class Report:
             f"{self.policies:,} policies, {self.decisions:,} decisions re-derived, {self.rewards:,} rewards ({self.late:,} late), "
             f"{self.lessons:,} lessons ({self.defaulted:,} by default), {self.pending:,} pending, {self.snapshots:,} snapshots compared"
         )
+        if self.forgotten:
+            counted += f", {self.forgotten:,} forgotten, {self.not_replayable:,} not replayable for want of what was forgotten"
         if self.sound:
             return f"{counted}: sound."
         return "\n".join([f"{counted}: {self.problems:,} problems.", *(f"- {each}" for each in self.first)])
@@ -73,7 +79,7 @@ def check(journal: Reader) -> Report:
 
 
 def _check_policy(journal: Reader, policy: PolicyRow, report: Report) -> None:
-    served, made = Served(policy), _Decisions(journal.decisions(policy.id))
+    served, made, exact = Served(policy), _Decisions(journal.decisions(policy.id)), True
     snapshots = {rows[0].seq: rows for rows in _whole(journal, policy, report)}
     for entry, rewards in _with_rewards(journal, policy):
         if entry[0].kind == Kind.LESSON:
@@ -82,17 +88,25 @@ def _check_policy(journal: Reader, policy: PolicyRow, report: Report) -> None:
         report.rows += 1
         if served.candidates:
             catch_up(served, lambda after: journal.entries(policy.id, after))
+        exact = exact and (entry[1] is None or entry[1].context != "")
+        rows = snapshots.pop(served.version, None)
+        if rows is not None and not exact:
+            served, exact = Served.revived(policy, rows), True  # what was learned of what is forgotten is in it
         for row in made.of(served.version):
-            _check_decision(served, row, report)
-        if served.version in snapshots:
-            _check_snapshot(served, snapshots.pop(served.version), report)
+            report.forgotten += not row.context
+            if exact and row.context:
+                _check_decision(served, row, report)
+            else:
+                report.not_replayable += not exact
+        if rows is not None:
+            _check_snapshot(served, rows, report)
     for row in made.rest():
         report.wrong(f"{policy.name}: decision {row.id} is of version {row.version}, and the stream ends at {served.version}.")
     for seq in snapshots:
         report.wrong(f"{policy.name}: the snapshot at row {seq} is ahead of the stream, which ends at {served.version}.")
     if served.version != policy.head:
         report.wrong(f"{policy.name}: its stream ends at row {served.version}, and should at {policy.head}.")
-    if served.version:
+    if served.version and exact:
         report.digests[policy.name] = served.live.policy.digest()
         report.passed_over += served.live.passed_over
 
@@ -186,5 +200,5 @@ def _check_standings(journal: Reader, policy: PolicyRow, report: Report) -> None
             report.wrong(f"{policy.name}: decision {each.decision} must be pending, learned once or closed, and is {each[3:]}.")
         elif each.late and each.pending:
             report.wrong(f"{policy.name}: a reward of decision {each.decision} is late, and the decision is still open.")
-        elif each.in_time and each.closed is not None:
+        elif each.in_time and each.closed not in (None, "forgotten"):
             report.wrong(f"{policy.name}: a reward of decision {each.decision} was accepted, and never learned.")

@@ -75,7 +75,7 @@ def lessons(journal: Reader, policy: PolicyRow) -> Iterator[tuple[StreamRow, Dec
             arms = list(data["arms"])
         elif row.kind == Kind.ARM and "add" in data and data["add"] not in arms:
             arms = [*arms, data["add"]]
-        elif row.kind == Kind.LESSON and decision is not None:
+        elif row.kind == Kind.LESSON and decision is not None and decision.context:  # else it was forgotten
             yield row, decision, arms
 
 

@@ -18,13 +18,15 @@ from .messages import (
     Create,
     DropCandidate,
     Effect,
+    Forget,
     Import,
     Now,
     Promote,
+    Purge,
     RemoveArm,
     TakeSnapshot,
 )
-from .orders import Append, NewPolicy, Outcome
+from .orders import Append, Blank, Erase, NewPolicy, Order, Outcome
 from .rows import Kind
 from .served import Served, created, importable
 from .settings import MOST_ARMS, Settings, arm_name, changed, check_default, checked, named
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 MOST_POLICIES = 1000
 MOST_CANDIDATES = 8
+MOST_FORGOTTEN = 1000
 
 
 def asked(core: Core, message: Any, now: Now) -> list[Effect]:
@@ -45,15 +48,21 @@ def asked(core: Core, message: Any, now: Now) -> list[Effect]:
         return [Answer(message.request, "unknown", {"detail": f"There is no policy {quoted(message.policy)}."})]
     if type(message) is TakeSnapshot:
         return core.snapshot_order(message, served, now)
-    if served.archived:
+    if served.archived and type(message) not in (Purge, Forget):
         return [Answer(message.request, "gone", {"detail": f"The policy {served.name} is archived."})]
     watch = core.watches[served.id]
     if watch.busy:
         watch.queue.append(message)
         return []
-    kind, data, body = ROWS[type(message)](served, message)
+    if type(message) is Purge:
+        order: Order = Erase(served.id)
+    elif type(message) is Forget:
+        order = Blank(served.id, _decisions(message.decisions))
+    else:
+        kind, data, body = ROWS[type(message)](served, message)
+        order = Append(served.id, int(kind), json.dumps(data), body)
     watch.busy = True
-    return core.last_order(message, Append(served.id, int(kind), json.dumps(data), body))
+    return core.last_order(message, order)
 
 
 def done(core: Core, request: Hashable, message: Any, outcome: Outcome, now: Now) -> list[Effect]:
@@ -62,9 +71,16 @@ def done(core: Core, request: Hashable, message: Any, outcome: Outcome, now: Now
         served = Served(outcome.policy)
         served.apply((outcome.row, None))
         core.take(served, now)
+    elif message.policy not in core.policies:
+        return [Answer(request, "unknown", {"detail": f"There is no policy {quoted(message.policy)} any more."})]
     else:
         served = core.policies[message.policy]
     body = {"policy": served.name, "version": served.version, "at": now.wall}
+    if type(message) is Purge:
+        waiting = core.drop(served)
+        return [Answer(request, "done", body), *(effect for each in waiting for effect in core.handle(each, now))]
+    if type(message) is Forget:
+        body |= {"forgotten": outcome.forgotten, "more": outcome.more}
     status = "created" if type(message) in (Create, AddArm, AddCandidate) else "done"
     effects: list[Effect] = [Answer(request, status, body)]
     return effects + ([] if type(message) in (Create, TakeSnapshot) else _next(core, served, now))
@@ -74,7 +90,7 @@ def undone(core: Core, message: Any) -> list[Effect]:
     """A change was not written, and is answered."""
     if type(message) is Create:
         core.names.discard(message.spec["name"])
-    elif type(message) in ROWS:
+    elif type(message) in (*ROWS, Purge, Forget):
         watch = core.watches[core.policies[message.policy].id]
         watch.busy = False
         why = "Another change of the policy, before this one, could not be written."
@@ -177,6 +193,12 @@ def _import(served: Served, message: Import) -> tuple[Kind, Any, bytes | None]:
 
 def _archive(served: Served, message: Archive) -> tuple[Kind, Any, bytes | None]:
     return Kind.ARCHIVE, {}, None
+
+
+def _decisions(given: Any) -> list[str]:
+    if not isinstance(given, list) or not all(isinstance(each, str) for each in given) or len(given) > MOST_FORGOTTEN:
+        raise InputError(f"decisions must be a list of at most {MOST_FORGOTTEN} ids; given {quoted(given)}.")
+    return given
 
 
 def _candidate(served: Served, name: Any) -> Learner:

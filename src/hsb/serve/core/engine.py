@@ -1,7 +1,6 @@
 """The core: messages and times in, effects out. It reads no clock, writes no file, starts no thread."""
 
 import math
-import re
 from collections import deque
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 from ...arguments import is_number
 from ...errors import FileError, InputError, quoted
 from . import admin
+from .answers import checked_id, decided, why
 from .clock import Clock
 from .messages import (
     Activate,
@@ -29,14 +29,12 @@ from .messages import (
     Tick,
     Void,
 )
-from .orders import Activation, Batch, Keep, Learn, NewDecision, NewReward, Order, Outcome, Rules, Voiding
-from .receipts import receipt, restored
-from .rows import DecisionRow
+from .orders import Activation, Batch, Blank, Keep, Learn, NewDecision, NewReward, Order, Outcome, Rules, Voiding
+from .receipts import restored
 from .served import Served
 
-ID = re.compile(r"[A-Za-z0-9._~-]{1,64}")
-MODES = {0.0: "shadow", 1.0: "live"}
 PATIENCE = 1_000_000  # microseconds before what nobody waits for is tried again on a full disk
+GONE = "The policy was erased in the meantime."
 EXIT = 70  # the process must end: what is on disk is not known
 
 
@@ -110,6 +108,13 @@ class Core:
         self.names.add(served.name)
         self.rules = {**self.rules, served.id: served.rules}
 
+    def drop(self, served: Served) -> Iterable[Any]:
+        """Serve a policy no more; the changes of it that waited."""
+        del self.policies[served.name], self.by_id[served.id]
+        self.names.discard(served.name)
+        self.rules = {name: rules for name, rules in self.rules.items() if name != served.id}
+        return self.watches.pop(served.id).queue
+
     # -- messages -------------------------------------------------------------------------------------------------------
 
     def handle(self, message: Message, now: Now) -> list[Effect]:
@@ -145,7 +150,7 @@ class Core:
         if kind is Reward:
             self._reward(message, now)
         elif kind is Activate or kind is Void:
-            name = _id("decision", message.decision)
+            name = checked_id("decision", message.decision)
             self._write(message, Activation(name) if kind is Activate else Voiding(name))
         else:
             return admin.asked(self, message, now)
@@ -161,7 +166,7 @@ class Core:
             detail = f"The policy is at version {served.version}, not yet at {message.min_version}."
             return [Answer(message.request, "behind", {"detail": detail, "version": served.version})]
         row = served.decide(
-            _id("id", message.id),
+            checked_id("id", message.id),
             message.context,
             message.available,
             message.baseline,
@@ -174,15 +179,9 @@ class Core:
         if served.settings.durability == "receipt" and message.fresh and not self.kept_back:
             self.counts["decisions"] += 1
             self.waiting.append((None, order, None))
-            return [Answer(message.request, "created", self._decided(served, row, order.active))]
+            return [Answer(message.request, "created", decided(served, row, order.active))]
         self._write(message, order)
         return []
-
-    def _decided(self, served: Served, row: DecisionRow, active: bool | None = None) -> dict[str, Any]:
-        """A decision that was made now; with a receipt where it is said whether it is active."""
-        more = {} if active is None else {"receipt": receipt(served.secret, row, active)}
-        found = {"id": row.id, "policy": served.name, "arm": served.arms[row.arm], "propensity": row.propensity}
-        return found | {"version": row.version, "mode": MODES.get(row.ramp, "ramp"), "deadline": row.deadline} | more
 
     def _reward(self, message: Reward, now: Now) -> None:
         value = message.value
@@ -191,7 +190,11 @@ class Core:
         if not is_number(value) or not math.isfinite(value):
             raise InputError(f"{'loss' if message.loss else 'reward'} must be a finite number; given {quoted(value)}.")
         order = NewReward(
-            _id("decision", message.decision), _id("id", message.id), float(value), message.key, bool(message.loss)
+            checked_id("decision", message.decision),
+            checked_id("id", message.id),
+            float(value),
+            message.key,
+            bool(message.loss),
         )
         if message.receipt is not None and (lost := restored(self.by_id, order.decision, message.receipt)) is not None:
             over = lost.row.deadline <= self.clock.time(now) and not self.clock.held
@@ -213,7 +216,9 @@ class Core:
         for name, watch in self.watches.items():
             if watch.due <= time and not held and now.mono >= self.patience:
                 flying.append((None, Learn(name, time, self.limits.closing), None))
-        flying += self.last  # after the lessons: they are learned by the settings of before
+        for each in self.last:  # after the lessons: they are learned by the settings of before
+            flying += [(None, Keep(self._snapshot(each[1].policy, now)), None)] if type(each[1]) is Blank else []
+            flying.append(each)
         self.last = []
         if now.mono >= self.patience:
             flying += [(None, Keep(self._snapshot(name, now)), None) for name in self._to_keep(now)]
@@ -254,7 +259,7 @@ class Core:
         effects: list[Effect] = []
         looked = False
         for (_, order, _), outcome in zip(flying, message.outcomes, strict=True):
-            if type(order) is Learn:
+            if type(order) is Learn and order.policy in self.watches:
                 self._closed(order, outcome)
                 looked = True
         if looked:  # for the next deadline, before what came meanwhile was there
@@ -284,8 +289,8 @@ class Core:
     def _note_deadlines(self, orders: Iterable[Order]) -> None:
         """Deadlines that were not there when the store looked for the next one."""
         for row in (order.row for order in orders if type(order) is NewDecision):
-            watch = self.watches[row.policy]
-            watch.due = min(watch.due, row.deadline)
+            if (watch := self.watches.get(row.policy)) is not None:
+                watch.due = min(watch.due, row.deadline)
 
     def _note_waits(self, outcomes: list[Outcome]) -> None:
         for outcome in outcomes:
@@ -302,19 +307,19 @@ class Core:
     def _told(self, kind: type, asked: Any, outcome: Outcome) -> dict[str, Any]:
         row, status = outcome.decision, outcome.status
         if row is None:
-            return {"detail": f"There is no decision {quoted(asked.decision)}."}
+            return {"detail": f"There is no decision {quoted(asked.decision)}." if kind is not Decide else GONE}
+        if kind is Decide and status == "conflict":
+            return {"detail": f"The id {quoted(row.id)} belongs to a decision on another question.", "id": row.id}
         served = self.by_id[row.policy]
         if kind is Decide:
-            if status == "conflict":
-                return {"detail": f"The id {quoted(row.id)} belongs to a decision on another question.", "id": row.id}
             self.counts["decisions" if status == "created" else "duplicates"] += 1
-            return self._decided(served, row, asked.activate if asked.receipt else None)
+            return decided(served, row, asked.activate if asked.receipt else None)
         about: dict[str, Any] = {"decision": row.id, "policy": served.name, "closed": outcome.detail or None}
         if kind is Reward:
             name = {"late": "late", "duplicate": "duplicates"}.get(status, "rewards")
             self.counts[name] += 1
             about["learned_at_version"] = outcome.learned[-1][0].seq if status == "learned" else None
-        return about | ({"detail": _why(kind, asked, outcome)} if status in ("conflict", "late", "refused") else {})
+        return about | ({"detail": why(kind, asked, outcome)} if status in ("conflict", "late", "refused") else {})
 
     # -- when things go wrong -------------------------------------------------------------------------------------------
 
@@ -337,7 +342,8 @@ class Core:
                 effects.append(Answer(request, "full" if full else "away", {"detail": detail}))
                 effects += admin.undone(self, asked)
             elif type(order) is Keep:
-                self.watches[order.rows[0].policy].kept -= 1  # again after the next pause
+            if (watch := self.watches.get(order.rows[0].policy)) is not None:
+                    watch.kept -= 1  # again after the next pause
             elif type(order) is NewDecision and full:
                 again.append(
                     (request, order, asked)
@@ -358,6 +364,8 @@ class Core:
         return effects
 
     def _followed(self, message: Followed) -> list[Effect]:
+        if message.policy not in self.watches:
+            return []
         self.watches[message.policy].following = False
         self.by_id[message.policy].catch_up(message.entries)
         return self._follow() if message.entries else []
@@ -375,20 +383,3 @@ class Core:
         """Write a snapshot, and answer when it is written."""
         self.waiting.append((message.request, Keep(self._snapshot(served.id, now)), message))
         return []
-
-
-def _id(what: str, given: Any) -> str:
-    if not isinstance(given, str) or not ID.fullmatch(given):
-        raise InputError(f"{what} must be 1 to 64 letters, digits and ._~- ; given {quoted(given)}.")
-    return given
-
-
-def _why(kind: type, asked: Any, outcome: Outcome) -> str:
-    if outcome.status == "late":
-        how = {"learned": "learned", "void": "closed as never shown", "expired": "closed without feedback"}
-        kept = " The reward is kept, and not learned." if kind is Reward else ""
-        return f"The decision {asked.decision} was {how.get(outcome.detail, 'closed')} already.{kept}"
-    if outcome.status == "conflict" and outcome.reward is not None:
-        given = f"the loss {asked.value}" if asked.loss else asked.value
-        return f"The reward {quoted(asked.id)} of {asked.decision} is {outcome.reward.value}; given {given}. Use another id."
-    return outcome.detail

@@ -11,7 +11,9 @@ from .orders import (
     Activation,
     Append,
     Batch,
+    Blank,
     Changes,
+    Erase,
     Fact,
     Facts,
     Keep,
@@ -42,6 +44,8 @@ def needs(orders: Iterable[Order]) -> Needs:
         elif kind is Learn:
             found.due.append(order)  # type: ignore[arg-type]
             found.policies.add(order.policy)  # type: ignore[union-attr]
+        elif kind is Blank:
+            found.decisions.update(order.decisions)  # type: ignore[union-attr]
         elif kind is Append:
             found.policies.add(order.policy)  # type: ignore[union-attr]
     return found
@@ -96,6 +100,7 @@ class _Judging:
         self.heads = dict(facts.heads)
         self.last_policy = facts.last_policy
         self.changes = Changes()
+        self.learned: set[str] = set()  # in this batch
 
     def carry_out(self, order: Order) -> Outcome:
         return getattr(self, ORDERS[type(order)])(order)  # type: ignore[no-any-return]
@@ -104,6 +109,8 @@ class _Judging:
 
     def decide(self, order: NewDecision) -> Outcome:
         row = order.row
+        if row.policy not in self.rules:
+            return Outcome("gone")
         fact = self.facts.decisions.setdefault(row.id, Fact())
         if fact.row is not None:
             same = fact.row.policy == row.policy and fact.row.body == row.body
@@ -114,9 +121,9 @@ class _Judging:
         return Outcome("created", decision=row)
 
     def reward(self, order: NewReward) -> Outcome:
-        fact = self.facts.decisions.get(order.decision)
+        fact, lost = self._known(order.decision), order.restored
         if fact is None or fact.row is None:
-            return Outcome("unknown") if order.restored is None else self._restore(order, order.restored)
+            return Outcome("unknown") if lost is None or lost.row.policy not in self.rules else self._restore(order, lost)
         if order.restored is not None and fact.row != order.restored.row and fact.row.context:
             return Outcome("conflict", decision=fact.row, detail="The receipt is that of another decision with this id.")
         return self._rewarded(fact, order)
@@ -158,7 +165,7 @@ class _Judging:
         return Outcome("learned", decision=row, reward=given, learned=(lesson,))
 
     def activate(self, order: Activation) -> Outcome:
-        fact = self.facts.decisions.get(order.decision)
+        fact = self._known(order.decision)
         if fact is None or fact.row is None:
             return Outcome("unknown")
         if fact.pending is None:
@@ -169,7 +176,7 @@ class _Judging:
         return Outcome("done", decision=fact.row, next=self.now + self.rules[fact.row.policy].wait)
 
     def void(self, order: Voiding) -> Outcome:
-        fact = self.facts.decisions.get(order.decision)
+        fact = self._known(order.decision)
         if fact is None or fact.row is None:
             return Outcome("unknown")
         if fact.closed == "void":
@@ -207,11 +214,37 @@ class _Judging:
         self.changes.stream.append(first)
         return Outcome("created", row=first, policy=row)
 
+    def erase(self, order: Erase) -> Outcome:
+        self.changes.erased.append(order.policy)
+        self.rules = {name: rules for name, rules in self.rules.items() if name != order.policy}
+        return Outcome("done")
+
+    def blank(self, order: Blank) -> Outcome:
+        """Those learned in this very batch are not in the snapshot yet: they are left for the next one."""
+        count, left = 0, False
+        for name in order.decisions:
+            fact = self._known(name)
+            if fact is None or fact.row is None or fact.row.policy != order.policy or not fact.row.context:
+                continue
+            if name in self.learned:
+                left = True
+                continue
+            if fact.pending is not None:
+                self._close(fact, fact.row, "forgotten")
+            self.changes.blanked.append(name)
+            count += 1
+        return Outcome("done", forgotten=count, more=left)
+
     def keep(self, order: Keep) -> Outcome:
         self.changes.snapshots += order.rows
         return Outcome("done")
 
     # -- steps ----------------------------------------------------------------------------------------------------------
+
+    def _known(self, name: str) -> Fact | None:
+        """What is known of a decision; None where its policy is being erased."""
+        fact = self.facts.decisions.get(name)
+        return None if fact is None or fact.row is None or fact.row.policy not in self.rules else fact
 
     def _wait(self, fact: Fact, row: DecisionRow, deadline: int, active: bool) -> None:
         fact.pending = self.changes.pending[row.id] = PendingRow(row.id, row.policy, deadline, active)
@@ -231,6 +264,7 @@ class _Judging:
         more: dict[str, Any] = {"decision": row.id, "reward": learnable(reward, rules), "defaulted": value is None}
         lesson = self._append(row.policy, Kind.LESSON, **more)
         self._undo(fact, row.id, "learned")
+        self.learned.add(row.id)
         return lesson, row
 
     def _append(self, policy: int, kind: int, **more: Any) -> StreamRow:
@@ -269,4 +303,6 @@ ORDERS = {
     Append: "append",
     NewPolicy: "create",
     Keep: "keep",
+    Erase: "erase",
+    Blank: "blank",
 }

@@ -49,6 +49,9 @@ class Learner:
         self.at = row.seq
 
     def _learn(self, row: DecisionRow, reward: float, arms: list[str]) -> None:
+        if not row.context:  # it was forgotten
+            self.passed_over += 1
+            return
         context, available = json.loads(row.context), [arms[place] for place in places_of(row.available)]
         lesson = Decision(context=context, arm=arms[row.arm], propensity=row.propensity, available=available)
         if self.valued:

@@ -139,6 +139,21 @@ class Archive(NamedTuple):
     policy: str
 
 
+class Purge(NamedTuple):
+    """Nothing of the policy is to be left: it is gone at once, its rows a part at a time."""
+
+    request: Hashable
+    policy: str
+
+
+class Forget(NamedTuple):
+    """What these decisions of a policy were asked is to be forgotten. Those that wait are closed, and not learned."""
+
+    request: Hashable
+    policy: str
+    decisions: list[str]
+
+
 class TakeSnapshot(NamedTuple):
     """Keep the policy's state now."""
 
@@ -214,7 +229,20 @@ class Stop(NamedTuple):
     why: str
 
 
-Admin = Create | Change | AddArm | RemoveArm | AddCandidate | DropCandidate | Promote | Import | Archive | TakeSnapshot
+Admin = (
+    Create
+    | Change
+    | AddArm
+    | RemoveArm
+    | AddCandidate
+    | DropCandidate
+    | Promote
+    | Import
+    | Archive
+    | Purge
+    | Forget
+    | TakeSnapshot
+)
 Message = Decide | Reward | Activate | Void | Admin | ConfirmClock | Committed | Failed | Followed | Tick
 Effect = Commit | Answer | Follow | Stop
 

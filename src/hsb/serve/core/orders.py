@@ -86,7 +86,20 @@ class Keep(NamedTuple):
     rows: tuple[SnapshotRow, ...]
 
 
-Order = NewDecision | NewReward | Activation | Voiding | Learn | Append | NewPolicy | Keep
+class Erase(NamedTuple):
+    """Let a policy be gone: the store deletes its rows, now or a part at a time."""
+
+    policy: int
+
+
+class Blank(NamedTuple):
+    """Forget what decisions were asked. A snapshot goes before it, so that no lesson of theirs has to be learned again."""
+
+    policy: int
+    decisions: list[str]
+
+
+Order = NewDecision | NewReward | Activation | Voiding | Learn | Append | NewPolicy | Keep | Erase | Blank
 
 
 class Batch(NamedTuple):
@@ -111,6 +124,7 @@ class Outcome(NamedTuple):
     next: int | None = None
     more: bool = False
     detail: str = ""
+    forgotten: int = 0
 
 
 # -- what is looked up, and what changes --------------------------------------------------------------------------------
@@ -152,7 +166,19 @@ class Facts(NamedTuple):
 class Changes:
     """What a batch changes, table by table."""
 
-    __slots__ = ("closed", "decisions", "heads", "pending", "policies", "rewards", "snapshots", "stream", "undone")
+    __slots__ = (
+        "blanked",
+        "closed",
+        "decisions",
+        "erased",
+        "heads",
+        "pending",
+        "policies",
+        "rewards",
+        "snapshots",
+        "stream",
+        "undone",
+    )
 
     def __init__(self) -> None:
         self.decisions: list[DecisionRow] = []
@@ -164,6 +190,8 @@ class Changes:
         self.heads: dict[int, int] = {}
         self.policies: list[PolicyRow] = []
         self.snapshots: list[SnapshotRow] = []
+        self.blanked: list[str] = []  # decisions whose context is to be forgotten
+        self.erased: list[int] = []  # policies of which nothing is to be left
 
     def of(self, name: str) -> Any:
         """One of them by name."""

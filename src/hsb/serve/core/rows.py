@@ -44,7 +44,7 @@ class DecisionRow(NamedTuple):
     ramp: float
     baseline: int | None
     context: str
-    """As JSON, names in the order in which they were given."""
+    """As JSON, names in the order in which they were given; empty where it was forgotten."""
     rounds: int
     """Rounds that the learner had learned; -1 where it is not to be learned as its own."""
     advised: float
@@ -78,7 +78,7 @@ class PendingRow(NamedTuple):
 
 
 class ClosedRow(NamedTuple):
-    """A decision that was closed without a lesson, and why: 'void' or 'expired'."""
+    """A decision that was closed without a lesson, and why: 'void', 'expired' or 'forgotten'."""
 
     decision: str
     how: str

@@ -24,6 +24,7 @@ from ..core import (
 )
 from .calls import Call, Endpoint, Reply
 from .deciding import GOOD, READ_BODY, WRITTEN
+from .once import once
 from .problem import Problem, of_answer
 from .wire import ArmBody, CandidateBody, ChangeBody, PolicyBody, ProblemAnswer
 
@@ -60,7 +61,7 @@ def plain(body: Any) -> Any:
     return found
 
 
-async def done(call: Call, kind: Any, *given: Any, detail: Any = None) -> Any:
+async def done(call: Call, kind: Any, *given: Any, detail: Any = None, silent: bool = False) -> Any:
     """Ask for a change, note it, and give the answer; Problem where it was not made."""
     wanted = call.headers.get(b"if-match")
     if wanted is not None and kind is not Create and wanted.strip() not in ("*", etag(served(call))):
@@ -68,7 +69,8 @@ async def done(call: Call, kind: Any, *given: Any, detail: Any = None) -> Any:
     answer = await call.service.ask(kind, *given)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, call.body)
-    note(call, kind.__name__, call.params.get("policy"), detail)
+    if not silent:
+        note(call, kind.__name__, call.params.get("policy"), detail)
     return answer
 
 
@@ -239,12 +241,11 @@ ENDPOINTS = (
         "POST",
         "/v1/policies",
         "admin",
-        create,
+        once(create),
         body=PolicyBody,
         answers={201: dict, 409: ProblemAnswer, **READ_BODY, **WRITTEN},
     ),
     Endpoint("PATCH", P, "admin", change, body=ChangeBody, answers={200: dict, **CHANGED, **READ_BODY}),
-    Endpoint("DELETE", P, "admin", archive, answers={204: None, **CHANGED}),
     Endpoint(
         "PUT",
         P + "/arms/{arm:path}",
@@ -263,7 +264,7 @@ ENDPOINTS = (
         "POST",
         P + "/candidates",
         "admin",
-        add_candidate,
+        once(add_candidate),
         body=CandidateBody,
         tag="candidates",
         answers={201: dict, 409: ProblemAnswer, **CHANGED, **READ_BODY},
@@ -272,8 +273,10 @@ ENDPOINTS = (
     Endpoint(
         "DELETE", P + "/candidates/{candidate}", "admin", drop_candidate, answers={204: None, **CHANGED}, tag="candidates"
     ),
-    Endpoint("POST", P + "/candidates/{candidate}/promote", "admin", promote, answers={200: dict, **CHANGED}, tag="candidates"),
-    Endpoint("POST", P + "/snapshots", "admin", take_snapshot, answers={201: dict, **CHANGED}, tag="snapshots"),
+    Endpoint(
+        "POST", P + "/candidates/{candidate}/promote", "admin", once(promote), answers={200: dict, **CHANGED}, tag="candidates"
+    ),
+    Endpoint("POST", P + "/snapshots", "admin", once(take_snapshot), answers={201: dict, **CHANGED}, tag="snapshots"),
     Endpoint(
         "PUT",
         P + "/state",
@@ -285,5 +288,5 @@ ENDPOINTS = (
         answers={200: dict, **CHANGED, **READ_BODY},
         tag="snapshots",
     ),
-    Endpoint("POST", "/v1/clock/confirm", "admin", confirm_clock, answers={200: dict}, tag="service"),
+    Endpoint("POST", "/v1/clock/confirm", "admin", once(confirm_clock), answers={200: dict}, tag="service"),
 )

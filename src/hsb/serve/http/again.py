@@ -15,6 +15,8 @@ from .problem import Problem
 
 def made_again(path: str, name: str, row: DecisionRow, seconds: float) -> dict[str, Any]:
     """Arm and propensity as they follow from the journal, and whether they are those that were logged."""
+    if not row.context:
+        raise Problem(410, "forgotten", "What this decision was asked is forgotten, so it cannot be made again.")
     until = time.monotonic() + seconds
     reader = SqliteReader(path)
     try:

@@ -10,6 +10,7 @@ import msgspec
 from .administering import P, note, served
 from .calls import Call, Endpoint, Reply
 from .deciding import READ_BODY, WRITTEN
+from .once import once
 from .problem import Problem
 from .queueing import rows, shown
 from .reading import READ
@@ -58,7 +59,7 @@ async def _one(call: Call) -> dict[str, Any]:
 
 ASKED = {202: dict, 404: ProblemAnswer, **READ_BODY, **WRITTEN}
 ENDPOINTS = (
-    Endpoint("POST", P + "/evaluations", "evaluate", evaluate, body=EvaluationBody, answers=ASKED, tag="evaluations"),
+    Endpoint("POST", P + "/evaluations", "evaluate", once(evaluate), body=EvaluationBody, answers=ASKED, tag="evaluations"),
     Endpoint("GET", P + "/evaluations", "evaluate", evaluations, answers={200: dict, **READ}, tag="evaluations"),
     Endpoint("GET", P + "/evaluations/{evaluation}", "evaluate", evaluation, answers={200: dict, **READ}, tag="evaluations"),
     Endpoint(

@@ -80,6 +80,10 @@ def _operation(each: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
         + [
             {"name": name, "in": "query", "description": says, "schema": {"type": "string"}}
             for name, says in each.query.items()
+        ]
+        + [
+            {"name": name, "in": "header", "description": says, "schema": {"type": "string"}}
+            for name, says in headers(each).items()
         ],
         "responses": {str(status): _response(status, kind, known) for status, kind in sorted(answers(each).items())},
     }
@@ -107,9 +111,16 @@ def answers(each: Endpoint) -> dict[int, Any]:
         found |= {401, 403, 429, 503}
     if "{" in each.path:
         found.add(404)
+    if headers(each):
+        found.add(409)
     if each.wanted is not None:
         found |= {400, 408, 413, 415}
     return {**dict.fromkeys(found, ProblemAnswer), **each.answers}
+
+
+def headers(each: Endpoint) -> dict[str, str]:
+    """Headers that an endpoint minds, with what they mean."""
+    return getattr(each.handler, "headers", {})
 
 
 def _in_path(name: str) -> dict[str, Any]:

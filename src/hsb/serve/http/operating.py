@@ -12,6 +12,7 @@ from .deciding import READ_BODY, WRITTEN
 from .gate import cookie_of, enter, is_local
 from .ids import when
 from .keys import Key, fresh
+from .once import once
 from .problem import Problem
 from .reading import READ, whole
 from .sessions import cookie_header
@@ -119,7 +120,15 @@ async def log_out(call: Call) -> Reply:
 
 
 ENDPOINTS = (
-    Endpoint("POST", "/v1/keys", "admin", make_key, body=KeyBody, answers={201: dict, **READ_BODY, **WRITTEN}, tag="keys"),
+    Endpoint(
+        "POST",
+        "/v1/keys",
+        "admin",
+        once(make_key, hide="key"),
+        body=KeyBody,
+        answers={201: dict, **READ_BODY, **WRITTEN},
+        tag="keys",
+    ),
     Endpoint("GET", "/v1/keys", "admin", keys, answers={200: dict, **READ}, tag="keys"),
     Endpoint(
         "DELETE",

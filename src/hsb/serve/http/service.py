@@ -19,6 +19,7 @@ from ..local import clock
 from ..store import start, views
 from ..store.sqlite import SqliteReader, SqliteStore
 from ..store.writer import Writer
+from .erasing import erase
 from .evaluating import candidates
 from .keys import Key, Keys
 from .logs import log
@@ -80,6 +81,7 @@ class Service:
         self.quiet = 0
         self.costly = asyncio.Semaphore(1)  # rules, exports, decisions made again
         self.explained: dict[int, Any] = {}
+        self.under_way: set[tuple[int, str]] = set()  # requests with an Idempotency-Key
         self.evaluations = Evaluations(self)
 
     # -- its life -------------------------------------------------------------------------------------------------------
@@ -88,6 +90,7 @@ class Service:
         """Start to answer."""
         self.loop = asyncio.get_running_loop()
         self.writer.start()
+        self.spawn(erase(self))
         self._do(self.core.begin())
         self._tick()
 

@@ -39,6 +39,10 @@ class Troubles:
         found = [each | {"last": list(each["last"])} for (name, _), each in self.found.items() if name == (policy or "")]
         return sorted(found, key=lambda each: -each["count"])
 
+    def forget(self, policy: str) -> None:
+        """Forget those of a policy."""
+        self.found = {name: each for name, each in self.found.items() if name[0] != policy}
+
     def counts(self) -> dict[tuple[str, str], int]:
         """How many, by policy and kind."""
         return {name: each["count"] for name, each in self.found.items()}

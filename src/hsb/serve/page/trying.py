@@ -92,7 +92,9 @@ def _with(context: Any, name: str, value: Any) -> Any:
 
 def the_map(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
     """Probabilities over one feature or two, and at a point."""
-    entries = [each for each in reader.stream(page.id, max(0, page.version - LATELY)) if each[1] is not None]
+    entries = [
+        each for each in reader.stream(page.id, max(0, page.version - LATELY)) if each[1] is not None and each[1].context
+    ]
     contexts = [context_of(made.context) for _, made in entries if made is not None]
     found: View = {
         "features": [],

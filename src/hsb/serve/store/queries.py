@@ -115,7 +115,8 @@ class Queries(Reader):
         policies = needs.policies | {fact.row.policy for fact in found.values() if fact.row is not None}
         sql = f"SELECT id, head FROM policy WHERE id {AMONG}"
         heads = dict(self._all(sql, json.dumps(sorted(policies)))) if policies else {}
-        last = self._all("SELECT COALESCE(MAX(id), 0) FROM policy")[0][0] if needs.creates else 0
+        ids = "SELECT COALESCE(MAX(id), 0) FROM (SELECT id FROM policy UNION ALL SELECT policy FROM purge)"
+        last = self._all(ids)[0][0] if needs.creates else 0
         return Facts(found, due, after, heads, last)
 
     def _known(self, names: Iterable[str]) -> dict[str, Fact]:

@@ -51,7 +51,14 @@ CREATE TABLE evaluation (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE deed (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, key INTEGER, what TEXT NOT NULL, policy TEXT, detail TEXT) STRICT;
 """
-MIGRATIONS = (FIRST, SECOND)
+THIRD = """
+CREATE TABLE once (
+  who INTEGER NOT NULL, name TEXT NOT NULL, asked BLOB NOT NULL, path TEXT NOT NULL, status INTEGER, answer BLOB, headers TEXT,
+  at INTEGER NOT NULL, PRIMARY KEY (who, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE purge (policy INTEGER PRIMARY KEY, place INTEGER NOT NULL, done INTEGER NOT NULL) STRICT;
+"""
+MIGRATIONS = (FIRST, SECOND, THIRD)
 """What makes a file of version k one of version k + 1; whoever needs other tables appends to it."""
 
 

@@ -19,6 +19,7 @@ from ..core.judging import judge, needs
 from ..core.orders import Batch, Changes, Outcome
 from ..core.rows import ClosedRow, DecisionRow, PendingRow, RewardRow, StreamRow
 from . import Full, Lost, Store
+from .erasing import forget
 from .locking import Lock, refuse_remote
 from .queries import AMONG, Queries
 from .schema import check, prepare
@@ -168,6 +169,8 @@ class SqliteStore(Queries, Store):
             self._insert("snapshot", row._fields, [row], "INSERT OR REPLACE")
         for policy in {row.policy for row in changes.snapshots}:
             self._prune(policy)
+        if changes.blanked or changes.erased:
+            forget(self, changes.blanked, changes.erased)
 
     def _insert(self, table: str, fields: tuple[str, ...], rows: Sequence[Any], how: str = "INSERT") -> None:
         """Insert rows, many with one statement: between statements another thread runs, and this one waits until it may go on."""

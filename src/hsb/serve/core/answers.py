@@ -1,0 +1,45 @@
+"""What answers about decisions and rewards say."""
+
+import re
+from typing import Any
+
+from ...errors import InputError, quoted
+from .messages import Reward
+from .orders import Outcome
+from .receipts import receipt
+from .rows import DecisionRow
+from .served import Served
+
+ID = re.compile(r"[A-Za-z0-9._~-]{1,64}")
+MODES = {0.0: "shadow", 1.0: "live"}
+
+
+def decided(served: Served, row: DecisionRow, active: bool | None = None) -> dict[str, Any]:
+    """A decision; with a receipt where it is said whether it is active."""
+    found = {"id": row.id, "policy": served.name, "arm": served.arms[row.arm], "propensity": row.propensity}
+    found |= {"version": row.version, "mode": MODES.get(row.ramp, "ramp"), "deadline": row.deadline}
+    return found if active is None else found | {"receipt": receipt(served.secret, row, active)}
+
+
+def checked_id(what: str, given: Any) -> str:
+    """An id as it may stand in an address; InputError where it is none."""
+    if not isinstance(given, str) or not ID.fullmatch(given):
+        raise InputError(f"{what} must be 1 to 64 letters, digits and ._~- ; given {quoted(given)}.")
+    return given
+
+
+def why(kind: type, asked: Any, outcome: Outcome) -> str:
+    """Why a reward was not taken, or a decision not closed."""
+    if outcome.status == "late":
+        how = {
+            "learned": "learned",
+            "void": "closed as never shown",
+            "expired": "closed without feedback",
+            "forgotten": "forgotten",
+        }
+        kept = " The reward is kept, and not learned." if kind is Reward else ""
+        return f"The decision {asked.decision} was {how.get(outcome.detail, 'closed')} already.{kept}"
+    if outcome.status == "conflict" and outcome.reward is not None:
+        given = f"the loss {asked.value}" if asked.loss else asked.value
+        return f"The reward {quoted(asked.id)} of {asked.decision} is {outcome.reward.value}; given {given}. Use another id."
+    return outcome.detail

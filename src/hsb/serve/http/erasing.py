@@ -1,0 +1,102 @@
+"""Erasing a policy, and forgetting what decisions were asked: what the law, or a person, may want."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from ..core import Forget, Purge
+from ..store import Full, Lost
+from ..store.erasing import about_person, erase_some
+from .administering import CHANGED, P, archive, done, note, served
+from .calls import Call, Endpoint, Reply
+from .logs import log
+from .problem import Problem
+from .reading import truth
+
+if TYPE_CHECKING:
+    from .service import Service
+
+PAUSE = 0.002  # seconds between parts, for others to write
+AT_ONCE = 500  # decisions
+AGAIN = 10.0  # seconds after which it is tried again on a full disk
+
+
+async def erase(service: Service) -> None:
+    """Delete what erased policies left, a part at a time, so that decisions are answered in between."""
+    while True:
+        try:
+            if not await service.write(erase_some):
+                return
+            await asyncio.sleep(PAUSE)
+        except Full:
+            await asyncio.sleep(AGAIN)
+        except Lost as error:
+            log("erasing stopped", level="error", detail=str(error))
+            return
+
+
+async def delete(call: Call) -> Reply:
+    """Let a policy decide no more; with purge=true erase everything of it. It is gone at once, its rows a part at a time."""
+    if not truth(call, "purge"):
+        return await archive(call)
+    name = served(call).name
+    await done(call, Purge, name)
+    call.service.troubles.forget(name)
+    call.service.spawn(erase(call.service))
+    return Reply(202, {"policy": name, "status": "erasing"})
+
+
+async def forget(call: Call) -> Reply:
+    """Forget what decisions were asked: all whose context has this value there, or one by its id. What was learned stays learned."""
+    policy, found = served(call), 0
+    ids = await _meant(call, policy.id)
+    for k in range(0, len(ids), AT_ONCE):
+        more = True
+        while more:
+            answer = await done(call, Forget, policy.name, ids[k : k + AT_ONCE], silent=True)
+            found, more = found + answer.body["forgotten"], answer.body["more"]
+    note(call, "Forget", policy.name, {"field": call.query.get("field"), "decisions": found})
+    return Reply(200, {"policy": policy.name, "forgotten": found})
+
+
+async def _meant(call: Call, policy: int) -> list[str]:
+    query = call.query
+    if "id" in query and len(query) == 1:
+        return [query["id"]]
+    if set(query) != {"field", "value"} or not query["field"]:
+        raise Problem(422, "query", "Say which: field and value, as in field=user&value=42, or id.", pointer="/field")
+    if any(letter in '"\\' or letter < " " for letter in query["field"]) or "\x00" in query["value"]:
+        raise Problem(422, "query", "field must be names with dots between them.", pointer="/field")
+    path = "$" + "".join(f'."{part}"' for part in query["field"].split("."))
+    ids: list[str] = []
+    after: int | None = 0
+    while after is not None:
+        some, after = await call.service.read(about_person, policy, path, query["value"], after)
+        ids += some
+    return ids
+
+
+ENDPOINTS = (
+    Endpoint(
+        "DELETE",
+        P,
+        "admin",
+        delete,
+        answers={204: None, 202: dict, **CHANGED},
+        query={"purge": "true: erase everything, for good"},
+    ),
+    Endpoint(
+        "DELETE",
+        P + "/decisions",
+        "admin",
+        forget,
+        answers={200: dict, **CHANGED},
+        query={
+            "field": "a name of the context, or names with dots between them",
+            "value": "its value",
+            "id": "of one decision",
+        },
+        tag="decisions",
+    ),
+)
