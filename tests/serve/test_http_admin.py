@@ -161,7 +161,16 @@ def test_forget_a_person(one, name):
     assert found.status == 200 and found.json["forgotten"] == 20
     assert one.ask("DELETE", f"{url}/decisions?field=user.id&value=1").json["forgotten"] == 0
     assert one.ask("DELETE", f"{url}/decisions?id={name}-0").json["forgotten"] == 1
-    for wrong in ("", "?field=x", "?value=1", "?id=a&field=x&value=1", "?field=&value=1", "?who=me", "?field=%00&value=1", "?field=%22&value=1"):
+    for wrong in (
+        "",
+        "?field=x",
+        "?value=1",
+        "?id=a&field=x&value=1",
+        "?field=&value=1",
+        "?who=me",
+        "?field=%00&value=1",
+        "?field=%22&value=1",
+    ):
         assert one.ask("DELETE", f"{url}/decisions{wrong}").status == 422, wrong
     assert one.ask("DELETE", "/v1/policies/nobody/decisions?id=x").status == 404
     assert one.ask("DELETE", f"{url}/decisions?field=%27..x&value=1").json["forgotten"] == 0
@@ -181,3 +190,81 @@ def test_forget_a_person(one, name):
     assert report.sound and report.forgotten == 21 and report.not_replayable > 0 and "forgotten" in str(report)
     assert report.digests[name] == one.get(f"{url}?digest=true").json["digests"][""]
     assert "Plugh" not in json.dumps(one.get("/v1/deeds").json)
+
+
+# -- headers ------------------------------------------------------------------------------------------------------------
+
+
+def test_etags(one, name):
+    url = f"/v1/policies/{name}"
+    tag = one.get(url).headers["etag"]
+    for same in (tag, "*", f'"x", {tag}', f"W/{tag}"):
+        found = one.get(url, headers={"If-None-Match": same})
+        assert found.status == 304 and found.raw == b"" and found.headers["etag"] == tag
+    assert one.get(url, headers={"If-None-Match": '"x"'}).status == 200
+    assert one.ask("PATCH", url, {"floor": 0.1}, headers={"If-Match": '"x"'}).status == 412
+    found = one.ask("PATCH", url, {"floor": 0.1}, headers={"If-Match": f'"x", {tag}'})
+    assert found.status == 200 and found.headers["etag"] != tag
+    assert one.ask("PATCH", url, {"floor": 0.2}, headers={"If-Match": tag}).status == 412
+    assert one.get(url, headers={"If-None-Match": tag}).status == 200
+
+
+def test_lists_lead_on(one, name):
+    for k in range(5):
+        one.post(f"/v1/policies/{name}/decisions", {"context": k})
+        one.ask("PATCH", f"/v1/policies/{name}", {"floor": k / 10})
+    for path, what, whole in (
+        (f"/v1/policies/{name}/decisions?limit=2&newest=true", "decisions", 5),
+        (f"/v1/deeds?limit=2&policy={name}", "deeds", 6),
+    ):
+        rows = []
+        while path is not None:
+            found = one.get(path)
+            rows += found.json[what]
+            link = found.headers.get("link")
+            assert link is None or link.endswith('; rel="next"')
+            path = None if link is None else link[1 : link.index(">")]
+        assert len(rows) == whole == len({json.dumps(row) for row in rows})
+
+
+def test_min_version_waits(one, name):
+    url = f"/v1/policies/{name}/decisions"
+    before = time.monotonic()
+    found = one.post(url, {"context": 1, "min_version": 5})
+    assert found.status == 412 and found.json["type"] == "/problems/version-not-reached" and found.json["version"] == 1
+    assert 0.15 < time.monotonic() - before < 5
+    threading.Timer(0.02, lambda: one.ask("PATCH", f"/v1/policies/{name}", {"floor": 0.1})).start()
+    found = one.post(url, {"context": 1, "min_version": 2})
+    assert found.status == 201 and found.json["version"] == 2
+
+
+def test_traces(one, name, capfd):
+    trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    url, both = f"/v1/policies/{name}", "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7"
+    assert one.get(url, headers={"Traceparent": trace}).headers["x-request-id"] == both
+    assert one.get(url, headers={"Traceparent": trace, "X-Request-Id": "mine"}).headers["x-request-id"] == "mine"
+    assert one.get("/v1/policies/nobody", headers={"Traceparent": trace}).json["request_id"] == both
+    for wrong in (
+        "ff" + trace[2:],
+        trace.upper(),
+        trace[:-3],
+        trace.replace("4bf92f3577b34da6a3ce929d0e0e4736", "0" * 32),
+        "x",
+    ):
+        assert both not in one.get(url, headers={"Traceparent": wrong}).headers["x-request-id"]
+    one.service.settings = one.service.settings._replace(access_log=True)
+    one.get(url, headers={"Traceparent": trace, "X-Request-Id": "mine"})
+    until = time.monotonic() + 5
+    said = ""
+    while "request" not in said and time.monotonic() < until:
+        said += capfd.readouterr().err
+    one.service.settings = one.service.settings._replace(access_log=False)
+    assert f'"id": "mine", "trace": "{both}"' in said
+
+
+def test_rates_are_said(one, name):
+    key = one.post("/v1/keys", {"name": "slow", "scopes": ["read"], "rate": 0.5}).json["key"]
+    assert one.get(f"/v1/policies/{name}", key=key).status == 200
+    found = one.get(f"/v1/policies/{name}", key=key)
+    assert found.status == 429 and int(found.headers["retry-after"]) in (1, 2)
+    assert found.headers["ratelimit-policy"] == '"key";q=1;w=2' and found.headers["ratelimit"].startswith('"key";r=0;t=')

@@ -55,6 +55,17 @@ def etag(policy: Served) -> str:
     return '"' + hashlib.blake2b(json.dumps(state).encode(), digest_size=8).hexdigest() + '"'
 
 
+def _among(tag: str, wanted: str) -> bool:
+    """Is a tag one of those in If-Match or If-None-Match?"""
+    return wanted.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in wanted.split(","))
+
+
+def unchanged(call: Call, tag: str) -> bool:
+    """Has whoever asks this already (If-None-Match)?"""
+    wanted = call.headers.get(b"if-none-match")
+    return wanted is not None and _among(tag, wanted)
+
+
 def plain(body: Any) -> Any:
     """A body without what was left out."""
     found: Any = msgspec.to_builtins(body)
@@ -64,7 +75,7 @@ def plain(body: Any) -> Any:
 async def done(call: Call, kind: Any, *given: Any, detail: Any = None, silent: bool = False) -> Any:
     """Ask for a change, note it, and give the answer; Problem where it was not made."""
     wanted = call.headers.get(b"if-match")
-    if wanted is not None and kind is not Create and wanted.strip() not in ("*", etag(served(call))):
+    if wanted is not None and kind is not Create and not _among(etag(served(call)), wanted):
         raise Problem(412, "changed", "The policy was changed since. Read it again, and then change it.")
     answer = await call.service.ask(kind, *given)
     if answer.status not in GOOD:

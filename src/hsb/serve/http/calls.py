@@ -33,6 +33,7 @@ _START = secrets.token_hex(4)
 _count = itertools.count(1)
 CLOSE = [(b"connection", b"close")]
 DRAINED = 4 << 20  # bytes of a body that is refused, which are read all the same
+TRACE = re.compile(rb"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)")
 GIVEN_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
@@ -61,7 +62,7 @@ class Reply:
 class Call:
     """A request under way."""
 
-    __slots__ = ("body", "headers", "id", "key", "params", "query", "scope", "service")
+    __slots__ = ("body", "headers", "id", "key", "params", "query", "scope", "service", "trace")
 
     def __init__(self, service: Service, scope: Any, params: dict[str, str]) -> None:
         self.service, self.scope, self.params = service, scope, params
@@ -69,8 +70,24 @@ class Call:
         self.key: Key
         self.body: Any = None
         self.query: dict[str, str] = {}
-        given = self.headers.all.get(b"x-request-id")
-        self.id = given.decode() if given is not None and GIVEN_ID.fullmatch(given) else f"{_START}-{next(_count):x}"
+        given, trace = self.headers.all.get(b"x-request-id"), self.headers.all.get(b"traceparent")
+        self.trace = None if trace is None else traced(trace)
+        if given is not None and GIVEN_ID.fullmatch(given):
+            self.id = given.decode()
+        else:
+            self.id = self.trace or f"{_START}-{next(_count):x}"
+
+
+def traced(header: bytes) -> str | None:
+    """Trace and span of a traceparent (W3C Trace Context), or None where it is none.
+
+    >>> traced(b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+    '4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7'
+    >>> traced(b"00-00000000000000000000000000000000-00f067aa0ba902b7-01"), traced(b"nonsense")
+    (None, None)
+    """
+    found = TRACE.match(header)
+    return None if found is None else f"{found[1].decode()}-{found[2].decode()}"
 
 
 Handler = Callable[[Call], Awaitable[Reply]]
@@ -129,7 +146,7 @@ class Endpoint:
         seconds = time.perf_counter() - began
         service.metrics.answered(self.name, reply.status, seconds)
         if service.settings.access_log:
-            log("request", id=call.id, endpoint=self.name, status=reply.status, ms=round(seconds * 1e3, 2))
+            log("request", id=call.id, trace=call.trace, endpoint=self.name, status=reply.status, ms=round(seconds * 1e3, 2))
 
     async def _reply(self, call: Call, receive: Any) -> Reply:
         service = call.service
@@ -180,7 +197,7 @@ def failed(call: Call, error: Exception, policy: str | None) -> Reply:
     elif isinstance(error, Problem):
         problem = error
     else:
-        log_fault(error, request=call.id, path=call.scope["path"][:200])
+        log_fault(error, request=call.id, trace=call.trace, path=call.scope["path"][:200])
         problem = Problem(500, "fault", "A fault of the service; its log has more.")
     known = policy if policy in call.service.core.policies else None
     call.service.troubles.note(known, problem.kind, problem.status, problem.detail, problem.pointer, call.id)
@@ -232,7 +249,7 @@ async def send_reply(call: Call, receive: Any, send: Any, reply: Reply) -> None:
     headers += reply.headers
     start = {"type": "http.response.start", "status": reply.status, "headers": headers}
     if reply.stream is None:
-        if reply.status != 204:
+        if reply.status not in (204, 304):
             headers.append((b"content-length", str(len(reply.body)).encode()))
         await send(start)
         await send({"type": "http.response.body", "body": reply.body})

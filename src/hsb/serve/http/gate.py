@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
@@ -60,9 +61,18 @@ def enter(service: Service, scope: Any, headers: Headers, need: str, policy: str
     key.check(need, policy)
     wait = key.take(time.monotonic())
     if wait > 0.0:
-        raise Problem(429, "rate", f"This key may ask {key.rate:g} times a second.", retry=wait)
+        raise Problem(429, "rate", f"This key may ask {key.rate:g} times a second.", retry=wait, headers=_limits(key, wait))
     service.keys.used(key, time.time_ns() // 1000)
     return key
+
+
+def _limits(key: Key, wait: float) -> list[tuple[bytes, bytes]]:
+    """How much the key may ask (q in w seconds), how much is left (r), and in how many seconds there is more (t)."""
+    most, seconds = max(1, int(key.rate or 1)), max(1, math.ceil(1.0 / (key.rate or 1.0)))
+    return [
+        (b"ratelimit-policy", f'"key";q={most};w={seconds}'.encode()),
+        (b"ratelimit", f'"key";r=0;t={max(1, math.ceil(wait))}'.encode()),
+    ]
 
 
 def is_local(scope: Any) -> bool:

@@ -18,6 +18,7 @@ WORDS = {
     201: "Made",
     202: "Taken on",
     204: "Done; there is nothing to say",
+    304: "You have it: only settings, arms and candidates count for the ETag",
     400: "Not JSON",
     401: "No key, or none that is valid",
     403: "The key may not do this",

@@ -14,7 +14,7 @@ from .ids import when
 from .keys import Key, fresh
 from .once import once
 from .problem import Problem
-from .reading import READ, whole
+from .reading import LISTED, MOST, PAGE, READ, next_page, whole
 from .sessions import cookie_header
 from .wire import KeyBody, ProblemAnswer, SessionBody
 
@@ -64,8 +64,10 @@ async def limits(call: Call) -> Reply:
 
 async def deeds(call: Call) -> Reply:
     """What admins did, the newest first."""
-    found = await call.service.deeds_of(call.query.get("policy"), whole(call, "limit", 100, 1, 1000))
-    return Reply(200, {"deeds": [each | {"at": when(each["at"])} for each in found]})
+    limit, after = whole(call, "limit", PAGE, 1, MOST), whole(call, "after", 0, 0, 1 << 62)
+    found = await call.service.deeds_of(call.query.get("policy"), limit, after)
+    headers = next_page(call, found[-1]["number"] if len(found) == limit else None)
+    return Reply(200, {"deeds": [each | {"at": when(each["at"])} for each in found]}, headers=headers)
 
 
 async def healthz(call: Call) -> Reply:
@@ -145,7 +147,7 @@ ENDPOINTS = (
         "admin",
         deeds,
         answers={200: dict, **READ},
-        query={"policy": "only of this one", "limit": "how many"},
+        query=LISTED | {"policy": "only of this one"},
         tag="service",
     ),
     Endpoint("GET", "/healthz", None, healthz, answers={200: dict}, tag="service"),

@@ -6,6 +6,7 @@ import math
 import time
 from contextlib import suppress
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -16,7 +17,7 @@ from ..core.draw import places_of
 from ..core.rows import DecisionRow
 from ..core.settings import seconds
 from ..store import views
-from .administering import P, about, etag, served
+from .administering import P, about, etag, served, unchanged
 from .calls import Call, Endpoint, Reply
 from .ids import when
 from .problem import Problem
@@ -35,17 +36,20 @@ async def policies(call: Call) -> Reply:
     names = sorted(name for name in call.service.core.policies if allowed is None or name in allowed)
     names = [name for name in names if name > call.query.get("after", "")]
     found = [about(call, call.service.core.policies[name]) for name in names[:limit]]
-    return Reply(200, {"policies": found}, headers=_next(call, found[-1]["name"] if len(names) > limit else None))
+    return Reply(200, {"policies": found}, headers=next_page(call, found[-1]["name"] if len(names) > limit else None))
 
 
 async def policy(call: Call) -> Reply:
     """A policy: version, arms, settings, what waits."""
     found = served(call)
+    tag = etag(found)
+    if unchanged(call, tag):
+        return Reply(304, headers=[(b"etag", tag.encode())])
     waiting, first = await call.service.read(views.pending_count, found.id)
     more: dict[str, Any] = {"pending": waiting, "first_deadline": when(first), "certificate": certificate_of(found)}
     if call.query.get("digest") == "true":
         more["digests"] = found.digests()
-    return Reply(200, about(call, found) | more, headers=[(b"etag", etag(found).encode())])
+    return Reply(200, about(call, found) | more, headers=[(b"etag", tag.encode())])
 
 
 async def decisions(call: Call) -> Reply:
@@ -54,7 +58,7 @@ async def decisions(call: Call) -> Reply:
     after, limit = whole(call, "after", 0, 0, 1 << 62), whole(call, "limit", PAGE, 1, MOST)
     rows = await call.service.read(views.decisions, found.id, after, limit, newest)
     cursor = rows[-1][0] if len(rows) == limit else None
-    return Reply(200, {"decisions": [shown(found, row) for _, row in rows], "next": cursor}, headers=_next(call, cursor))
+    return Reply(200, {"decisions": [shown(found, row) for _, row in rows], "next": cursor}, headers=next_page(call, cursor))
 
 
 async def decision(call: Call) -> Reply:
@@ -303,17 +307,25 @@ async def _limited(service: Any, function: Any, *given: Any) -> Any:
         raise Problem(503, "too-much", "That takes too long to work out.", retry=60.0) from None
 
 
-def _next(call: Call, cursor: Any) -> list[tuple[bytes, bytes]]:
+def next_page(call: Call, cursor: Any) -> list[tuple[bytes, bytes]]:
+    """The header Link to the rest of a list, from what the last of this page is known by; none where there is no more."""
     if cursor is None:
         return []
-    rest = "".join(f"&{name}={value}" for name, value in call.query.items() if name in ("limit", "newest") and value.isalnum())
+    rest = "".join(f"&{name}={quote(value)}" for name, value in call.query.items() if name != "after")
     return [(b"link", f'<{call.scope["path"]}?after={cursor}{rest}>; rel="next"'.encode("latin-1", "replace"))]
 
 
 LISTED = {"after": "the last one of the page before", "limit": f"how many, at most {MOST}"}
 ENDPOINTS = (
     Endpoint("GET", "/v1/policies", "read", policies, answers={200: dict, **READ}, query=LISTED),
-    Endpoint("GET", P, "read", policy, answers={200: dict, **READ}, query={"digest": "true: the digests of all learners too"}),
+    Endpoint(
+        "GET",
+        P,
+        "read",
+        policy,
+        answers={200: dict, 304: None, **READ},
+        query={"digest": "true: the digests of all learners too"},
+    ),
     Endpoint(
         "GET",
         P + "/decisions",

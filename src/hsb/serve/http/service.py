@@ -199,11 +199,11 @@ class Service:
         sql = "INSERT INTO deed (at, key, what, policy, detail) VALUES (?, ?, ?, ?, ?)"
         self.writer.also(lambda store: store.connection.execute(sql, row), lambda found, error: None)
 
-    async def deeds_of(self, policy: str | None, limit: int = 100) -> list[dict[str, Any]]:
+    async def deeds_of(self, policy: str | None, limit: int = 100, after: int = 0) -> list[dict[str, Any]]:
         """What admins did with a policy, or at all, the newest first; times in microseconds."""
         names = {key.id: key.name for key in self.keys.by_hash.values()}
-        rows = await self.read(views.deeds, policy, limit)
-        fields = ("at", "who", "what", "policy", "detail")
+        rows = await self.read(views.deeds, policy, limit, after)
+        fields = ("at", "who", "what", "policy", "detail", "number")
         return [dict(zip(fields, (at, names.get(key, "anyone"), *more), strict=True)) for at, key, *more in rows]
 
     async def evaluate(self, policy: str, asked: dict[str, Any]) -> str:

@@ -120,10 +120,9 @@ def snapshot_file(reader: Queries, policy: int, seq: int) -> tuple[bytes, str] |
     return None
 
 
-def deeds(reader: Queries, policy: str | None, limit: int) -> list[Any]:
-    """(when, key, what, policy, detail) of what admins did, the newest first."""
-    if policy is None:
-        return reader._all("SELECT at, key, what, policy, detail FROM deed ORDER BY id DESC LIMIT ?", limit)
-    return reader._all(
-        "SELECT at, key, what, policy, detail FROM deed WHERE policy = ? ORDER BY id DESC LIMIT ?", policy, limit
+def deeds(reader: Queries, policy: str | None, limit: int, after: int = 0) -> list[Any]:
+    """(when, key, what, policy, detail, number) of what admins did, the newest first, before the one of that number."""
+    sql = (
+        "SELECT at, key, what, policy, detail, id FROM deed WHERE id < ? AND (? IS NULL OR policy = ?) ORDER BY id DESC LIMIT ?"
     )
+    return reader._all(sql, after or 1 << 62, policy, policy, limit)
