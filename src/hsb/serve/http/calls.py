@@ -97,7 +97,8 @@ class Endpoint:
     """One method of one path; an ASGI application for it.
 
     `need` is the scope of the key, None where none is needed; `body` the type of the body, None for no body, bytes for a file. `query`
-    are the names that may stand after the '?', with what they mean; `also` are other types of the body, by their media types.
+    are the names that may stand after the '?', with what they mean; `also` are other types of the body, by their media types; `fault` says problems.
+    `never` are statuses that it turns into others.
     `answers` are statuses with the type of their body, for OpenAPI.
     """
 
@@ -115,6 +116,8 @@ class Endpoint:
         query: dict[str, str] | None = None,
         types: tuple[str, ...] = TYPES,
         also: dict[str, Any] | None = None,
+        fault: Callable[[Call, Problem], Reply] | None = None,
+        never: frozenset[int] = frozenset(),
         tag: str = "policies",
     ) -> None:
         self.method, self.path, self.need, self.handler, self.answers = method, path, need, handler, answers
@@ -128,7 +131,7 @@ class Endpoint:
         )
         self.name = f"{method} {path}"
         self.decoder = msgspec.json.Decoder(body) if body not in (None, bytes) else None
-        self.also = also or {}
+        self.also, self.fault, self.never = also or {}, fault or said, never
         self.decoders = {kind: msgspec.json.Decoder(body) for kind, body in self.also.items()}
         self.fields: tuple[str, ...] = getattr(body, "__struct_fields__", ())
 
@@ -141,7 +144,7 @@ class Endpoint:
         except Gone:
             return
         except Exception as error:
-            reply = failed(call, error, params.get("policy"))
+            reply = failed(call, error, params.get("policy"), self.fault)
         await send_reply(call, receive, send, reply)
         seconds = time.perf_counter() - began
         service.metrics.answered(self.name, reply.status, seconds)
@@ -186,7 +189,13 @@ class Endpoint:
             raise Problem(400, "not-json", f"The body is not JSON: {error!s:.200}.") from None
 
 
-def failed(call: Call, error: Exception, policy: str | None) -> Reply:
+def said(call: Call, problem: Problem) -> Reply:
+    """A problem as RFC 9457 has it."""
+    headers = [*problem.headers, *retry_after(problem.retry)]
+    return Reply(problem.status, problem.body(call.scope["path"], call.id), type=PROBLEM, headers=headers)
+
+
+def failed(call: Call, error: Exception, policy: str | None, fault: Callable[[Call, Problem], Reply] = said) -> Reply:
     """The answer to a request that cannot be carried out."""
     if isinstance(error, InputError | FileError):
         problem = Problem(422, "refused", str(error), pointer=pointer_of(str(error)))
@@ -201,8 +210,7 @@ def failed(call: Call, error: Exception, policy: str | None) -> Reply:
         problem = Problem(500, "fault", "A fault of the service; its log has more.")
     known = policy if policy in call.service.core.policies else None
     call.service.troubles.note(known, problem.kind, problem.status, problem.detail, problem.pointer, call.id)
-    headers = [*problem.headers, *retry_after(problem.retry)]
-    return Reply(problem.status, problem.body(call.scope["path"], call.id), type=PROBLEM, headers=headers)
+    return fault(call, problem)
 
 
 def retry_after(seconds: float | None) -> list[tuple[bytes, bytes]]:

@@ -55,7 +55,8 @@ def _leaves(context: Any, most: int) -> int:
     return 1
 
 
-def _check(body: DecideBody, most: int, where: str = "") -> None:
+def check(body: Any, most: int, where: str = "") -> None:
+    """Problem where a body's context holds too much."""
     if _leaves(body.context, most) > most:
         raise Problem(422, "context", f"A context holds {most} values at most.", pointer=f"{where}/context")
 
@@ -82,7 +83,7 @@ def _told(answer: Answer) -> dict[str, Any]:
 async def decide(call: Call) -> Reply:
     """Decide on a context. The same id again is the same decision: 200 and what was decided then."""
     body = call.body
-    _check(body, call.service.settings.numbers)
+    check(body, call.service.settings.numbers)
     given = _asked(call, body)
     answer = await call.service.ask(Decide, *given)
     if answer.status == "behind":
@@ -100,7 +101,7 @@ async def decide_batch(call: Call) -> Reply:
     settings, rows = call.service.settings, call.body.decisions
     _count(rows, settings.rows, "decisions")
     for place, row in enumerate(rows):
-        _check(row, settings.numbers, f"/decisions/{place}")
+        check(row, settings.numbers, f"/decisions/{place}")
     answers = await call.service.ask_all(Decide, [_asked(call, row) for row in rows])
     return Reply(200, {"rows": [_row(call, answer, row, _told) for answer, row in zip(answers, rows, strict=True)]})
 
@@ -114,7 +115,7 @@ def _rewarded(answer: Answer) -> dict[str, Any]:
 async def reward(call: Call) -> Reply:
     """Say what a decision earned. The same reward again is a duplicate; after the decision was closed it is kept, and answered 410."""
     body, name = call.body, call.params["id"]
-    await _allowed(call, [name], [body.receipt])
+    await allowed(call, [name], [body.receipt])
     value, loss = _value(body)
     answer = await call.service.ask(Reward, name, value, body.id, call.key.id, loss, body.receipt)
     _note(call, answer)
@@ -127,7 +128,7 @@ async def reward_batch(call: Call) -> Reply:
     """Say what several decisions earned, with one commit; a result or a problem for each row."""
     rows = [_of_event(each) for each in call.body] if type(call.body) is list else call.body.rewards
     _count(rows, call.service.settings.rows, "rewards")
-    await _allowed(call, [row.decision for row in rows], [row.receipt for row in rows])
+    await allowed(call, [row.decision for row in rows], [row.receipt for row in rows])
     given = [_given(call, row, place) for place, row in enumerate(rows)]
     answers = await call.service.ask_all(Reward, given)
     return Reply(200, {"rows": [_row(call, answer, row, _rewarded) for answer, row in zip(answers, rows, strict=True)]})
@@ -167,14 +168,14 @@ async def void(call: Call) -> Reply:
 
 
 async def _close(call: Call, kind: Any) -> Reply:
-    await _allowed(call, [call.params["id"]])
+    await allowed(call, [call.params["id"]])
     answer = await call.service.ask(kind, call.params["id"])
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body)
     return Reply(204)
 
 
-async def _allowed(call: Call, ids: list[str], receipts: Iterable[str | None] = ()) -> None:
+async def allowed(call: Call, ids: list[str], receipts: Iterable[str | None] = ()) -> None:
     """Problem where a key that is for some policies names a decision of another, or brings a receipt of another."""
     if call.key.policies is None:
         return

@@ -41,8 +41,8 @@ def who(service: Service, scope: Any, headers: Headers) -> Key:
     text = headers.get(b"x-api-key")
     if text is None:
         given = headers.get(b"authorization")
-        if given is not None and given[:7].lower() == "bearer ":
-            text = given[7:].strip()
+        bearer = given is not None and given[:7].lower() == "bearer "
+        text = given[7:].strip() if given and bearer else headers.get(b"ocp-apim-subscription-key")  # Personalizer's clients
     if text is not None:
         key = service.keys.find(text)
         if key is None:

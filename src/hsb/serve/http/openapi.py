@@ -116,7 +116,7 @@ def answers(each: Endpoint) -> dict[int, Any]:
         found.add(409)
     if each.wanted is not None:
         found |= {400, 408, 413, 415}
-    return {**dict.fromkeys(found, ProblemAnswer), **each.answers}
+    return {**dict.fromkeys(found - each.never, ProblemAnswer), **each.answers}
 
 
 def headers(each: Endpoint) -> dict[str, str]:
@@ -135,7 +135,7 @@ def _response(status: int, kind: Any, known: dict[Any, Any]) -> dict[str, Any]:
         return found
     if isinstance(kind, str):
         found["content"] = {kind: {"schema": {"type": "string"}}}
-    elif status >= 400 and kind is not dict:
+    elif kind is ProblemAnswer:
         found["content"] = {"application/problem+json": {"schema": known[kind]}}
     else:
         found["content"] = {"application/json": {"schema": {"type": "object"} if kind is dict else known[kind]}}

@@ -90,7 +90,14 @@ async def probabilities(call: Call) -> Reply:
     available = None
     if "available" in call.query:
         available = call.query["available"].split(",")
-    row = found.decide("probe", context, available, call.query.get("baseline"), True, 0)
+    return Reply(
+        200, {"version": found.version, "probabilities": distribution(found, context, available, call.query.get("baseline"))}
+    )
+
+
+def distribution(found: Served, context: Any, available: list[str] | None, baseline: str | None) -> dict[str, float]:
+    """The probability of each arm that is offered, as it would be played now."""
+    row = found.decide("probe", context, available, baseline, True, 0)
     places = places_of(row.available)
     names = [found.arms[place] for place in places]
     p = found.live.policy.probabilities(context, available=names)
@@ -98,7 +105,7 @@ async def probabilities(call: Call) -> Reply:
     base = row.baseline if found.settings.ramp < 1.0 else None
     mixed = found._mixture(places, base)
     q = p if mixed is None else mixed(p)
-    return Reply(200, {"version": found.version, "probabilities": {name: float(q[order[name]]) for name in names}})
+    return {name: float(q[order[name]]) for name in names}
 
 
 async def rules(call: Call) -> Reply:

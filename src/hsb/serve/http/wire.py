@@ -149,6 +149,35 @@ class SessionBody(Body):
     key: str
 
 
+class FlagBody(Struct):
+    """What OpenFeature asks: a context. Its targetingKey is not learned from."""
+
+    context: dict[str, Any] | None = None
+
+
+class ActionBody(Struct):
+    """An action that Personalizer's client offers: an arm. Its features are not used."""
+
+    id: str
+    features: list[Any] | None = None
+
+
+class RankBody(Struct, rename="camel"):
+    """What Personalizer's client asks: features of the context, and actions, which are arms."""
+
+    actions: list[ActionBody]
+    context_features: list[Any] | None = None
+    excluded_actions: list[str] | None = None
+    event_id: str | None = None
+    defer_activation: bool | None = None
+
+
+class EventRewardBody(Struct):
+    """What an event of Personalizer's earned."""
+
+    value: float
+
+
 # -- answers ------------------------------------------------------------------------------------------------------------
 
 
@@ -184,6 +213,60 @@ class ProblemAnswer(Struct):
     instance: str | None = None
     pointer: str | None = None
     request_id: str | None = None
+
+
+class FlagAnswer(Struct, rename="camel"):
+    """What a flag is, as OFREP has it; of a bulk, one flag or why there is none."""
+
+    key: str
+    value: str | UnsetType = UNSET
+    variant: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    metadata: dict[str, float | str | bool] | UnsetType = UNSET
+    error_code: str | UnsetType = UNSET
+    error_details: str | UnsetType = UNSET
+
+
+class FlagsAnswer(Struct):
+    """All flags, as OFREP has them."""
+
+    flags: list[FlagAnswer]
+
+
+class FlagProblem(Struct, rename="camel"):
+    """What went wrong, as OFREP has it."""
+
+    error_details: str
+    error_code: str | UnsetType = UNSET
+    key: str | UnsetType = UNSET
+
+
+class RankedAction(Struct):
+    """An action, and how probable it was; without a probability where the event was ranked before."""
+
+    id: str
+    probability: float | UnsetType = UNSET
+
+
+class RankAnswer(Struct, rename="camel"):
+    """What to show, as Personalizer has it."""
+
+    ranking: list[RankedAction]
+    event_id: str
+    reward_action_id: str
+
+
+class EventError(Struct):
+    """Code and message."""
+
+    code: str
+    message: str
+
+
+class EventProblem(Struct):
+    """What went wrong, as Personalizer has it."""
+
+    error: EventError
 
 
 class RowAnswer(Struct):
