@@ -12,8 +12,9 @@ pytest.importorskip("jinja2")
 
 import page_harness as harness
 
+from hsb.serve import explaining
 from hsb.serve.core import AddCandidate, Create, Decide, Reward
-from hsb.serve.page import colours, explaining
+from hsb.serve.page import colours
 from hsb.serve.page.app import SECTIONS
 
 PAGE = Path(colours.__file__).parent

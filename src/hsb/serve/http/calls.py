@@ -97,9 +97,9 @@ class Endpoint:
     """One method of one path; an ASGI application for it.
 
     `need` is the scope of the key, None where none is needed; `body` the type of the body, None for no body, bytes for a file. `query`
-    are the names that may stand after the '?', with what they mean; `also` are other types of the body, by their media types; `fault` says problems.
-    `never` are statuses that it turns into others.
-    `answers` are statuses with the type of their body, for OpenAPI.
+    are the names that may stand after the '?', with what they mean; `also` are other types of the body, by their media types.
+    `answers` are statuses with the type of their body, for OpenAPI; `fault` says problems, and `never` are statuses that it turns
+    into others.
     """
 
     def __init__(

@@ -39,7 +39,7 @@ async def flag(call: Call) -> Reply:
 
 
 async def flags(call: Call) -> Reply:
-    """Decide for every policy that the key is for, as OFREP asks it. Clients keep decisions for later: they wait to be activated, or rewarded."""
+    """Decide for every policy that the key is for, as OFREP asks it. They wait to be activated or rewarded: clients keep them."""
     policies = call.service.core.policies
     names = sorted(name for name, each in policies.items() if not each.archived and _may(call, name))
     tags = [etag(policies[name]) for name in names]

@@ -11,7 +11,8 @@ from urllib.parse import quote
 import msgspec
 
 from ...errors import InputError, quoted
-from ...policies import Policy
+from ...storage import pack
+from .. import explaining
 from ..core import Served
 from ..core.draw import places_of
 from ..core.rows import DecisionRow
@@ -117,15 +118,13 @@ async def rules(call: Call) -> Reply:
         if not hasattr(copy, "explain"):
             raise Problem(422, "refused", f"{type(copy).__name__} has no rules.")
         async with busy(service):
-            kept = service.explained[found.id] = (key, await _limited(service, explained, copy))
+            told = await explaining.beside(await asyncio.to_thread(pack, copy), found.version, service.settings.read_seconds)
+        if told["rules"] is None:
+            late = "late" in told
+            raise Problem(503 if late else 422, "too-much" if late else "refused", told["why"], retry=60.0 if late else None)
+        more = {"agreement": told["agreement"], "importance": dict(told["importance"]), "regions": told["regions"]}
+        kept = service.explained[found.id] = (key, {"rules": told["lines"]} | more)
     return Reply(200, {"version": key[0]} | kept[1])
-
-
-def explained(policy: Policy) -> dict[str, Any]:
-    """A policy's rules as plain data."""
-    found = policy.explain()  # type: ignore[attr-defined]
-    lines = str(found).splitlines()
-    return {"rules": lines, "agreement": found.agreement, "importance": dict(found.importance), "regions": len(found.regions)}
 
 
 async def certificate(call: Call) -> Reply:
@@ -305,13 +304,6 @@ class busy:  # noqa: N801
 
     async def __aexit__(self, *error: Any) -> None:
         self.service.costly.release()
-
-
-async def _limited(service: Any, function: Any, *given: Any) -> Any:
-    try:
-        return await asyncio.wait_for(asyncio.to_thread(function, *given), service.settings.read_seconds)
-    except TimeoutError:
-        raise Problem(503, "too-much", "That takes too long to work out.", retry=60.0) from None
 
 
 def next_page(call: Call, cursor: Any) -> list[tuple[bytes, bytes]]:

@@ -10,8 +10,9 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ...errors import InputError
+from .. import explaining
 from ..core import STATUS
-from . import candidates, explaining, feedback, forms, overview, trust, trying
+from . import candidates, feedback, forms, overview, trust, trying
 from .gathering import Gathering
 from .render import STATIC, html
 from .sheets import Ledger, Sheet, sheet

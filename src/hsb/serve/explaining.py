@@ -1,4 +1,4 @@
-"""A policy's rules, in a process of their own: `python -m hsb.serve.page.explaining` reads a policy's file from stdin, writes JSON to stdout.
+"""A policy's rules, in a process of their own: `python -m hsb.serve.explaining` reads a policy's file from stdin, writes JSON to stdout.
 
 Working them out may take many seconds: beside the loop it would hold up decisions, and a process can be ended.
 """
@@ -8,8 +8,8 @@ import json
 import sys
 from typing import Any
 
-from ...errors import FileError, InputError
-from ..core.learner import opened
+from ..errors import FileError, InputError
+from .core.learner import opened
 
 SECONDS = 60.0
 MANY = 24  # rules
@@ -34,6 +34,8 @@ def explained(policy: Any) -> View:
         "left_share": sum(each.share for each in rules[MANY:]),
         "agreement": found.agreement,
         "importance": sorted(found.importance.items(), key=lambda each: -each[1])[:15],
+        "regions": len(found.regions),
+        "lines": str(found).splitlines(),
         "why": None,
     }
 
@@ -58,14 +60,15 @@ def main() -> int:
 async def beside(body: bytes, version: int, seconds: float = SECONDS) -> View:
     """The same in another process, ended after a while."""
     pipe = asyncio.subprocess.PIPE
-    command = (sys.executable, "-m", "hsb.serve.page.explaining")
+    command = (sys.executable, "-m", "hsb.serve.explaining")
     process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.DEVNULL)
     try:
         async with asyncio.timeout(seconds):
             out, _ = await process.communicate(body)
         return {**json.loads(out), "version": version}
     except TimeoutError:
-        return {"rules": None, "why": f"The rules were not worked out within {seconds:g} seconds.", "version": version}
+        why = f"The rules were not worked out within {seconds:g} seconds."
+        return {"rules": None, "why": why, "version": version, "late": True}
     except ValueError:
         return {"rules": None, "why": "The rules could not be worked out.", "version": version}
     finally:
