@@ -5,6 +5,7 @@ import hsb.serve.core.judging as judging
 import hsb.serve.core.receipts as receipts
 import hsb.serve.core.served as served
 from hsb.serve.core.clock import Clock
+from hsb.serve.core.frozen import Frozen
 from hsb.serve.core.learner import Learner
 from hsb.serve.core.messages import Answer
 from hsb.serve.core.orders import Outcome
@@ -146,8 +147,14 @@ def lessons_of_another_version(patch):
 
 
 def snapshot_of_another_row(patch):
-    real = Served.snapshot
-    patch(Served, "snapshot", lambda self, at: tuple(row._replace(seq=max(1, row.seq - 1)) for row in real(self, at)))
+    real = Frozen.rows
+    patch(Frozen, "rows", lambda self: tuple(row._replace(seq=max(1, row.seq - 1)) for row in real(self)))
+
+
+def packed_while_it_learns(patch):
+    """What is packed is no copy, and has learned more in the meantime."""
+    real = Served.frozen
+    patch(Served, "frozen", lambda self, at, copied=True: real(self, at, copied=False))
 
 
 def snapshot_forgets_a_removed_arm(patch):
@@ -294,6 +301,7 @@ FAULTS = [
     propensity_without_the_baseline,
     lessons_of_another_version,
     snapshot_of_another_row,
+    packed_while_it_learns,
     snapshot_forgets_a_removed_arm,
     settings_before_lessons,
     jumps_are_believed,

@@ -33,6 +33,8 @@ from hsb.serve.core import (
     Followed,
     Limits,
     Now,
+    Pack,
+    Packed,
     Promote,
     Purge,
     RemoveArm,
@@ -61,7 +63,7 @@ class World:
         self.true = self.mono = 10 * HOUR  # what time it really is; the clock that never jumps begins anew at a restart
         self.skew = 20_000 * HOUR  # of the wall clock
         self.kinds = kinds or [*CHEAP, *CHEAP, TREE]
-        self.mail, self.flight, self.follows = [], None, []
+        self.mail, self.flight, self.follows, self.packs = [], None, [], []
         self.names, self.ids, self.requests = [], [], 0
         self.asked, self.acked = {}, {}
         self.open = set()  # requests that the core has taken and not answered
@@ -84,7 +86,7 @@ class World:
 
     def restart(self):
         self.mono = self.rng.randrange(HOUR)
-        self.flight, self.follows, self.open = None, [], set()
+        self.flight, self.follows, self.packs, self.open = None, [], [], set()
         self.promised = {name: told for name, told in self.promised.items() if self.alive(name)}
         self.lost |= {name: told for name, told in self.promised.items() if name not in self.store.decision}
         self.acked |= {("decision", name): told for name, told in self.promised.items() if name in self.store.decision}
@@ -110,6 +112,8 @@ class World:
                 self.flight = effect.batch
             elif isinstance(effect, Follow):
                 self.follows.append(effect)
+            elif isinstance(effect, Pack):
+                self.packs.append(effect)
             elif isinstance(effect, Stop):
                 assert not self.open, "it stopped, and left requests without an answer"
                 self.counts["stops"] += 1
@@ -262,7 +266,7 @@ class World:
     def change(self):
         rng = self.rng
         name, request = self.some_name(), self.request()
-        which = rng.randrange(12)
+        which = rng.randrange(14)
         if which < 3:
             message = Change(
                 request,
@@ -283,7 +287,7 @@ class World:
             )
         elif which == 5:
             message = AddArm(request, name, rng.choice("bcd"))
-        elif which == 6:
+        elif which in (6, 12, 13):
             message = RemoveArm(request, name, rng.choice("bcd"))
         elif which < 9:
             message = AddCandidate(request, name, rng.choice("xy"), rng.choice(self.kinds))
@@ -415,8 +419,16 @@ class World:
             self.rewards_asked[again.request] = again
             self.handle(again)
 
+    def pack(self):
+        """A snapshot is packed, some time after it was frozen."""
+        asked = self.packs.pop(self.rng.randrange(len(self.packs)))
+        self.do(self.core.handle(Packed(asked.policy, asked.frozen.rows(), asked.asked), self.now))
+        self.counts["packed"] += 1
+
     def settle(self):
-        if self.follows and self.rng.random() < 0.6:
+        if self.packs and self.rng.random() < 0.7:
+            self.pack()
+        elif self.follows and self.rng.random() < 0.6:
             asked = self.follows.pop(0)
             found = self.store.stream(asked.policy, asked.after, asked.limit)
             self.do(self.core.handle(Followed(asked.policy, asked.after, found), self.now))
@@ -466,6 +478,8 @@ class World:
                 asked = self.follows.pop(0)
                 found = self.store.stream(asked.policy, asked.after, asked.limit)
                 self.do(self.core.handle(Followed(asked.policy, asked.after, found), self.now))
+            elif self.packs:
+                self.pack()
             elif self.flight is not None:
                 self.disk(fate)
                 fate = "good"

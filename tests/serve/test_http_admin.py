@@ -9,6 +9,8 @@ import pytest
 from http_cases import running
 
 from hsb.serve.checking import check
+from hsb.serve.core.arithmetic import arithmetic
+from hsb.serve.http import Settings
 from hsb.serve.store.sqlite import SqliteReader
 
 
@@ -268,3 +270,50 @@ def test_rates_are_said(one, name):
     found = one.get(f"/v1/policies/{name}", key=key)
     assert found.status == 429 and int(found.headers["retry-after"]) in (1, 2)
     assert found.headers["ratelimit-policy"] == '"key";q=1;w=2' and found.headers["ratelimit"].startswith('"key";r=0;t=')
+
+
+# -- snapshots ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_snapshot_is_of_the_version_that_it_names(one, name):
+    """It is packed beside the loop, while lessons go on."""
+    ids = [one.post(f"/v1/policies/{name}/decisions", {"context": k}).json["id"] for k in range(40)]
+    some = []
+    worker = threading.Thread(target=lambda: some.extend(one.post(f"/v1/policies/{name}/snapshots") for _ in range(3)))
+    worker.start()
+    for id in ids:
+        one.post(f"/v1/decisions/{id}/reward", {"reward": 1})
+    worker.join()
+    assert {each.status for each in some} == {201}
+    for each in some:
+        assert one.get(each.headers["location"]).status == 200
+    assert check(SqliteReader(one.service.path)).sound
+
+
+def test_other_arithmetic_is_said(tmp_path, capfd):
+    with running(tmp_path / "hsb.db") as one:
+        one.make()
+        one.post("/v1/policies/home/snapshots")
+        assert arithmetic() in one.get("/p/home/audit").raw.decode() and not one.service.core.policies["home"].notes
+    capfd.readouterr()
+    with running(tmp_path / "hsb.db", admin_key=one.key):
+        assert "arithmetic" not in capfd.readouterr().err  # the control
+    with sqlite3.connect(tmp_path / "hsb.db") as file:
+        ((about,),) = file.execute("SELECT about FROM snapshot").fetchall()
+        file.execute("UPDATE snapshot SET about = ?", (json.dumps(json.loads(about) | {"arithmetic": "0123456789abcdef"}),))
+    file.close()
+    with running(tmp_path / "hsb.db", admin_key=one.key) as one:
+        said = capfd.readouterr().err
+        assert '"event": "recovery"' in said and "made by arithmetic 0123456789abcdef" in said
+        page = one.get("/p/home/audit.json").json
+        assert page["arithmetic"] == arithmetic() and "0123456789abcdef" in page["notes"][0]
+        assert "made by arithmetic 0123456789abcdef" in one.get("/p/home/audit").raw.decode()
+
+
+def test_rules_have_a_limit_of_time(tmp_path):
+    with running(tmp_path / "hsb.db", Settings(read_seconds=0.05)) as one:
+        one.make(policy={"kind": "HSB"})
+        made = one.post("/v1/policies/home/decisions", {"context": {"x": 1}}).json
+        one.post(f"/v1/decisions/{made['id']}/reward", {"reward": 1})
+        found = one.get("/v1/policies/home/rules")
+        assert found.status == 503 and found.headers["retry-after"] == "60" and "not worked out" in found.json["detail"]

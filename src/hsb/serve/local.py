@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from .core import Answer, Commit, Core, Effect, Follow, Followed, Limits, Message, Now, Stop, Tick
+from .core import Answer, Commit, Core, Effect, Follow, Followed, Limits, Message, Now, Pack, Packed, Stop, Tick
 from .store import start
 from .store.sqlite import SqliteStore
 from .store.writer import carried_out
@@ -65,6 +65,10 @@ class Local:
             elif isinstance(effect, Follow):
                 found = self.store.stream(effect.policy, effect.after, effect.limit)
                 answers += self.do(self.core.handle(Followed(effect.policy, effect.after, found), now or clock()), now)
+            elif isinstance(effect, Pack):
+                packed = Packed(effect.policy, effect.frozen.rows(), effect.asked)
+                answers += self.do(self.core.handle(packed, now or clock()), now)
+                answers += self.do(self.core.flush(now or clock()), now)
             else:
                 self.stopped = effect
         return answers

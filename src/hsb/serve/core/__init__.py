@@ -13,6 +13,7 @@ Times are whole microseconds, of the wall clock since 1970 and of one that never
                                   Failed(number, "full" | "lost"). There is one at a time; requests that come meanwhile go into the next.
     Answer(request, status, body) the answer to the request of that name; STATUS has the HTTP status for each word.
     Follow(policy, after, limit)  store.stream(policy, after, limit) on a reading connection; report Followed(policy, after, entries).
+    Pack(policy, frozen, asked)   frozen.rows(), in another thread: it may take long; report Packed(policy, rows, asked).
     Stop(code, why)               end the process: what is on disk is known again after a fresh start only. Every request has been answered.
 
 A request is `Decide`, `Reward`, `Activate`, `Void`, or one of those that change a policy (`Create`, `Change`, `AddArm`, ...). Ids and secrets
@@ -47,6 +48,8 @@ from .messages import (
     Import,
     Message,
     Now,
+    Pack,
+    Packed,
     Promote,
     Purge,
     RemoveArm,
@@ -87,6 +90,8 @@ __all__ = [
     "Limits",
     "Message",
     "Now",
+    "Pack",
+    "Packed",
     "Promote",
     "Purge",
     "RemoveArm",

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, quoted
+from . import keeping
 from .kinds import make_policy
 from .learner import Learner
 from .messages import (
@@ -47,7 +48,7 @@ def asked(core: Core, message: Any, now: Now) -> list[Effect]:
     if served is None:
         return [Answer(message.request, "unknown", {"detail": f"There is no policy {quoted(message.policy)}."})]
     if type(message) is TakeSnapshot:
-        return core.snapshot_order(message, served, now)
+        return keeping.asked(core, message, served, now)
     if served.archived and type(message) not in (Purge, Forget):
         return [Answer(message.request, "gone", {"detail": f"The policy {served.name} is archived."})]
     watch = core.watches[served.id]
@@ -79,6 +80,8 @@ def done(core: Core, request: Hashable, message: Any, outcome: Outcome, now: Now
     if type(message) is Purge:
         waiting = core.drop(served)
         return [Answer(request, "done", body), *(effect for each in waiting for effect in core.handle(each, now))]
+    if type(message) is TakeSnapshot:
+        body["snapshot"] = outcome.next
     if type(message) is Forget:
         body |= {"forgotten": outcome.forgotten, "more": outcome.more}
     status = "created" if type(message) in (Create, AddArm, AddCandidate) else "done"

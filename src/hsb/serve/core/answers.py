@@ -11,6 +11,7 @@ from .rows import DecisionRow
 from .served import Served
 
 ID = re.compile(r"[A-Za-z0-9._~-]{1,64}")
+GONE = "The policy was erased in the meantime."
 MODES = {0.0: "shadow", 1.0: "live"}
 
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from ...arguments import is_number
 from ...errors import FileError, InputError, quoted
-from . import admin
-from .answers import checked_id, decided, why
+from . import admin, keeping
+from .answers import GONE, checked_id, decided, why
 from .clock import Clock
 from .messages import (
     Activate,
@@ -23,6 +23,8 @@ from .messages import (
     Followed,
     Message,
     Now,
+    Pack,
+    Packed,
     Reward,
     Stop,
     TakeSnapshot,
@@ -34,7 +36,6 @@ from .receipts import restored
 from .served import Served
 
 PATIENCE = 1_000_000  # microseconds before what nobody waits for is tried again on a full disk
-GONE = "The policy was erased in the meantime."
 EXIT = 70  # the process must end: what is on disk is not known
 
 
@@ -98,6 +99,7 @@ class Core:
         self.last: list[tuple[Hashable, Order, Any]] = []  # orders that change a stream, at the end of the next batch
         self.flying: list[tuple[Hashable, Order, Any]] | None = None
         self.number, self.stopped, self.patience = 0, False, -math.inf
+        self.packing: list[TakeSnapshot] = []  # requests whose snapshots are being packed
         self.kept_back = False  # decisions that were answered wait for room on the disk
         self.counts = dict.fromkeys(("decisions", "rewards", "lessons", "late", "duplicates", "expired", "refused"), 0)
 
@@ -129,6 +131,8 @@ class Core:
             return []
         if kind is Followed:
             return self._followed(message)  # type: ignore[arg-type]
+        if kind is Packed:
+            return keeping.packed(self, message)  # type: ignore[arg-type]
         request: Hashable = message.request  # type: ignore[union-attr]
         if kind is ConfirmClock:
             self.clock.confirm(now)
@@ -217,15 +221,20 @@ class Core:
             if watch.due <= time and not held and now.mono >= self.patience:
                 flying.append((None, Learn(name, time, self.limits.closing), None))
         for each in self.last:  # after the lessons: they are learned by the settings of before
-            flying += [(None, Keep(self._snapshot(each[1].policy, now)), None)] if type(each[1]) is Blank else []
+            flying += (
+                [(None, Keep(keeping.frozen(self, each[1].policy, now, copied=False).rows()), None)]
+                if type(each[1]) is Blank
+                else []
+            )
             flying.append(each)
         self.last = []
+        packs: list[Effect] = []
         if now.mono >= self.patience:
-            flying += [(None, Keep(self._snapshot(name, now)), None) for name in self._to_keep(now)]
+            packs = [Pack(name, keeping.frozen(self, name, now), None) for name in keeping.due(self, now)]
         if not flying:
-            return []
+            return packs
         self.number, self.flying = self.number + 1, flying
-        return [Commit(Batch(self.number, time, [order for _, order, _ in flying], self.rules))]
+        return [*packs, Commit(Batch(self.number, time, [order for _, order, _ in flying], self.rules))]
 
     def wake(self, now: Now) -> int | None:
         """In how many microseconds a `Tick` is due at the latest; None where nothing is."""
@@ -238,19 +247,6 @@ class Core:
         dues += [0] if self.kept_back else []
         first = min(dues, default=math.inf)
         return None if first == math.inf else int(max(0, first, self.patience - now.mono))
-
-    def _to_keep(self, now: Now) -> list[int]:
-        return [
-            name
-            for name, watch in self.watches.items()
-            if (learned := self.by_id[name].lessons - watch.kept)
-            and (learned >= self.limits.lessons or now.mono - watch.kept_at >= self.limits.pause)
-        ]
-
-    def _snapshot(self, name: int, now: Now) -> Any:
-        watch, served = self.watches[name], self.by_id[name]
-        watch.kept, watch.kept_at = served.lessons, now.mono
-        return served.snapshot(self.clock.time(now))
 
     def _committed(self, message: Committed, now: Now) -> list[Effect]:
         if self.flying is None or message.number != self.number:
@@ -335,7 +331,8 @@ class Core:
             self.waiting.clear()
             self.last = []
         detail = "The disk is full; nothing was written." if full else "The journal cannot be written; the service is stopping."
-        effects: list[Effect] = []
+        effects: list[Effect] = [] if full else [Answer(each.request, "away", {"detail": detail}) for each in self.packing]
+        self.packing = self.packing if full else []
         again: list[tuple[Hashable, Order, Any]] = []
         for request, order, asked in flying:
             if asked is not None:
@@ -377,9 +374,4 @@ class Core:
     def last_order(self, message: Any, order: Order) -> list[Effect]:
         """Write a change of a stream, at the end of the next batch."""
         self.last.append((message.request, order, message))
-        return []
-
-    def snapshot_order(self, message: TakeSnapshot, served: Served, now: Now) -> list[Effect]:
-        """Write a snapshot, and answer when it is written."""
-        self.waiting.append((message.request, Keep(self._snapshot(served.id, now)), message))
         return []

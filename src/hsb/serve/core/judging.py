@@ -237,7 +237,7 @@ class _Judging:
 
     def keep(self, order: Keep) -> Outcome:
         self.changes.snapshots += order.rows
-        return Outcome("done")
+        return Outcome("done", next=order.rows[0].seq)
 
     # -- steps ----------------------------------------------------------------------------------------------------------
 

@@ -3,8 +3,9 @@
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
+from .frozen import Frozen
 from .orders import Batch, Outcome
-from .rows import Entry
+from .rows import Entry, SnapshotRow
 
 
 class Now(NamedTuple):
@@ -193,6 +194,14 @@ class Followed(NamedTuple):
     entries: list[Entry]
 
 
+class Packed(NamedTuple):
+    """A snapshot is packed; `asked` as in `Pack`."""
+
+    policy: int
+    rows: tuple[SnapshotRow, ...]
+    asked: Any
+
+
 class Tick(NamedTuple):
     """Time has passed."""
 
@@ -222,6 +231,14 @@ class Follow(NamedTuple):
     limit: int
 
 
+class Pack(NamedTuple):
+    """Pack a snapshot: call frozen.rows(), in another thread if there is one; then report `Packed` with the same `asked`."""
+
+    policy: int
+    frozen: Frozen
+    asked: Any
+
+
 class Stop(NamedTuple):
     """End the process with this exit status: what is on disk is known again only after a fresh start."""
 
@@ -243,8 +260,8 @@ Admin = (
     | Forget
     | TakeSnapshot
 )
-Message = Decide | Reward | Activate | Void | Admin | ConfirmClock | Committed | Failed | Followed | Tick
-Effect = Commit | Answer | Follow | Stop
+Message = Decide | Reward | Activate | Void | Admin | ConfirmClock | Committed | Failed | Followed | Packed | Tick
+Effect = Commit | Answer | Follow | Pack | Stop
 
 STATUS = {
     "created": 201,  # a decision, a policy, a candidate, an arm

@@ -112,7 +112,7 @@ class Batch(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of an order: a word, its rows, and for `Learn` when there is more to do."""
+    """What became of an order: a word, its rows, for `Learn` when there is more to do, for `Keep` of which row it is."""
 
     status: str
     decision: DecisionRow | None = None

@@ -1,9 +1,11 @@
 """From what the journal holds to served policies: the last snapshot that is whole, and the rest of the stream."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from ...errors import FileError
+from .arithmetic import arithmetic
 from .rows import Entry, PolicyRow, SnapshotRow
 from .served import Served
 
@@ -29,6 +31,7 @@ def revive(policy: PolicyRow, snapshots: Iterable[list[SnapshotRow]], stream: St
             continue
         try:
             served = Served.revived(policy, rows)
+            notes += foreign(rows)
             break
         except FileError as error:
             notes.append(str(error))
@@ -39,7 +42,18 @@ def revive(policy: PolicyRow, snapshots: Iterable[list[SnapshotRow]], stream: St
         pass
     if served.version != policy.head:
         raise FileError(f"the stream of {policy.name} ends at row {served.version}, and should at {policy.head}.")
+    served.notes = notes
     return Revival(served, since, notes)
+
+
+def foreign(rows: list[SnapshotRow]) -> list[str]:
+    """What there is to say of a snapshot that was made where numbers come out otherwise than here."""
+    made = {json.loads(row.about).get("arithmetic") for row in rows} - {None, arithmetic()}
+    return [
+        f"the snapshot at row {rows[0].seq} was made by arithmetic {each}, and here it is {arithmetic()}: what is folded from here on "
+        "may differ in its last bits from what a replay makes elsewhere. Run hsb journal check on this machine."
+        for each in sorted(made)
+    ]
 
 
 def fold(served: Served, stream: Stream) -> Iterator[Served]:

@@ -10,6 +10,7 @@ import numpy as np
 from ... import __version__
 from ...errors import FileError, InputError, quoted
 from .draw import bits_of, fingerprint, mixture, u_of, written
+from .frozen import Frozen
 from .kinds import Plain
 from .learner import Learner, opened
 from .orders import Rules
@@ -37,6 +38,7 @@ class Served:
         self.candidates: dict[str, Learner] = {}
         self.archived = False
         self.rules: Rules
+        self.notes: list[str] = []  # what there was to say when it was recovered
 
     # -- the fold -------------------------------------------------------------------------------------------------------
 
@@ -220,8 +222,8 @@ class Served:
         """Of the learner that plays, under the name '', and of each candidate."""
         return {name: each.policy.digest() for name, each in {"": self.live, **self.candidates}.items()}
 
-    def snapshot(self, at: int) -> tuple[SnapshotRow, ...]:
-        """A row for each learner; each says all that there is to say beside the learners' files."""
+    def frozen(self, at: int, *, copied: bool = True) -> Frozen:
+        """The state of this version, for a snapshot; copied, so that it can be packed while the policy goes on."""
         state = {
             "hsb": __version__,
             "arms": self.arms,
@@ -234,13 +236,8 @@ class Served:
             "archived": self.archived,
             "learners": {name: each.about() for name, each in {"": self.live, **self.candidates}.items()},
         }
-        text, rows = json.dumps(state, sort_keys=True), []
-        for each in (self.live, *self.candidates.values()):
-            body = each.packed()
-            seal = hashlib.blake2b(text.encode() + body, digest_size=16).hexdigest()
-            about = json.dumps({"seal": seal, "state": text})
-            rows.append(SnapshotRow(self.id, self.version, each.id, each.policy.digest(), about, body, at))
-        return tuple(rows)
+        learners = [(each.id, each.policy.copy() if copied else each.policy) for each in (self.live, *self.candidates.values())]
+        return Frozen(self.id, self.version, at, json.dumps(state, sort_keys=True), tuple(learners))
 
     @classmethod
     def revived(cls, policy: PolicyRow, rows: list[SnapshotRow]) -> "Served":

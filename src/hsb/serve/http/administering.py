@@ -206,8 +206,7 @@ def candidate(policy: Served, name: str) -> dict[str, Any]:
 async def take_snapshot(call: Call) -> Reply:
     """Keep the policy's state now, as a file."""
     policy = served(call)
-    await done(call, TakeSnapshot, policy.name)
-    seq = policy.version
+    seq = (await done(call, TakeSnapshot, policy.name)).body["snapshot"]
     return Reply(201, {"seq": seq}, headers=[(b"location", f"/v1/policies/{policy.name}/snapshots/{seq}.hsb".encode())])
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from ..core import Answer, Commit, Core, Effect, Failed, Follow, Followed, Limits, Message, Now, Tick
+from ..core import Answer, Commit, Core, Effect, Failed, Follow, Followed, Limits, Message, Now, Pack, Packed, Tick
 from ..core.messages import Committed
 from ..local import clock
 from ..store import start, views
@@ -69,10 +69,13 @@ class Service:
         except BaseException:
             self.store.close()
             raise
+        for served in self.core.by_id.values():
+            for said in served.notes:
+                log("recovery", level="warning", policy=served.name, detail=said)
         self.troubles, self.sessions = Troubles(), Sessions()
         self.metrics = Metrics(self)
         self.started, self.stopping, self.flushing = time.time(), False, False
-        self.reading = ThreadPoolExecutor(1, "hsb-reader")
+        self.reading, self.packing = ThreadPoolExecutor(1, "hsb-reader"), ThreadPoolExecutor(1, "hsb-packer")
         self.writer = Writer(self.store, self._report)
         self.loop: asyncio.AbstractEventLoop
         self.timer: asyncio.TimerHandle | None = None
@@ -108,6 +111,7 @@ class Service:
             await asyncio.sleep(0.005)
         await asyncio.to_thread(self.writer.stop)
         self.reading.shutdown(wait=True, cancel_futures=True)
+        self.packing.shutdown(wait=True, cancel_futures=True)
         self.reader.close()
         self.store.close()
 
@@ -245,6 +249,8 @@ class Service:
                 self.writer.submit(effect.batch)  # type: ignore[union-attr]
             elif kind is Follow:
                 self.spawn(self._follow(effect))
+            elif kind is Pack:
+                self.spawn(self._pack(effect))
             else:
                 self._stop(effect)
 
@@ -253,6 +259,10 @@ class Service:
             self.reading, lambda: self.reader.stream(effect.policy, effect.after, effect.limit)
         )
         self.tell(Followed(effect.policy, effect.after, found))
+
+    async def _pack(self, effect: Any) -> None:
+        rows = await self.loop.run_in_executor(self.packing, effect.frozen.rows)
+        self.tell(Packed(effect.policy, rows, effect.asked))
 
     def _stop(self, effect: Any) -> None:
         """End the process, as soon as the answers have left."""

@@ -31,6 +31,8 @@ class Sheet(NamedTuple):
     passed_over: int
     candidates: list[dict[str, Any]]
     held: bool
+    notes: list[str]
+    """What there was to say when it was recovered."""
     counts: dict[str, int]
     now: int
 
@@ -64,6 +66,7 @@ def sheet(core: Core, served: Served, now: int) -> Sheet:
         served.passed_over + served.live.passed_over,
         [_candidate(name, each, served.version) for name, each in served.candidates.items()],
         core.clock.held,
+        list(served.notes),
         dict(core.counts),
         now,
     )

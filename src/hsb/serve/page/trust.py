@@ -5,6 +5,7 @@ import math
 from itertools import islice
 from typing import Any
 
+from ..core.arithmetic import arithmetic
 from ..core.rows import Kind
 from ..store import Reader
 from .sheets import Ledger, Sheet
@@ -38,6 +39,8 @@ def audit(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
         "average_weight": tally.support()[0],
         "fair": tally.support()[1],
         "digest": extra["digest"],
+        "arithmetic": arithmetic(),
+        "notes": page.notes,
         "version": page.version,
         "snapshots": _snapshots(reader, page, extra["digest"]),
         "actions": actions(ledger.deeds.get(page.id, [])),
@@ -74,6 +77,7 @@ def _snapshots(reader: Reader, page: Sheet, digest: str) -> list[View]:
                 "digests": [each.digest for each in rows],
                 "bytes": sum(len(each.body) for each in rows),
                 "same": same,
+                "arithmetic": json.loads(row.about).get("arithmetic"),
             }
         )
     return found
