@@ -17,8 +17,15 @@ MODES = {0.0: "shadow", 1.0: "live"}
 
 def decided(served: Served, row: DecisionRow, active: bool | None = None) -> dict[str, Any]:
     """A decision; with a receipt where it is said whether it is active."""
-    found = {"id": row.id, "policy": served.name, "arm": served.arms[row.arm], "propensity": row.propensity}
-    found |= {"version": row.version, "mode": MODES.get(row.ramp, "ramp"), "deadline": row.deadline}
+    found = {
+        "id": row.id,
+        "policy": served.name,
+        "arm": served.arms[row.arm],
+        "propensity": row.propensity,
+        "version": row.version,
+        "mode": MODES.get(row.ramp, "ramp"),
+        "deadline": row.deadline,
+    }
     return found if active is None else found | {"receipt": receipt(served.secret, row, active)}
 
 

@@ -339,7 +339,7 @@ class Core:
                 effects.append(Answer(request, "full" if full else "away", {"detail": detail}))
                 effects += admin.undone(self, asked)
             elif type(order) is Keep:
-            if (watch := self.watches.get(order.rows[0].policy)) is not None:
+                if (watch := self.watches.get(order.rows[0].policy)) is not None:
                     watch.kept -= 1  # again after the next pause
             elif type(order) is NewDecision and full:
                 again.append(
