@@ -357,3 +357,12 @@ def test_a_journal_that_lost_its_snapshots_says_what_cannot_be_replayed(tmp_path
     again = Local(tmp_path / "hsb.db")
     assert again.core.policies["home"].digests() != digests
     again.close()
+
+
+def test_a_decision_and_its_reward_in_one_batch(tmp_path):
+    """Learned on arrival, in the transaction in which the decision is written."""
+    local = Local(tmp_path / "hsb.db")
+    local.ask(Create(0, {"name": "home", "arms": ["a", "b"], "policy": {"kind": "Exp3"}}, SECRET))
+    answers = local.ask_all([Decide(1, "home", "one", 0.5), Reward(2, "one", 1.0), Decide(3, "home", "two", 0.5)])
+    assert [each.status for each in answers] == ["created", "learned", "created"] and check(local.store).sound
+    local.close()

@@ -33,13 +33,17 @@ from .rows import ClosedRow, DecisionRow, Kind, PendingRow, PolicyRow, RewardRow
 def needs(orders: Iterable[Order]) -> Needs:
     """What must be looked up for these orders."""
     found = Needs(set(), [], set(), creates=any(type(order) is NewPolicy for order in orders))
+    made: dict[str, int] = {}  # decisions of this batch, which may be learned in it
     for order in orders:
         kind = type(order)
         if kind is NewDecision:
             found.decisions.add(order.row.id)  # type: ignore[union-attr]
+            made[order.row.id] = order.row.policy  # type: ignore[union-attr]
         elif kind is NewReward or kind is Activation or kind is Voiding:
             found.decisions.add(order.decision)  # type: ignore[union-attr]
-            if kind is NewReward and order.restored is not None:  # type: ignore[union-attr]
+            if order.decision in made:  # type: ignore[union-attr]
+                found.policies.add(made[order.decision])  # type: ignore[union-attr]
+            elif kind is NewReward and order.restored is not None:  # type: ignore[union-attr]
                 found.policies.add(order.restored.row.policy)  # type: ignore[union-attr]
         elif kind is Learn:
             found.due.append(order)  # type: ignore[arg-type]
