@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import InputError, quoted
-from .draw import u_of
+from .draw import u_of, written
 from .orders import NewDecision
 from .rows import DecisionRow
 from .served import Served
@@ -31,9 +31,9 @@ def receipt(secret: bytes, row: DecisionRow, active: bool) -> str:
     >>> opened(b"secret" * 4, receipt(b"secret" * 4, row, True)) == NewDecision(row._replace(u=u_of(b"secret" * 4, "d")), True)
     True
     """
-    values = row._asdict()
-    plain = [values[name].hex() if name in BYTES and values[name] is not None else values[name] for name in NAMES]
-    body = json.dumps([*plain, active], separators=(",", ":")).encode()
+    seen = None if row.seen is None else row.seen.hex()
+    plain = [*row[:6], row.available.hex(), *row[8:13], seen, row.body.hex(), *row[15:], active]  # as in NAMES
+    body = written(plain).encode()
     return f"{MARK}{_text(body)}.{_text(_seal(secret, body))}"
 
 
