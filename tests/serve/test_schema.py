@@ -30,7 +30,9 @@ def test_every_answer_is_documented(tmp_path):
         for k in range(3):
             one.post("/v1/policies/home/decisions", {"id": f"d{k}", "context": k})
         schema = schemathesis.openapi.from_url(f"http://127.0.0.1:{one.port}/openapi.json")
-        operations = [found.ok() for found in schema.get_all_operations()]
+        operations = sorted(
+            (found.ok() for found in schema.get_all_operations()), key=lambda each: each.method.lower() == "delete"
+        )
         assert len(operations) > 40
         statuses = set()
         for operation in operations:

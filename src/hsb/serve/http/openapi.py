@@ -78,10 +78,7 @@ def _operation(each: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
         "summary": (each.handler.__doc__ or "").strip(),
         "tags": [each.tag],
         "parameters": [_in_path(name) for name in PARAM.findall(each.path)]
-        + [
-            {"name": name, "in": "query", "description": says, "schema": {"type": "string"}}
-            for name, says in each.query.items()
-        ]
+        + [{"name": name, "in": "query", "description": says, "schema": _schema(says)} for name, says in each.query.items()]
         + [
             {"name": name, "in": "header", "description": says, "schema": {"type": "string"}}
             for name, says in headers(each).items()
@@ -122,6 +119,11 @@ def answers(each: Endpoint) -> dict[int, Any]:
 def headers(each: Endpoint) -> dict[str, str]:
     """Headers that an endpoint minds, with what they mean."""
     return getattr(each.handler, "headers", {})
+
+
+def _schema(says: str) -> dict[str, Any]:
+    """Of a parameter: what says "true: ..." is true or false."""
+    return {"type": "string", "enum": ["true", "false"]} if says.startswith("true:") else {"type": "string"}
 
 
 def _in_path(name: str) -> dict[str, Any]:
