@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-attack test-engines test-serve test-peers lint bench tuning coverage peers bakeoff docs clean
+.PHONY: help setup demo test test-attack test-engines test-serve test-peers lint bench tuning coverage peers bakeoff docs dist clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -88,6 +88,10 @@ docs: .venv/.docs  ## the documentation, in out/docs/index.html; fails on a brok
 	rm -rf out/docs
 	HSB_QUIET=1 $(BIN)/python -m sphinx -b html -W --keep-going -d out/docs-cache docs out/docs
 	$(BIN)/python docs/_tools/site.py out/docs
+
+dist: $(READY)  ## sdist and wheel, each checked, installed into an empty environment and tried there
+	@$(BIN)/python -c "import build, twine" 2>/dev/null || $(BIN)/python -m pip install --quiet build twine
+	$(BIN)/python .ci/dist.py
 
 clean:  ## remove everything that was made
 	rm -rf .venv build dist out docs/_made benchmarks/out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,118 @@
+"""Build sdist and wheel, check their metadata, and try each in an empty environment: make dist."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LARGEST = 2_000_000  # bytes of a wheel
+NEEDED = ("hsb/py.typed", "hsb/serve/page/static/page.css", "hsb/serve/page/templates/base.html")
+TRY = """
+import pathlib, tempfile, hsb
+policy = hsb.HSB(arms=["a", "b"], seed=0)
+for t in range(50):
+    decision = policy.decide({"device": "web" if t % 2 else "ios", "hour": t % 24})
+    policy.learn(decision, reward=float(decision.arm == "a"))
+path = pathlib.Path(tempfile.mkdtemp()) / "policy.hsb"
+policy.save(path)
+assert hsb.load(path).digest() == policy.digest()
+print(hsb.__version__)
+"""
+SERVE = """
+import json, os, subprocess, sys, tempfile, time, urllib.request
+folder, key = tempfile.mkdtemp(), "hsb_" + "A" * 32
+command = [sys.executable, "-m", "hsb", "serve", "--port", "0", "--db", os.path.join(folder, "hsb.db")]
+service = subprocess.Popen(command, env=os.environ | {"HSB_ADMIN_KEY": key}, stdout=subprocess.PIPE, text=True)
+try:
+    url = service.stdout.readline().split(": ", 1)[1].split()[0]
+    def ask(path, body):
+        given = urllib.request.Request(url + path, json.dumps(body).encode(), {"authorization": "Bearer " + key})
+        for _ in range(100):
+            try:
+                return json.load(urllib.request.urlopen(given, timeout=60))
+            except urllib.error.URLError as error:
+                if isinstance(error, urllib.error.HTTPError): raise
+                time.sleep(0.1)
+    ask("/v1/policies", {"name": "home", "arms": ["a", "b"]})
+    made = ask("/v1/policies/home/decisions", {"context": {"age": 31}})
+    assert ask(f"/v1/decisions/{made['id']}/reward", {"reward": 1})["status"] == "learned"
+finally:
+    service.terminate()
+    assert service.wait(30) == 0
+"""
+
+
+def run(*command: str | Path) -> str:
+    """A command's output; what it said, where it fails."""
+    done = subprocess.run([str(each) for each in command], capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command[:6]))} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def check(wheel: Path, sdist: Path) -> str:
+    """The version that the metadata has; exits where something is missing from it or from the files."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (place,) = [name for name in names if name.endswith(".dist-info/METADATA")]
+        about = Parser().parsestr(archive.read(place).decode())
+    found = re.search(r'^__version__ = "(.+)"$', (ROOT / "src/hsb/__init__.py").read_text(), re.M)
+    wrong = [
+        *(f"the wheel lacks {name}" for name in NEEDED if name not in names),
+        *(f"the wheel holds {name}" for name in names if name.startswith("tests/") or "__pycache__" in name),
+        *(
+            f"the metadata has no {name}"
+            for name in ("Summary", "License-Expression", "Project-URL", "Requires-Python")
+            if not about[name]
+        ),
+    ]
+    if found is None or about["Version"] != found[1]:
+        wrong.append(f"the version is {about['Version']}, and the source says {found and found[1]}")
+    if relative := re.findall(r"\]\((?!https?://|#)([^)]+)\)", about.get_payload()):
+        wrong.append(f"README has relative links, which an index does not follow: {', '.join(relative)}")
+    if wheel.stat().st_size > LARGEST:
+        wrong.append(f"the wheel has {wheel.stat().st_size:,} bytes")
+    with tarfile.open(sdist) as archive:
+        if not any(name.endswith("/tests/naive.py") for name in archive.getnames()):
+            wrong.append("the sdist lacks the tests")
+    if wrong:
+        sys.exit("dist: " + "; ".join(wrong) + ".")
+    return about["Version"]
+
+
+def try_out(file: Path, extra: str, programs: tuple[str, ...]) -> None:
+    """Install a file into an empty environment, away from the sources, and run the programs there."""
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        python = Path(folder) / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+        run(python, "-m", "pip", "install", "--quiet", f"{file}{extra}")
+        for program in programs:
+            run(python, "-I", "-c", program)
+        run(python, "-m", "pip", "check")
+    print(f"{file.name}{extra}: installed, tried")
+
+
+def main() -> None:
+    """All of it."""
+    target = ROOT / "dist"
+    target.mkdir(exist_ok=True)
+    for old in target.iterdir():
+        old.unlink()
+    run(sys.executable, "-m", "build", "--outdir", target, ROOT)
+    (wheel,), (sdist,) = target.glob("*.whl"), target.glob("*.tar.gz")
+    run(sys.executable, "-m", "twine", "check", "--strict", wheel, sdist)
+    version = check(wheel, sdist)
+    try_out(wheel, "", (TRY,))
+    try_out(sdist, "", (TRY,))
+    try_out(wheel, "[serve]", (TRY, SERVE))
+    print(f"hsb {version}: {wheel.name} ({wheel.stat().st_size:,} bytes), {sdist.name} ({sdist.stat().st_size:,} bytes)")
+
+
+if __name__ == "__main__":
+    main()
