@@ -158,6 +158,9 @@ class ModelStore:
             found[row.policy] = min(found.get(row.policy, row.deadline), row.deadline)
         return found
 
+    def damage(self) -> list[str]:
+        return []
+
     def last(self) -> int:
         return max(
             [row.at for rows in self.rows.values() for row in rows] + [row.at for row in self.decision.values()], default=0

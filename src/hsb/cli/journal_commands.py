@@ -32,18 +32,19 @@ def check(db: Db, as_json: Json = False) -> None:
     """Replay a journal from nothing, and say whether all of it follows.
 
     Every decision is made again, arm and propensity, every lesson compared with its rewards, every snapshot with the state that its
-    stream makes. Exit code 1 where something does not. The service may be running.
+    stream makes, and the file itself is looked through. Exit code 1 where something does not. The service may be running.
 
     Example: hsb journal check hsb.db
     """
     from dataclasses import asdict
 
     from ..serve.checking import check as checked
-    from ..serve.store.sqlite import SqliteReader
+    from ..serve.store.sqlite import SqliteReader, readable
 
     reader = SqliteReader(db)
     try:
-        report = checked(reader)
+        with readable(db):
+            report = checked(reader)
     finally:
         reader.close()
     typer.echo(json.dumps(asdict(report)) if as_json else str(report))
@@ -61,11 +62,12 @@ def backup(
 
     Example: hsb journal backup hsb.db hsb-monday.db
     """
-    from ..serve.store.sqlite import SqliteReader
+    from ..serve.store.sqlite import SqliteReader, readable
 
     reader = SqliteReader(db)
     try:
-        size = reader.backup(to)
+        with readable(db):
+            size = reader.backup(to)
     finally:
         reader.close()
     typer.echo(json.dumps({"bytes": size, "to": str(to)}) if as_json else f"{size:,} bytes written to {to}")
@@ -87,11 +89,12 @@ def export(
     Example: hsb journal export hsb.db home home.dsjson
     """
     from ..serve.exporting import export as exported
-    from ..serve.store.sqlite import SqliteReader
+    from ..serve.store.sqlite import SqliteReader, readable
 
     reader = SqliteReader(db)
     try:
-        done = exported(reader, policy, out, format)
+        with readable(db):
+            done = exported(reader, policy, out, format)
     finally:
         reader.close()
     left = f"; {done.skipped:,} left out" if done.skipped else ""

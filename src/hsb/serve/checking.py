@@ -68,6 +68,8 @@ class Report:
 def check(journal: Reader) -> Report:
     """Replay a journal from nothing and compare all that it says with what follows."""
     report = Report()
+    for what in journal.damage():
+        report.wrong(f"the file: {what}")
     for policy in journal.policies():
         report.policies += 1
         try:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .core import Answer, Commit, Core, Effect, Follow, Followed, Limits, Message, Now, Pack, Packed, Stop, Tick
 from .store import start
-from .store.sqlite import SqliteStore
+from .store.sqlite import SqliteStore, readable
 from .store.writer import carried_out
 
 
@@ -32,8 +32,13 @@ class Local:
 
     def __init__(self, path: Any, *, now: Now | None = None, limits: Limits | None = None) -> None:
         self.store = SqliteStore(path)
-        given: dict[str, Any] = start(self.store, clock() if now is None else now)
-        self.core = Core(**given, limits=limits or Limits())
+        try:
+            with readable(path):
+                given: dict[str, Any] = start(self.store, clock() if now is None else now)
+            self.core = Core(**given, limits=limits or Limits())
+        except BaseException:
+            self.store.close()
+            raise
         self.stopped: Stop | None = None
         self.do(self.core.begin(), now)
 

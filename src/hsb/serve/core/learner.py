@@ -52,8 +52,11 @@ class Learner:
         if not row.context:  # it was forgotten
             self.passed_over += 1
             return
-        context, available = json.loads(row.context), [arms[place] for place in places_of(row.available)]
-        lesson = Decision(context=context, arm=arms[row.arm], propensity=row.propensity, available=available)
+        try:
+            context, available = json.loads(row.context), [arms[place] for place in places_of(row.available)]
+            lesson = Decision(context=context, arm=arms[row.arm], propensity=row.propensity, available=available)
+        except (ValueError, IndexError) as error:
+            raise FileError(f"decision {row.id} cannot be read: {error}.") from None
         if self.valued:
             self._value(lesson, reward)
         try:

@@ -154,8 +154,9 @@ def make_server(
 
 
 def log_as_lines() -> None:
-    """Let what uvicorn says be lines of ours."""
-    for name in ("uvicorn", "uvicorn.error", "asyncio"):
+    """Let what uvicorn says, and what Python warns of, be lines of ours."""
+    logging.captureWarnings(True)
+    for name in ("uvicorn", "uvicorn.error", "asyncio", "py.warnings"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [Lines()], False
         logger.setLevel(logging.WARNING)

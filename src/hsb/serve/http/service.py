@@ -17,7 +17,7 @@ from ..core import Answer, Commit, Core, Effect, Failed, Follow, Followed, Limit
 from ..core.messages import Committed
 from ..local import clock
 from ..store import start, views
-from ..store.sqlite import SqliteReader, SqliteStore
+from ..store.sqlite import SqliteReader, SqliteStore, readable
 from ..store.writer import Writer
 from .erasing import erase
 from .evaluating import candidates
@@ -62,9 +62,10 @@ class Service:
         self.store = SqliteStore(path)
         self.path = self.store.path
         try:
-            given: dict[str, Any] = start(self.store, clock())
-            self.core = Core(**given, limits=Limits(waiting=self.settings.waiting))
-            self.keys = Keys(self.store, self.settings, admin_key)
+            with readable(self.path):
+                given: dict[str, Any] = start(self.store, clock(), lambda what: log("passed over", level="warning", what=what))
+                self.core = Core(**given, limits=Limits(waiting=self.settings.waiting))
+                self.keys = Keys(self.store, self.settings, admin_key)
             self.reader = SqliteReader(self.path)
         except BaseException:
             self.store.close()

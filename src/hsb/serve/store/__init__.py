@@ -4,7 +4,7 @@
 order; each policy has one ordered stream, numbered without gaps.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from ..core.messages import Now
@@ -59,6 +59,9 @@ class Reader(Protocol):
     def deadlines(self) -> dict[int, int]:
         """Of each policy that has decisions waiting, the first deadline."""
 
+    def damage(self) -> list[str]:
+        """What the store itself finds wrong with its files: the first few in words."""
+
     def last(self) -> int:
         """When the last row was written; 0 where there is none."""
 
@@ -85,7 +88,11 @@ def recover(store: Reader) -> Recovered:
     return found
 
 
-def start(store: Reader, now: Now) -> dict[str, object]:
-    """What `Core` needs to go on where a journal ends: `Core(**start(store, now))`."""
-    policies = [each.served for each in recover(store).values()]
+def start(store: Reader, now: Now, note: Callable[[str], object] = bool) -> dict[str, object]:
+    """What `Core` needs to go on where a journal ends: `Core(**start(store, now))`; `note` is told what had to be passed over."""
+    found = recover(store)
+    for name, each in found.items():
+        for what in each.notes:
+            note(f"{name}: {what}")
+    policies = [each.served for each in found.values()]
     return {"policies": policies, "now": now, "deadlines": store.deadlines(), "last": store.last()}

@@ -91,6 +91,10 @@ class Queries(Reader):
     def deadlines(self) -> dict[int, int]:
         return dict(self._all("SELECT policy, MIN(deadline) FROM pending GROUP BY policy"))
 
+    def damage(self) -> list[str]:
+        found = [str(text) for (text,) in self._all("PRAGMA integrity_check(20)")]
+        return [] if found == ["ok"] else found
+
     def last(self) -> int:
         rows = self._all(
             "SELECT MAX(at) FROM stream UNION ALL SELECT at FROM decision WHERE rowid = (SELECT MAX(rowid) FROM decision)"

@@ -8,7 +8,8 @@ forgotten what it could not write, so nothing is tried again.
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,12 +34,22 @@ DAY = 86_400_000_000
 ROWS = 512  # inserted with one statement, which may have 32,766 values
 FEW = 64  # rows: up to here there is a statement for every number of them
 STATEMENTS = 512  # that stay prepared
+DAMAGED = (sqlite3.DatabaseError, UnicodeDecodeError, json.JSONDecodeError)  # what reading a damaged page leads to
 Connect = Callable[[str], Any]
 
 
 def connect(path: str) -> Any:
     """The connection that writes."""
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10.0, cached_statements=STATEMENTS)
+
+
+@contextmanager
+def readable(path: str | os.PathLike[str]) -> Iterator[None]:
+    """FileError where what is done here meets a page of a journal that is damaged."""
+    try:
+        yield
+    except DAMAGED as error:
+        raise FileError(f"{path} cannot be read: {error}. Use another copy of it.") from None
 
 
 class SqliteReader(Queries):
@@ -48,13 +59,11 @@ class SqliteReader(Queries):
         self.path = path_of("path", path)
         if not self.path.is_file():
             raise FileError(f"There is no journal {self.path}.")
-        try:
+        with readable(self.path):
             super().__init__(connect(str(self.path)))
             self.connection.execute("PRAGMA query_only = 1")
             if check(self.connection, str(self.path)) == 0:
                 raise FileError(f"{self.path} holds nothing yet.")
-        except sqlite3.DatabaseError as error:
-            raise FileError(f"{self.path} cannot be read: {error}. Use another copy of it.") from None
 
     def backup(self, to: str | os.PathLike[str]) -> int:
         """Write the journal as it is at this moment to another file, whole or not at all; how many bytes. It may be in use."""
@@ -98,7 +107,7 @@ class SqliteStore(Queries, Store):
                 self.connection.execute(f"PRAGMA {pragma}").fetchall()
             prepare(self.connection, str(self.path))
             _sync_folder(self.path)
-        except sqlite3.DatabaseError as error:
+        except DAMAGED as error:
             self.lock.release()
             raise FileError(f"{self.path} cannot be opened as a journal: {error}. Use another copy of it.") from None
         except BaseException:
