@@ -1,0 +1,45 @@
+"""Processes that see other mounts than this one: a small disk, a read-only root. What is mounted goes with the process."""
+
+import functools
+import os
+import shutil
+import subprocess
+
+import pytest
+
+SMALL = 'mount -t tmpfs -o "size=$0" none "$1" && shift && exec "$@"'
+READ_ONLY = (
+    'mount --bind / / && mount -o remount,bind,ro / && mount -t tmpfs -o size=256m none "$1" && cd "$1" && shift && exec "$@"'
+)
+
+
+@functools.cache
+def unshare():
+    """The command that gives a process mounts of its own; the test is skipped where this machine allows none."""
+    line = ["unshare", "--mount"] if hasattr(os, "getuid") and os.getuid() == 0 else ["unshare", "--map-root-user", "--mount"]
+    if shutil.which("unshare") is None:
+        return None
+    tried = subprocess.run([*line, "sh", "-c", "mount -t tmpfs -o size=1m none /tmp"], capture_output=True)
+    return line if tried.returncode == 0 else None
+
+
+def _needed():
+    found = unshare()
+    if found is None:
+        pytest.skip("a process may not have mounts of its own here: no disk can be filled")
+    return found
+
+
+def small_disk(folder, megabytes):
+    """What to put before a command, for it to find a small disk at a folder."""
+    return [*_needed(), "sh", "-c", SMALL, f"{megabytes}m", str(folder)]
+
+
+def read_only(folder):
+    """The same, for it to find all of this machine's root read-only but for a folder."""
+    return [*_needed(), "sh", "-c", READ_ONLY, "", str(folder)]
+
+
+def seen_by(process, path):
+    """A path as another process sees it."""
+    return f"/proc/{process.pid}/root{path}"
