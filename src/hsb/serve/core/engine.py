@@ -238,7 +238,8 @@ class Core:
 
     def wake(self, now: Now) -> int | None:
         """In how many microseconds a `Tick` is due at the latest; None where nothing is."""
-        dues = [watch.due - now.wall for watch in self.watches.values()] if not self.clock.held else []
+        held = self.clock.see(now)  # also while nobody asks anything: it may be back
+        dues = [watch.due - now.wall for watch in self.watches.values()] if not held else []
         dues += [
             watch.kept_at + self.limits.pause - now.mono
             for name, watch in self.watches.items()
