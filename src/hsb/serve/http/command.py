@@ -16,6 +16,7 @@ from .service import Service
 from .settings import Settings
 
 SWITCH = 0.0005  # seconds for which one thread may keep the others from running: the one that writes hands over often
+FILES = 64  # that a process needs beside its connections
 LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
@@ -27,7 +28,7 @@ def serve(
     if not auth and host not in LOCAL and not public:
         raise InputError(f"--no-auth on {host} lets everyone in who reaches this machine. Say --public too if that is meant.")
     path = db or Path("hsb-demo.db" if demo else "hsb.db")
-    settings = (settings or Settings())._replace(auth=auth, demo=demo)
+    settings = within_files((settings or Settings())._replace(auth=auth, demo=demo))
     listening = bound(host, port)
     log_as_lines()
     beside: list[Any] = []
@@ -54,11 +55,33 @@ def serve(
         url=where,
         db=str(path),
         policies=len(service.core.policies),
+        connections=settings.connections,
         seconds=round(time.monotonic() - began, 2),
     )
     server.run(sockets=[listening])
     log("end")
     return 0
+
+
+def within_files(settings: Settings) -> Settings:
+    """Raise the number of files that may be open, as far as that is allowed; connections are no more than it leaves room for.
+
+    Else a connection too many would be dropped without a word, and the journal could be the one that finds no file.
+
+    >>> within_files(Settings(connections=10)).connections
+    10
+    """
+    try:
+        import resource
+    except ModuleNotFoundError:  # not a system that has such a limit
+        return settings
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = settings.connections + FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    most = settings.connections if soft == resource.RLIM_INFINITY else max(1, soft - FILES)
+    return settings._replace(connections=min(settings.connections, most))
 
 
 def warm() -> None:

@@ -103,7 +103,14 @@ class SqliteStore(Queries, Store):
         self.lock = Lock(self.path)
         try:
             super().__init__(connect(str(self.path)))
-            for pragma in ("journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 0", "trusted_schema = 0"):
+            # temporary tables in memory: no commit may fail for want of another file
+            for pragma in (
+                "journal_mode = WAL",
+                "synchronous = FULL",
+                "wal_autocheckpoint = 0",
+                "trusted_schema = 0",
+                "temp_store = 2",
+            ):
                 self.connection.execute(f"PRAGMA {pragma}").fetchall()
             prepare(self.connection, str(self.path))
             _sync_folder(self.path)
