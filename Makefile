@@ -39,14 +39,18 @@ test-engines: $(READY)  ## parts on Dask and Ray, each a cluster of two workers 
 	done
 	$$(command -v timeout >/dev/null && echo timeout 300) $(BIN)/python -m pytest -rs tests/engines
 
-SEEDS ?= 2000
+PICK ?=
+FIGURES := out/serve/figures.jsonl
 
-test-serve: $(READY)  ## the service: simulated worlds, planted faults, power cuts, kills, requests from its description (docs/serving.md); SEEDS=, COUNT=
-	@for name in apsw schemathesis; do \
-	  $(BIN)/python -c "import $$name" 2>/dev/null || $(BIN)/python -m pip install --quiet $$name \
+test-serve: $(READY)  ## the service: simulated worlds, power cuts, real processes under faults, requests from its description, a browser (docs/serving.md); FULL=1
+	@for name in apsw schemathesis playwright; do \
+	  $(BIN)/python -c "import $$name" 2>/dev/null || $(BIN)/python -m pip install --quiet $$name 2>/dev/null \
 	  || echo "test-serve: $$name cannot be installed here; what needs it is skipped"; \
 	done
-	HSB_SIMULATIONS=$(SEEDS) HSB_ATTACK=$(COUNT) $(BIN)/python -m pytest -n 2 -rs tests/serve
+	@$(BIN)/python .ci/chromium.py
+	@mkdir -p $(dir $(FIGURES)) && rm -f $(FIGURES)
+	HSB_SERVE=$(if $(FULL),full,quick) HSB_FIGURES=$(FIGURES) $(BIN)/python -m pytest -n 2 -rs $(PICK) tests/serve
+	@cat $(FIGURES)
 
 lint: $(READY)  ## style, types, which module may import which, and how often one reaches into another
 	$(BIN)/ruff check .

@@ -1,16 +1,17 @@
 """Power cuts, full disks and failing writes under the journal: what was answered is there, and all of it follows.
 
-HSB_ATTACK=2000 pytest tests/serve/test_disk.py        # as many cuts
+HSB_SERVE=quick pytest tests/serve/test_disk.py        # 2,000 cuts
 """
 
-import os
 import random
+import time
 
 import pytest
 
 pytest.importorskip("apsw", reason="a disk that fails needs apsw: pip install apsw")
 
 from bad_disk import Connection, Disk
+from sizes import figures, size
 
 from hsb.errors import FileError
 from hsb.serve.checking import check
@@ -19,10 +20,11 @@ from hsb.serve.local import Local
 from hsb.serve.store import start
 from hsb.serve.store.sqlite import SqliteStore
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning"
-)  # apsw's, of errors that the disk raises
-CUTS = int(os.environ.get("HSB_ATTACK", "40"))
+pytestmark = [
+    pytest.mark.sized,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),  # apsw's, of errors that the disk raises
+]
+CUTS = size("power cuts")
 LIVES = 20  # cuts of one journal
 SECRET = b"0123456789abcdef"
 
@@ -109,12 +111,13 @@ def cuts(count, folder, seed, sync=True):
 
 @pytest.mark.parametrize("part", range(2))
 def test_power_cuts(part, tmp_path):
-    made, each = 0, CUTS // 2
+    made, each, began = 0, CUTS // 2, time.monotonic()
     for k, first in enumerate(range(0, each, LIVES)):
         folder = tmp_path / str(k)
         folder.mkdir()
         made += cuts(min(LIVES, each - first), folder, seed=1000 * part + k)
     assert made > each  # something was answered between the cuts
+    figures("power cuts", cuts=each, acknowledged=made, lost=0, seconds=round(time.monotonic() - began, 1))
 
 
 def test_a_journal_that_does_not_sync_is_noticed(tmp_path):
@@ -127,7 +130,7 @@ def test_a_journal_that_does_not_sync_is_noticed(tmp_path):
 def test_one_operation_fails(fault, tmp_path):
     """At the n-th write or sync: a full disk answers 507 and it goes on; any other error answers 503 and it stops. Nothing is lost."""
     ends = set()
-    for n in [*range(1, max(CUTS // 4, 30), 2), 5000]:
+    for n in [*range(1, min(max(CUTS // 4, 30), 500), 2), 5000]:
         folder = tmp_path / str(n)
         folder.mkdir()
         rng, disk, acked = random.Random(n), Disk(), {"decision": {}, "reward": set()}

@@ -262,7 +262,7 @@ def test_a_machine_that_may_not_be_written_to(tmp_path):
     Path(env["HOME"]).mkdir()
     with Process(folder / "hsb.db", before=read_only(folder), env=env) as service:
         with pytest.raises(OSError, match="Read-only"):
-            open(seen_by(service.process, tmp_path / "home" / "x"), "w")
+            Path(seen_by(service.process, tmp_path / "home" / "x")).touch()
         service.make(home={"arms": ["a", "b"]})  # the default policy, which is compiled
         times = timed(service, 50)
         rows = [{"context": {"age": k, "country": "de"}} for k in range(1000)]

@@ -1,7 +1,6 @@
 """A real process, killed in the middle of its work: what it said is there, and all of it follows."""
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -9,11 +8,12 @@ import sys
 import time
 
 import pytest
+from sizes import size
 
 from hsb.serve.checking import check
 from hsb.serve.local import Local
 
-KILLS = int(os.environ.get("HSB_KILLS", "4"))
+KILLS = size("library kills")
 WORK = """
 import itertools, json, os, sys
 from hsb.serve.core import Create, Decide, Limits, Reward
@@ -30,6 +30,7 @@ for k in itertools.count():
 """
 
 
+@pytest.mark.sized
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
 def test_killed_in_the_middle(tmp_path):
     path, rng, said = tmp_path / "hsb.db", random.Random(0), []

@@ -17,6 +17,7 @@ import pytest
 
 pytest.importorskip("uvicorn")
 playwright = pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.sized  # make test-serve installs what it needs
 
 HERE = Path(__file__).parent
 VIEWS = [

@@ -1,28 +1,32 @@
 """The core under a seeded world (simulate.py), and faults planted to see that the simulator notices (planted.py)."""
 
-import os
+import time
 
 import pytest
 from planted import FAULTS
 from simulate import run
+from sizes import figures, size
 
-SEEDS = int(os.environ.get("HSB_SIMULATIONS", "24"))
+SEEDS = size("simulations")
 
 
 SEEN: dict[int, set[str]] = {}
 
 
+@pytest.mark.sized
 @pytest.mark.parametrize("part", range(4))
 def test_it_keeps_its_promises(part):
     """I1 to I4 in every world."""
-    SEEN[part] = set()
+    SEEN[part], began = set(), time.monotonic()
     for seed in range(part, SEEDS, 4):
         SEEN[part] |= run(seed, 500).counts.keys()
     assert {"good", "created", "stored", "accepted", "learned", "duplicate", "conflict", "late", "unknown", "refused"} <= SEEN[
         part
     ]
+    figures("simulated worlds of 500 steps", worlds=len(range(part, SEEDS, 4)), seconds=round(time.monotonic() - began, 1))
 
 
+@pytest.mark.sized
 def test_all_that_can_happen_does():
     """Among the worlds of the test above, where all of it was run."""
     if len(SEEN) == 4:
