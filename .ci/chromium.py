@@ -33,4 +33,6 @@ def fetched() -> bool:
 
 
 if not found() and not (fetched() and found()):
-    print("test-serve: no Chromium starts here and none can be fetched (HSB_CHROMIUM names one); the page is not driven in a browser")
+    print(
+        "test-serve: no Chromium starts here and none can be fetched (HSB_CHROMIUM names one); the page is not driven in a browser"
+    )
