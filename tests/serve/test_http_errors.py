@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 
 import pytest
-from http_cases import QUICK, running
+from http_cases import QUICK, Running, running
 
 from hsb.serve.http import Settings
 from hsb.serve.http.service import Service
@@ -305,3 +305,20 @@ def test_reads_are_limited(tmp_path):
         work = asyncio.run_coroutine_threadsafe(one.service.read(endless), one.service.loop)
         with pytest.raises(Exception, match="takes too long"):
             work.result(20)
+
+
+def test_a_stop_waits_for_no_read(tmp_path):
+    """A query under way when the service stops is ended: read_seconds are 20, and a stop takes 10 at most."""
+    one = Running(tmp_path / "hsb.db")
+    begun = threading.Event()
+
+    def endless(reader):
+        begun.set()
+        return reader._all("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT COUNT(*) FROM n")
+
+    work = asyncio.run_coroutine_threadsafe(one.service.read(endless), one.service.loop)
+    assert begun.wait(10)
+    began = time.monotonic()
+    one.stop()
+    assert time.monotonic() - began < 10
+    work.cancel()

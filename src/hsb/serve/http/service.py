@@ -171,7 +171,7 @@ class Service:
 
     def _read(self, function: Callable[..., T], given: tuple[Any, ...]) -> T:
         until = time.monotonic() + self.settings.read_seconds
-        self.reader.connection.set_progress_handler(lambda: time.monotonic() > until, 20_000)
+        self.reader.connection.set_progress_handler(lambda: self.stopping or time.monotonic() > until, 20_000)
         try:
             return function(self.reader, *given)
         except sqlite3.OperationalError as error:
