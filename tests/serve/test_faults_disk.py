@@ -68,12 +68,15 @@ def filled(tmp_path, fillings, fault=None):
             assert service.ask("GET", "/v1/policies/home")[0] == 200  # reading goes on
             waiting = service.ask("POST", "/v1/keys", {"name": "k", "scopes": ["read"]})[0]
             assert waiting == 507
+            clients.end()
+            time.sleep(0.5)  # deadlines pass while it is full
             os.unlink(seen_by(service.process, folder / "filler"))
+            until(lambda: service.ask("GET", "/v1/policies/late")[1]["pending"] == 0)  # and close by themselves when it is not
             good = len(clients.said)
+            clients.load(service)
             again.append(until(lambda count=good: len(clients.said) > count + 10))
             clients.end()
             assert service.ask("GET", "/readyz")[0] == 200
-            until(lambda: service.ask("GET", "/v1/policies/late")[1]["pending"] == 0)  # deadlines that came while it was full
             sound(copied(service, path, tmp_path / f"copy{k}.db"), clients)
         lines = service.stop()
     assert {line["why"] for line in lines if line["level"] == "error"} == {"full"}
