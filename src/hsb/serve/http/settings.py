@@ -38,7 +38,7 @@ class Settings(NamedTuple):
     evaluation_seconds: float = 600.0
     evaluations: int = 8
     """Of a service, waiting or under way."""
-    stop_seconds: float = 8.0
+    stop_seconds: float = 6.0
     """For requests under way when the service stops."""
     auth: bool = True
     demo: bool = False
