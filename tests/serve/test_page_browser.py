@@ -61,10 +61,13 @@ def address():
         port = free.getsockname()[1]
     process = subprocess.Popen([sys.executable, str(HERE / "page_harness.py"), str(port), "600"])
     try:
-        for _ in range(300):
+        for _ in range(1500):
             with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/static/page.js"):
                 break
+            assert process.poll() is None
             time.sleep(0.2)
+        else:
+            pytest.fail("the page was not there after five minutes")
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
