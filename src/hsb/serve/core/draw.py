@@ -20,6 +20,7 @@ def _encoder(*, sort_keys: bool, allow_nan: bool) -> Callable[[Any], str]:
     return lambda given: "".join(kept(given, 0))
 
 
+PLAIN = frozenset((int, float, str, bool, type(None)))
 _as_given = _encoder(sort_keys=False, allow_nan=False)
 _in_order = _encoder(sort_keys=True, allow_nan=True)
 
@@ -87,7 +88,27 @@ def written(context: Any) -> str:
     return _as_given(context)
 
 
-def fingerprint(policy: str, context: Any, available: list[str] | None, baseline: str | None, activate: bool) -> bytes:
-    """Of what was asked: the same for the same question, whatever the order of names in it."""
-    asked = _in_order([policy, context, available, baseline, activate])
-    return hashlib.blake2b(asked.encode(), digest_size=16).digest()
+def fingerprint(
+    policy: str, context: Any, available: list[str] | None, baseline: str | None, activate: bool, text: str | None = None
+) -> bytes:
+    """Of what was asked: the same for the same question, whatever the order of names in it. `text`: the context as `written`, if that is known.
+
+    >>> fingerprint("home", {"a": 1, "b": 2}, None, None, True) == fingerprint("home", {"b": 2, "a": 1}, None, None, True, '{"b":2,"a":1}')
+    True
+    """
+    if text is None or not _sorted(context):
+        text = _in_order(context)
+    rest = "" if available is None and baseline is None and activate else _in_order([available, baseline, activate])
+    return hashlib.blake2b(f"{policy} {text} {rest}".encode(), digest_size=16).digest()
+
+
+def _sorted(context: Any) -> bool:
+    """Is it plain values by name, the names in their order, so that it is written as it would be in order?"""
+    if type(context) is not dict:
+        return type(context) in PLAIN
+    before = ""
+    for name, value in context.items():
+        if type(name) is not str or name < before or type(value) not in PLAIN:
+            return False
+        before = name
+    return True

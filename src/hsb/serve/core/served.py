@@ -171,7 +171,7 @@ class Served:
             made.rounds if own else -1,
             made.advised if own else -1.0,
             seen,
-            fingerprint(self.name, context, available, baseline, activate),
+            fingerprint(self.name, context, available, baseline, activate, text),
             at + self.rules.wait,
             at,
             key,

@@ -43,7 +43,7 @@ def serve(
     warm()
     gc.collect()
     gc.freeze()  # what is there now stays: it is not looked through again and again
-    gc.set_threshold(10_000, 20, 50)  # short pauses
+    gc.set_threshold(100_000, 20, 50)  # requests leave no circles behind: there is little to find
     server = make_server(service, *beside, host=host, port=port)
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: None)  # uvicorn handles them, and raises them again when it is done

@@ -14,6 +14,7 @@ def new_id() -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
+@lru_cache(16)
 def when(micros: int | float | None) -> str | None:
     """A time as RFC 3339 has it.
 

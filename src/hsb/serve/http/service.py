@@ -234,6 +234,8 @@ class Service:
         if isinstance(message, Failed):
             log("commit failed", level="error", why=message.why, detail=message.detail)
         self._do(self.core.handle(message, clock()))
+        if len(self.core.waiting) >= ENOUGH:
+            self._flush()  # before those who were answered ask again
         self._flush_soon()
 
     def _do(self, effects: list[Effect]) -> None:
@@ -241,10 +243,11 @@ class Service:
             kind = type(effect)
             if kind is Answer:
                 to: Any = effect.request  # type: ignore[union-attr]
+                answer = Answer(None, effect.status, effect.body)  # type: ignore[union-attr]  # the future has it, not it the future
                 if type(to) is tuple:
-                    to[0].take(to[1], effect)
+                    to[0].take(to[1], answer)
                 elif to is not None and not to.done():
-                    to.set_result(effect)
+                    to.set_result(answer)
             elif kind is Commit:
                 self.flown = time.perf_counter()
                 self.writer.submit(effect.batch)  # type: ignore[union-attr]
