@@ -183,14 +183,16 @@ def commits(port):
     return float(lines["hsb_commit_seconds_count"]), float(lines["hsb_commit_seconds_sum"])
 
 
-def at_half_load(given, port, rate):
-    """Times of single decisions that come at half the rate that can be had, in milliseconds and in commits of that time."""
-    bodies = [{"context": CONTEXT, "id": f"h{k}"} for k in range(given.requests)]
+def at_half_load(given, ports, rate):
+    """Times of single decisions that come at half the rate that can be had, in milliseconds and in commits of that time; the echo's beside."""
+    (echo_port, port), bodies = ports, [{"context": CONTEXT, "id": f"h{k}"} for k in range(given.requests)]
+    _, bare, _ = drive(echo_port, "/", bodies, given.connections, rate / 2)
     before = commits(port)
     _, times, failed = drive(port, "/v1/policies/bench/decisions", bodies, given.connections, rate / 2)
     count, seconds = (now - then for now, then in zip(commits(port), before, strict=True))
     commit = 1e3 * seconds / count
     half = {"half_p50_ms": percentile(times, 0.5), "half_p99_ms": percentile(times, 0.99), "half_commit_ms": commit}
+    half["half_echo_p99_ms"] = percentile(bare, 0.99)
     return half | {"half_p99_in_commits": half["half_p99_ms"] / commit, "half_failed": failed}
 
 
@@ -229,7 +231,7 @@ def measure(given, ports, pids):
     found |= {"p50_ms": percentile(times, 0.5), "p99_ms": percentile(times, 0.99), "failed": failures, "rss_mib": resident(pid)}
     each = {"echo": given.requests, "single": given.requests, "batch": given.batches * 1000}
     found |= {f"cpu_us_{name}": 1e6 * spent[name] / each[name] / given.rounds for name in spent}
-    found |= at_half_load(given, port, found["single"])
+    found |= at_half_load(given, ports, found["single"])
     return found | {"single_of_echo": found["single"] / found["echo"]}
 
 

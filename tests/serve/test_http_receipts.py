@@ -3,38 +3,38 @@
 import http.client
 import threading
 import time
+from types import SimpleNamespace
 
-from test_http_process import Process, sound
+from processes import ARMS, Process, sound
+
+SPEC = {"arms": list(ARMS), "policy": {"kind": "Exp3"}, "durability": "receipt"}
 
 
 def decided(service, made):
     """Decide until the service is gone; note what was answered."""
-    connection, k = http.client.HTTPConnection("127.0.0.1", service.port, timeout=10), 0
+    k = 0
     try:
         while True:
             k += 1
-            status, body = service.ask(connection, "POST", "/v1/policies/home/decisions", {"context": k / 1000})
+            status, body = service.ask("POST", "/v1/policies/home/decisions", {"context": k / 1000})
             assert status == 201 and body["receipt"]
             made.append(body)
     except (OSError, http.client.HTTPException):
         pass
-    finally:
-        connection.close()
 
 
 def test_a_kill_takes_no_reward(tmp_path):
     path, made = tmp_path / "hsb.db", []
-    for round in range(3):
+    for _ in range(3):
         service = Process(path)
-        connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=10)
-        spec = {"name": "home", "arms": ["a", "b", "c"], "policy": {"kind": "Exp3"}, "durability": "receipt"}
-        assert service.ask(connection, "POST", "/v1/policies", spec)[0] == (201 if round == 0 else 409)
+        service.make(home=SPEC)
         for body in made:  # of the process before
             given = {"reward": 1, "receipt": body["receipt"]}
-            status, found = service.ask(connection, "POST", f"/v1/decisions/{body['id']}/reward", given)
+            status, found = service.ask("POST", f"/v1/decisions/{body['id']}/reward", given)
             assert status == 200 and found["status"] == "learned", found
         if made:
-            sound(path, [("decision", body["id"], body["arm"], body["propensity"]) for body in made])
+            said = [("decision", body["id"], "home", body["arm"], body["propensity"]) for body in made]
+            sound(path, SimpleNamespace(said=said, strange=[]))
         made = []
         clients = [threading.Thread(target=decided, args=(service, made)) for _ in range(4)]
         for client in clients:
@@ -42,9 +42,7 @@ def test_a_kill_takes_no_reward(tmp_path):
         until = time.monotonic() + 20
         while len(made) < 100 and time.monotonic() < until:
             time.sleep(0.01)
-        service.process.kill()
+        service.kill()
         for client in clients:
             client.join()
-        service.process.communicate()
-        connection.close()
         assert len(made) >= 100
