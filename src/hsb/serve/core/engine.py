@@ -46,7 +46,7 @@ class Limits(NamedTuple):
     """Requests that wait to be written; more are turned away."""
     orders: int = 1024
     """Orders of a batch."""
-    closing: int = 4096
+    closing: int = 512
     """Decisions closed in a batch, of each policy."""
     following: int = 1000
     """Rows read at once for candidates that catch up."""
