@@ -82,7 +82,7 @@ class LossScale:
             value = float(value)
         if not (is_real(value) if self.outside == "clip" else is_number(value)) or not self._takes(value):
             name = "reward" if rewarded else "loss"
-            raise InputError(f"{name} must be a number{self._needed()}; given {quoted(value)}.{self._fix()}")
+            raise InputError(f"{name} must be a number{self._needed()}; given {quoted(value)}.{self._fix(name)}")
         return (value if self.outside == "clip" else float(value)), rewarded  # what is clipped may be too large for a float
 
     def _takes(self, value: Any) -> Any:
@@ -96,10 +96,10 @@ class LossScale:
             return ""
         return f" of size {LARGEST:g} at most" if self.auto else f" in [{self.low}, {self.high}]"
 
-    def _fix(self) -> str:
+    def _fix(self, name: str = "loss") -> str:
         if self.auto or self.outside == "clip":
             return ""
-        return " Declare another range with loss_range=(low, high), or outside='clip' to clip and count."
+        return f" Declare another range with {name}_range=(low, high), or outside='clip' to clip and count."
 
     def take(self, value: float, rewarded: bool) -> float:
         """What `given` gave, as a loss in [0, 1]: it is about to be learned."""

@@ -41,7 +41,8 @@ class Harness:
     def __init__(self, path: Path) -> None:
         self.local = Local(path)
         self.core = self.local.core
-        self.settings = SimpleNamespace(demo=True, shown=lambda: {"body": 65_536, "rate": 1000.0})
+        self.synthetic, self.path = (lambda name: True), Path("harness.db")
+        self.settings = SimpleNamespace(shown=lambda: {"body": 65_536, "rate": 1000.0})
         self.keys = SimpleNamespace(by_hash={"x": SimpleNamespace(shown=lambda: KEY)})
         self.troubles = SimpleNamespace(of=lambda policy: [TROUBLE] if policy == "home" else [])
         self.evaluated: list[dict[str, Any]] = []

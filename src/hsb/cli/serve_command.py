@@ -26,7 +26,8 @@ def serve(
 ) -> None:
     """Decide and learn over HTTP, with everything on disk before it is answered.
 
-    The first start prints the key of an admin, once; HSB_ADMIN_KEY in the environment sets it instead. Other keys are made with it.
+    The first start prints the key of an admin, once; HSB_ADMIN_KEY in the environment sets it instead,
+    or adds one where the first is lost. Other keys are made with it.
     Logs are JSON lines on stderr. SIGTERM finishes what is under way and ends.
 
     Example: hsb serve --db hsb.db --port 8765

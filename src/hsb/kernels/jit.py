@@ -91,7 +91,7 @@ class _Patience(event.Listener):
             self.timer = None
 
     def say(self) -> None:
-        kept = "" if _without else " Compiled code is kept: the next process starts at once."
+        kept = "" if _without else " Compiled code is kept: each kind of use compiles once."
         print(f"hsb: compiling for its first use, some seconds (`hsb warmup` does it ahead).{kept}", file=sys.stderr)
 
 

@@ -28,6 +28,8 @@ class Certificate:
     (350.0, 0.35)
     >>> print(found)  # doctest: +ELLIPSIS
     Over the 1,000 rounds learned from, at most 0.35 a round was lost more than by the mapping that explain() shows, ...
+    >>> print(Certificate(rounds=10, lost=7.0, excess=9.0, prior_cost=5.0, rate=0.2, shifted=True))  # doctest: +ELLIPSIS
+    Over the 10 rounds learned from, nothing is proved yet: the bound is 3.4 a round, and no more than 1 can be lost. ...
     """
 
     rounds: int
@@ -73,5 +75,11 @@ class Certificate:
             how = f", whose loss is estimated from the same rounds by {estimate}{left_out}."
         else:
             how = f", with probability {1.0 - self.delta:g} at least{left_out}."
-        what = f"Over the {self.rounds:,} rounds learned from, at most {self.average:.4g} a round was lost more than by"
-        return f"{what} {self.against}{how}{'' if self.units == '1' else f' Losses are in units of {self.units}.'}"
+        units = "" if self.units == "1" else f" Losses are in units of {self.units}."
+        rounds = f"Over the {self.rounds:,} rounds learned from" if self.rounds > 1 else "Over the one round learned from"
+        if self.average >= 1.0:
+            return (
+                f"{rounds}, nothing is proved yet: the bound is {self.average:.4g} a round, and no more than 1 can be lost. Arms played "
+                f"seldom, and feedback that comes late, need more rounds.{units}"
+            )
+        return f"{rounds}, at most {self.average:.4g} a round was lost more than by {self.against}{how}{units}"

@@ -24,8 +24,9 @@ class OneFeature(Leaning, listed=False):
     """A head over a panel, a single arm and a tree for each slot of an encoder: its bounds and its certificate."""
 
     guarantee: ClassVar[str] = (
-        "Never much worse than the best rule on any one feature, or the best single arm, whatever the world does: (ln(1/beta) + ln of 10^6 "
-        "times the features and 1) over the last rate, 0.76 M times the sum of the rates, and what is played uniformly where losses are near 1."
+        "Never much worse than the best rule on any one feature, or the best single arm, whatever the world does; regret_bound(T) has the "
+        "number. It is made of (ln(1/beta) + ln of 10^6 times the features and 1) over the last rate, 0.76 M times the sum of the rates, and "
+        "what is played uniformly where losses are near 1."
     )
     locator: Encoded  # type: ignore[assignment]
     _first_slots: int

@@ -28,7 +28,6 @@ from .once import once
 from .problem import Problem, of_answer
 from .wire import ArmBody, CandidateBody, ChangeBody, PolicyBody, ProblemAnswer
 
-DEMO = "demo-shop"
 P = "/v1/policies/{policy}"
 CHANGED = {**dict.fromkeys((404, 410, 412), ProblemAnswer), **WRITTEN}
 FILES = ("application/octet-stream", "application/x-www-form-urlencoded", "")
@@ -242,7 +241,7 @@ def about(call: Call, policy: Served) -> dict[str, Any]:
         **policy.settings.plain(),
         "candidates": list(policy.candidates),
         "archived": policy.archived,
-        "synthetic": call.service.settings.demo and policy.name == DEMO,
+        "synthetic": call.service.synthetic(policy.name),
     }
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from ...problems import Banners
 from ..core import Create, Decide, Limits, Now, Reward, Tick
 from ..local import Local, clock
-from .administering import DEMO as NAME
 from .service import Service
+from .settings import DEMO as NAME
 
 BANNERS = ["a sale", "the app", "a film tonight", "the card", "summer"]
 WAIT = 10  # seconds for a click

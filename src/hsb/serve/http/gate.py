@@ -45,6 +45,8 @@ def who(service: Service, scope: Any, headers: Headers) -> Key:
         text = given[7:].strip() if given and bearer else headers.get(b"ocp-apim-subscription-key")  # Personalizer's clients
     if text is not None:
         key = service.keys.find(text)
+        if not text:
+            raise _unknown("The key is empty. Is the variable set that it is to come from?")
         if key is None:
             raise _unknown("This key is not known here, or ended, or expired.")
         return key

@@ -8,6 +8,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from ...errors import InputError
 from .app import create_app
 from .calls import encode
 from .logs import Lines
@@ -167,5 +168,10 @@ def bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    found.bind((host, port))
+    try:
+        found.bind((host, port))
+    except OSError as error:
+        found.close()
+        said = error.strerror or str(error)
+        raise InputError(f"{host}, port {port}: {said}. Give another --port; 0 takes one that is free.") from None
     return found

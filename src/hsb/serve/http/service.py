@@ -27,7 +27,7 @@ from .metrics import Metrics
 from .problem import Problem
 from .queueing import Evaluations, rows, shown
 from .sessions import Sessions
-from .settings import Settings
+from .settings import DEMO, Settings
 from .troubles import Troubles
 
 T = TypeVar("T")
@@ -194,6 +194,10 @@ class Service:
 
         self.writer.also(work, done)
         return await future
+
+    def synthetic(self, name: str) -> bool:
+        """Are a policy's data made up?"""
+        return self.settings.demo and name == DEMO
 
     # -- beside the journal ---------------------------------------------------------------------------------------------
 

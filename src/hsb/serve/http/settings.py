@@ -5,6 +5,9 @@ from typing import Any, NamedTuple
 KIB, MIB = 1 << 10, 1 << 20
 
 
+DEMO = "demo-shop"  # the policy whose visitors are made up
+
+
 class Settings(NamedTuple):
     """Limits and switches. Sizes are bytes, times seconds."""
 

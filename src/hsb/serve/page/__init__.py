@@ -4,7 +4,8 @@
 
 A `service` has
 
-    core, settings            `settings.demo`: its data are synthetic; `settings.shown()`: its limits
+    core, settings, path      `settings.shown()`: its limits; the journal's file
+    synthetic(name)           are a policy's data made up?
     await read(function, ...) function(reader, ...) on the thread that reads
     await ask(Kind, ...)      the core's answer
     spawn(work)               runs a coroutine beside the requests, until the service ends

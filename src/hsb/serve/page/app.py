@@ -219,7 +219,8 @@ class Page:
         error: str | None = None,
         status: int = 200,
     ) -> Response:
-        synthetic = bool(self.service.settings.demo)
+        names = self.service.core.policies if page is None else (page.name,)
+        synthetic = bool(names) and all(self.service.synthetic(each) for each in names)
         if request.url.path.endswith(".json"):
             about = {} if page is None else {"policy": page.name, "version": page.version}
             return JSONResponse({**found, "section": name, "synthetic": synthetic, **about}, headers=HEADERS)

@@ -128,6 +128,7 @@ def settings(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
         "archived": page.archived,
         "keys": extra["keys"],
         "limits": extra["limits"],
+        "journal": extra["journal"],
         "range": None if page.scale is None else f"{number(page.scale[0])} to {number(page.scale[1])}",
         "version": page.version,
     }

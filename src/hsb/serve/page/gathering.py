@@ -18,7 +18,7 @@ class Gathering:
 
     async def extra(self, section: str, served: Served, query: dict[str, str]) -> View:
         """What the figures of a section are given."""
-        found: View = {"query": query}
+        found: View = {"query": query, "journal": self.service.path.name}
         if section == "map":
             found |= self.file(served)
         elif section == "guarantee":

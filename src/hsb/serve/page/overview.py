@@ -11,6 +11,7 @@ from .words import interval, named, number, percent, signed, span, stamp, verdic
 
 View = dict[str, Any]
 SOME = 5000  # pending decisions that are counted
+FEW = 50  # decisions without feedback that are no reason to worry
 SUSPECT = 6.9  # log(1000): an e-value that nobody should get by chance
 SHOWN_ARMS = 60  # of a policy with very many
 
@@ -23,7 +24,7 @@ def policies(reader: Reader, ledger: Ledger, pages: list[Sheet]) -> View:
 def _line(reader: Reader, ledger: Ledger, page: Sheet) -> View:
     tally, behind = ledger.tally(reader, page)
     waiting, due = waits(reader, page)
-    found = alarms(page, tally, due)
+    found = alarms(page, tally, due, waiting)
     return {
         "name": page.name,
         "state": state(page, tally, waiting),
@@ -62,7 +63,7 @@ def state(page: Sheet, tally: Tally, waiting: int) -> str:
     return f"{mode}, {often}, {more}"
 
 
-def alarms(page: Sheet, tally: Tally, due: int | None) -> list[str]:
+def alarms(page: Sheet, tally: Tally, due: int | None, waiting: int = 0) -> list[str]:
     """What needs somebody; `due` is when the decision that waits longest is closed."""
     found = []
     if page.held:
@@ -72,6 +73,10 @@ def alarms(page: Sheet, tally: Tally, due: int | None) -> list[str]:
     doubt = tally.suspicion()
     if max(doubt.values()) > SUSPECT:
         found.append("The logged probabilities do not fit what was played: see the audit.")
+    if waiting > FEW and page.settings["feedback"]["default_reward"] is None and len({row[-1] for row in tally.recent}) == 1:
+        found.append(
+            f"All lessons have the same reward, and {waiting:,} decisions have none. If no feedback means no success, set a default reward."
+        )
     if page.passed_over:
         found.append(f"{page.passed_over:,} rows could not be learned: see problems.")
     last = tally.recent[-1][0] if tally.recent else None
@@ -98,7 +103,7 @@ def overview(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
             lines.append((line, curves.arm_curve(tally, name, place, among)))
     return {
         "state": state(page, tally, waiting),
-        "alarms": alarms(page, tally, due),
+        "alarms": alarms(page, tally, due, waiting),
         "lessons": tally.rows,
         "defaulted": tally.defaulted,
         "behind": behind,

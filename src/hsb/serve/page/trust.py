@@ -30,6 +30,7 @@ def audit(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
     tally, behind = ledger.tally(reader, page)
     doubt = tally.suspicion()
     return {
+        "journal": extra["journal"],
         "honesty": [
             _doubt("Was some arm played more often than its logged probability says?", doubt["arms"]),
             _doubt("Are the draws that decide too large?", doubt["large"]),
