@@ -29,7 +29,7 @@ class Certificate:
     >>> print(found)  # doctest: +ELLIPSIS
     Over the 1,000 rounds learned from, at most 0.35 a round was lost more than by the mapping that explain() shows, ...
     >>> print(Certificate(rounds=10, lost=7.0, excess=9.0, prior_cost=5.0, rate=0.2, shifted=True))  # doctest: +ELLIPSIS
-    Over the 10 rounds learned from, nothing is proved yet: the bound is 3.4 a round, and no more than 1 can be lost. ...
+    Over the 10 rounds learned from, nothing is proved yet against the mapping that explain() shows: the bound is 3.4 a round, ...
     """
 
     rounds: int
@@ -79,7 +79,7 @@ class Certificate:
         rounds = f"Over the {self.rounds:,} rounds learned from" if self.rounds > 1 else "Over the one round learned from"
         if self.average >= 1.0:
             return (
-                f"{rounds}, nothing is proved yet: the bound is {self.average:.4g} a round, and no more than 1 can be lost. Arms played "
-                f"seldom, and feedback that comes late, need more rounds.{units}"
+                f"{rounds}, nothing is proved yet against {self.against}: the bound is {self.average:.4g} a round, and no more than 1 can be "
+                f"lost. Arms played seldom, and feedback that comes late, need more rounds.{units}"
             )
         return f"{rounds}, at most {self.average:.4g} a round was lost more than by {self.against}{how}{units}"

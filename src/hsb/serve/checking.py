@@ -82,18 +82,24 @@ def check(journal: Reader) -> Report:
 
 def _check_policy(journal: Reader, policy: PolicyRow, report: Report) -> None:
     served, made, exact = Served(policy), _Decisions(journal.decisions(policy.id)), True
+    blank = 0  # the last lesson that is forgotten
     snapshots = {rows[0].seq: rows for rows in _whole(journal, policy, report)}
     for entry, rewards in _with_rewards(journal, policy):
         if entry[0].kind == Kind.LESSON:
             _check_lesson(served, entry, rewards, report)
         served.apply(entry)
         report.rows += 1
+        blank = entry[0].seq if entry[1] is not None and entry[1].context == "" else blank
+        if any(each.at < blank for each in served.candidates.values()):
+            exact = False  # it has learned what cannot be read any more
         if served.candidates:
             catch_up(served, lambda after: journal.entries(policy.id, after))
         exact = exact and (entry[1] is None or entry[1].context != "")
         rows = snapshots.pop(served.version, None)
         if rows is not None and not exact:
-            served, exact = Served.revived(policy, rows), True  # what was learned of what is forgotten is in it
+            served = Served.revived(policy, rows)  # what was learned of what is forgotten is in it
+            exact = all(each.at >= blank for each in served.candidates.values())
+            catch_up(served, lambda after: journal.entries(policy.id, after))
         for row in made.of(served.version):
             report.forgotten += not row.context
             if exact and row.context:

@@ -58,6 +58,9 @@ def asked(core: Core, message: Any, now: Now) -> list[Effect]:
     if type(message) is Purge:
         order: Order = Erase(served.id)
     elif type(message) is Forget:
+        if served.behind():  # after a start they would read what is forgotten otherwise than now
+            detail = "A candidate is reading the journal. Ask again when it has read all of it, or drop it."
+            return [Answer(message.request, "overloaded", {"detail": detail})]
         order = Blank(served.id, _decisions(message.decisions))
     else:
         kind, data, body = ROWS[type(message)](served, message)

@@ -155,7 +155,7 @@ class Core:
             self._reward(message, now)
         elif kind is Activate or kind is Void:
             name = checked_id("decision", message.decision)
-            self._write(message, Activation(name) if kind is Activate else Voiding(name))
+            self._write(message, (Activation if kind is Activate else Voiding)(name, message.only))
         else:
             return admin.asked(self, message, now)
         return []
@@ -199,6 +199,7 @@ class Core:
             float(value),
             message.key,
             bool(message.loss),
+            only=message.only,
         )
         if message.receipt is not None and (lost := restored(self.by_id, order.decision, message.receipt)) is not None:
             over = lost.row.deadline <= self.clock.time(now) and not self.clock.held
@@ -303,6 +304,8 @@ class Core:
 
     def _told(self, kind: type, asked: Any, outcome: Outcome) -> dict[str, Any]:
         row, status = outcome.decision, outcome.status
+        if status == "forbidden":
+            return {"detail": "This key is not for the policy of that decision."}
         if row is None:
             return {"detail": f"There is no decision {quoted(asked.decision)}." if kind is not Decide else GONE}
         if kind is Decide and status == "conflict":

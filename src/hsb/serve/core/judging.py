@@ -128,6 +128,8 @@ class _Judging:
         fact, lost = self._known(order.decision), order.restored
         if fact is None or fact.row is None:
             return Outcome("unknown") if lost is None or lost.row.policy not in self.rules else self._restore(order, lost)
+        if order.only is not None and fact.row.policy not in order.only:
+            return Outcome("forbidden")
         if order.restored is not None and fact.row != order.restored.row and fact.row.context:
             return Outcome("conflict", decision=fact.row, detail="The receipt is that of another decision with this id.")
         return self._rewarded(fact, order)
@@ -137,7 +139,10 @@ class _Judging:
         row, rules = lost.row, self.rules[lost.row.policy]
         if (wrong := _unfit(order, rules)) is not None:
             return Outcome("refused", decision=row, detail=wrong)
-        self.decide(lost)
+        if self.decide(lost).status != "created":
+            return Outcome(
+                "conflict", decision=row, detail="The id is that of a decision which is being erased. Ask again later."
+            )
         fact, learned = self.facts.decisions[row.id], []
         if order.over:
             learned = self._end(fact, row, rules)
@@ -172,6 +177,8 @@ class _Judging:
         fact = self._known(order.decision)
         if fact is None or fact.row is None:
             return Outcome("unknown")
+        if order.only is not None and fact.row.policy not in order.only:
+            return Outcome("forbidden")
         if fact.pending is None:
             return Outcome("late", decision=fact.row, detail=fact.closed or "")
         if fact.pending.active:
@@ -183,6 +190,8 @@ class _Judging:
         fact = self._known(order.decision)
         if fact is None or fact.row is None:
             return Outcome("unknown")
+        if order.only is not None and fact.row.policy not in order.only:
+            return Outcome("forbidden")
         if fact.closed == "void":
             return Outcome("duplicate", decision=fact.row)
         if fact.pending is None:
@@ -240,6 +249,8 @@ class _Judging:
         return Outcome("done", forgotten=count, more=left)
 
     def keep(self, order: Keep) -> Outcome:
+        if order.rows[0].policy not in self.rules:
+            return Outcome("gone")
         self.changes.snapshots += order.rows
         return Outcome("done", next=order.rows[0].seq)
 

@@ -51,6 +51,8 @@ class Reward(NamedTuple):
     key: int | None = None
     loss: bool = False
     receipt: str | None = None
+    only: frozenset[int] | None = None
+    """The policies whose decisions may be meant; None: all."""
 
 
 class Activate(NamedTuple):
@@ -58,6 +60,7 @@ class Activate(NamedTuple):
 
     request: Hashable
     decision: str
+    only: frozenset[int] | None = None
 
 
 class Void(NamedTuple):
@@ -65,6 +68,7 @@ class Void(NamedTuple):
 
     request: Hashable
     decision: str
+    only: frozenset[int] | None = None
 
 
 class Create(NamedTuple):
@@ -270,6 +274,7 @@ STATUS = {
     "learned": 200,  # a reward, which was learned at once
     "done": 200,  # a change
     "duplicate": 200,  # the same reward again, or the same activation
+    "forbidden": 403,  # the decision is that of another policy than the key is for
     "unknown": 404,
     "conflict": 409,  # the id belongs to another question or another value; the name is taken
     "late": 410,  # the reward came after the decision was closed: kept, not learned

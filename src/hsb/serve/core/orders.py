@@ -41,18 +41,21 @@ class NewReward(NamedTuple):
     """What to write first where there is no such decision: what its receipt says."""
     over: bool = False
     """Was that decision's deadline past when the reward came?"""
+    only: frozenset[int] | None = None
 
 
 class Activation(NamedTuple):
     """Begin the wait of a decision."""
 
     decision: str
+    only: frozenset[int] | None = None
 
 
 class Voiding(NamedTuple):
     """Close a decision without a lesson."""
 
     decision: str
+    only: frozenset[int] | None = None
 
 
 class Learn(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import InputError, quoted
-from .draw import u_of, written
+from .draw import places_of, u_of, written
 from .orders import NewDecision
 from .rows import DecisionRow
 from .served import Served
@@ -55,7 +55,7 @@ def policy_of(text: Any) -> int:
         if not isinstance(text, str) or not text.startswith(MARK) or not text.isascii() or len(text) > LARGEST:
             raise ValueError
         return int(json.loads(_bytes(text.removeprefix(MARK).split(".")[0]))[NAMES.index("policy")])
-    except (ValueError, TypeError, LookupError, RecursionError, AttributeError):
+    except (ValueError, TypeError, LookupError, RecursionError, AttributeError, OverflowError):
         raise InputError(
             f"receipt must be what came with the decision, text that begins with {MARK}; given {quoted(text)}."
         ) from None
@@ -78,6 +78,10 @@ def restored(policies: Mapping[int, Served], decision: str, text: Any) -> NewDec
         raise InputError(
             f"receipt: it is of version {found.row.version}, and the journal ends at {served.version}. Is it an older copy?"
         )
+    row = found.row
+    arms = [row.arm, *places_of(row.available), *([] if row.baseline is None else [row.baseline])]
+    if max(arms) >= len(served.arms) or row.learner > served.version:  # its lesson could never be folded
+        raise InputError("receipt: it is of arms that this journal does not have. Is it an older copy?")
     return found
 
 

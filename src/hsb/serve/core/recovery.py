@@ -58,6 +58,7 @@ def foreign(rows: list[SnapshotRow]) -> list[str]:
 
 def fold(served: Served, stream: Stream) -> Iterator[Served]:
     """Take in the rest of the stream; the state after each row. Candidates read at once what they have not read."""
+    catch_up(served, stream)  # the next row may promote one that a snapshot has on its way
     for entry in stream(served.version):
         served.apply(entry)
         if served.candidates:

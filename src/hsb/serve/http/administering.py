@@ -1,5 +1,6 @@
 """Policies, arms, candidates, state: what admins change. Each is a row of the policy's stream, and noted with who did it."""
 
+import asyncio
 import hashlib
 import json
 import os
@@ -23,7 +24,7 @@ from ..core import (
     TakeSnapshot,
 )
 from .calls import Call, Endpoint, Reply
-from .deciding import GOOD, READ_BODY, WRITTEN
+from .deciding import GOOD, READ_BODY, STEP, WRITTEN
 from .once import once
 from .problem import Problem, of_answer
 from .wire import ArmBody, CandidateBody, ChangeBody, PolicyBody, ProblemAnswer
@@ -74,6 +75,8 @@ def plain(body: Any) -> Any:
 async def done(call: Call, kind: Any, *given: Any, detail: Any = None, silent: bool = False) -> Any:
     """Ask for a change, note it, and give the answer; Problem where it was not made."""
     wanted = call.headers.get(b"if-match")
+    while wanted is not None and kind is not Create and call.service.core.watches[served(call).id].busy:
+        await asyncio.sleep(STEP)  # another change is being written: what it makes of the policy is what is compared
     if wanted is not None and kind is not Create and not _among(etag(served(call)), wanted):
         raise Problem(412, "changed", "The policy was changed since. Read it again, and then change it.")
     answer = await call.service.ask(kind, *given)
@@ -217,6 +220,8 @@ async def put_state(call: Call) -> Reply:
 
 async def confirm_clock(call: Call) -> Reply:
     """Say that the clock, which jumped, is right now: deadlines go by it again."""
+    if call.key.policies is not None:
+        raise Problem(403, "policy-not-allowed", "The clock is that of all policies, and this key is for some.")
     await call.service.ask(ConfirmClock)
     note(call, "ConfirmClock", None)
     return Reply(200, {"held": call.service.core.clock.held})

@@ -115,9 +115,9 @@ def _rewarded(answer: Answer) -> dict[str, Any]:
 async def reward(call: Call) -> Reply:
     """Say what a decision earned. The same reward again is a duplicate; after the decision was closed it is kept, and answered 410."""
     body, name = call.body, call.params["id"]
-    await allowed(call, [name], [body.receipt])
+    only = await allowed(call, [name], [body.receipt])
     value, loss = _value(body)
-    answer = await call.service.ask(Reward, name, value, body.id, call.key.id, loss, body.receipt)
+    answer = await call.service.ask(Reward, name, value, body.id, call.key.id, loss, body.receipt, only)
     _note(call, answer)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, body)
@@ -128,8 +128,8 @@ async def reward_batch(call: Call) -> Reply:
     """Say what several decisions earned, with one commit; a result or a problem for each row."""
     rows = [_of_event(each) for each in call.body] if type(call.body) is list else call.body.rewards
     _count(rows, call.service.settings.rows, "rewards")
-    await allowed(call, [row.decision for row in rows], [row.receipt for row in rows])
-    given = [_given(call, row, place) for place, row in enumerate(rows)]
+    only = await allowed(call, [row.decision for row in rows], [row.receipt for row in rows])
+    given = [(*_given(call, row, place), only) for place, row in enumerate(rows)]
     answers = await call.service.ask_all(Reward, given)
     return Reply(200, {"rows": [_row(call, answer, row, _rewarded) for answer, row in zip(answers, rows, strict=True)]})
 
@@ -168,22 +168,26 @@ async def void(call: Call) -> Reply:
 
 
 async def _close(call: Call, kind: Any) -> Reply:
-    await allowed(call, [call.params["id"]])
-    answer = await call.service.ask(kind, call.params["id"])
+    only = await allowed(call, [call.params["id"]])
+    answer = await call.service.ask(kind, call.params["id"], only)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body)
     return Reply(204)
 
 
-async def allowed(call: Call, ids: list[str], receipts: Iterable[str | None] = ()) -> None:
-    """Problem where a key that is for some policies names a decision of another, or brings a receipt of another."""
+async def allowed(call: Call, ids: list[str], receipts: Iterable[str | None] = ()) -> frozenset[int] | None:
+    """Problem where a key that is for some policies names a decision of another, or brings a receipt of another.
+
+    The policies that it is for, None for all: decisions that are not written yet are looked at when they are (`only`).
+    """
     if call.key.policies is None:
-        return
+        return None
     core = call.service.core
     allowed = {core.policies[name].id for name in call.key.policies if name in core.policies}
     others = any(each is not None and policy_of(each) not in allowed for each in receipts)
     if others or await call.service.read(views.strangers, ids, allowed):
         raise Problem(403, "policy-not-allowed", "This key is not for the policy of that decision.")
+    return frozenset(allowed)
 
 
 def _count(rows: list[Any], most: int, name: str) -> None:

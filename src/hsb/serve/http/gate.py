@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .service import Service
 
 LOOPBACK = ("127.", "::1", "localhost", "[::1]")
+LOCAL_NAME = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?")  # all of it: 127.0.0.1.example.org is not here
 READING = ("GET", "HEAD", "OPTIONS")
 NO_KEY = "Give a key: the header 'Authorization: Bearer hsb_...', or 'X-API-Key: hsb_...'."
 
@@ -98,7 +100,7 @@ def cookie_of(headers: Headers) -> str | None:
 def _same_site(scope: Any, headers: Headers, *, hosted: bool = False) -> None:
     """Problem where a browser was sent here by another site: a write with a foreign Origin; without keys also a foreign Host."""
     host = (headers.get(b"host") or "").lower()
-    if hosted and is_local(scope) and host and not host.startswith(LOOPBACK) and host.split(":")[0] != _server(scope):
+    if hosted and is_local(scope) and host and not LOCAL_NAME.fullmatch(host) and host.split(":")[0] != _server(scope):
         raise Problem(403, "origin", f"This service is not {host[:100]!r}.")
     if scope["method"] in READING:
         return

@@ -24,6 +24,7 @@ PLENTY = 64 << 20  # bytes of the disk under which the service says that it is n
 async def make_key(call: Call) -> Reply:
     """Make a key. It is shown once, here."""
     text, given = fresh(), call.service.keys.checked(call.body)
+    _within(call, given[2])
     key = await call.service.write(lambda store: call.service.keys.add(store, text, *given))
     note(call, "MakeKey", None, {"id": key.id, "name": key.name, "scopes": sorted(key.scopes)})
     return Reply(201, shown(key) | {"key": text}, headers=[(b"location", f"/v1/keys/{key.id}".encode())])
@@ -31,7 +32,7 @@ async def make_key(call: Call) -> Reply:
 
 async def keys(call: Call) -> Reply:
     """All keys, without themselves."""
-    found = sorted(call.service.keys.by_hash.values(), key=lambda key: key.id or 0)
+    found = sorted((key for key in call.service.keys.by_hash.values() if _may(call, key.policies)), key=lambda key: key.id or 0)
     return Reply(200, {"keys": [shown(key) for key in found]})
 
 
@@ -40,6 +41,7 @@ async def end_key(call: Call) -> Reply:
     found = next((key for key in call.service.keys.by_hash.values() if str(key.id) == call.params["id"]), None)
     if found is None:
         raise Problem(404, "not-found", f"There is no key {call.params['id'][:100]!r}.")
+    _within(call, found.policies)
     others = [key for key in call.service.keys.by_hash.values() if "admin" in key.scopes and not key.ended and key is not found]
     if "admin" in found.scopes and not others:
         raise Problem(409, "last-key", "This is the last key of an admin. Make another one first.")
@@ -48,6 +50,17 @@ async def end_key(call: Call) -> Reply:
         await call.service.write(lambda store: call.service.keys.end(store, key))
         note(call, "EndKey", None, {"id": found.id, "name": found.name})
     return Reply(204)
+
+
+def _may(call: Call, policies: Any) -> bool:
+    """Is that no more than what the key which asks is for?"""
+    mine = call.key.policies
+    return mine is None or (policies is not None and set(policies) <= mine)
+
+
+def _within(call: Call, policies: Any) -> None:
+    if not _may(call, policies):
+        raise Problem(403, "policy-not-allowed", "This key is for some policies, and that is for others too.")
 
 
 def shown(key: Key) -> dict[str, Any]:
@@ -65,6 +78,7 @@ async def limits(call: Call) -> Reply:
 async def deeds(call: Call) -> Reply:
     """What admins did, the newest first."""
     limit, after = whole(call, "limit", PAGE, 1, MOST), whole(call, "after", 0, 0, 1 << 62)
+    _within(call, None if "policy" not in call.query else [call.query["policy"]])
     found = await call.service.deeds_of(call.query.get("policy"), limit, after)
     headers = next_page(call, found[-1]["number"] if len(found) == limit else None)
     return Reply(200, {"deeds": [each | {"at": when(each["at"])} for each in found]}, headers=headers)

@@ -52,8 +52,10 @@ async def rank(call: Call) -> Reply:
 
 async def reward(call: Call) -> Reply:
     """What an event earned, as Personalizer says it. Every call is a reward of its own; one that comes late is kept, and not learned."""
-    await allowed(call, [call.params["id"]])
-    answer = await call.service.ask(Reward, call.params["id"], call.body.value, f"pz-{new_id()}", call.key.id)
+    only = await allowed(call, [call.params["id"]])
+    answer = await call.service.ask(
+        Reward, call.params["id"], call.body.value, f"pz-{new_id()}", call.key.id, False, None, only
+    )
     if answer.status not in (*GOOD, "late"):
         raise of_answer(STATUS[answer.status], answer.status, answer.body)
     return Reply(204, headers=[(b"hsb-reward", answer.status.encode())])
@@ -61,8 +63,8 @@ async def reward(call: Call) -> Reply:
 
 async def activate(call: Call) -> Reply:
     """An event that was ranked with deferActivation was shown."""
-    await allowed(call, [call.params["id"]])
-    answer = await call.service.ask(Activate, call.params["id"])
+    only = await allowed(call, [call.params["id"]])
+    answer = await call.service.ask(Activate, call.params["id"], only)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body)
     return Reply(204)

@@ -24,6 +24,7 @@ TITLES = {
     507: "Disk full",
 }
 WORDS = {  # of the core's answers
+    "forbidden": "policy-not-allowed",
     "unknown": "not-found",
     "conflict": "conflict",
     "late": "feedback-closed",

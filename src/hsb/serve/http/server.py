@@ -16,6 +16,8 @@ from .problem import Problem
 from .service import Service
 from .settings import Settings
 
+LARGEST_HEAD = 64 * 1024  # bytes, about: httptools itself has no limit
+
 
 class Joined:
     """A transport that sends what is written in one turn of the loop at once: uvicorn writes head and body of an answer apart."""
@@ -52,6 +54,7 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
     class Bounded(HttpToolsProtocol):
         waiting: asyncio.TimerHandle | None = None  # for a header or a body
         stuck: asyncio.TimerHandle | None = None  # until a client reads
+        head: int | None = 0  # bytes of a header that has begun; None in a body and between requests
 
         def connection_made(self, transport: Any) -> None:
             if len(self.connections) >= settings.connections:
@@ -85,7 +88,16 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
             self.transport.close()
 
         def data_received(self, data: bytes) -> None:
+            begun = self.head
             super().data_received(data)
+            if begun is not None and self.head is not None and not self.transport.is_closing():
+                self.head += len(data)
+                if self.head > LARGEST_HEAD:
+                    detail = f"A header may have {LARGEST_HEAD:,} bytes."
+                    self.transport.write(_said("431 Request Header Fields Too Large", Problem(431, "header", detail)))
+                    self._wait_no_more()
+                    self.transport.close()
+                    return
             if (
                 self.waiting is None
                 and self.timeout_keep_alive_task is None
@@ -93,7 +105,12 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
             ):
                 self._wait(settings.header_seconds, self._no_header)  # part of a header came, on a connection that was kept
 
+        def on_message_begin(self) -> None:
+            self.head = 0
+            super().on_message_begin()
+
         def on_headers_complete(self) -> None:
+            self.head = None
             self._wait(settings.body_seconds, self._no_body)
             super().on_headers_complete()
 

@@ -113,7 +113,7 @@ class Page:
     def __init__(self, service: Any) -> None:
         self.service, self.ledger = service, Ledger()
         self.gathering = Gathering(service)
-        self.rules: dict[str, Kept] = {}
+        self.rules: dict[int, Kept] = {}  # by the policy's number: a name may be used again
 
     def _key(self, request: Request, scope: str, policy: str | None) -> Any:
         """Whose request it is, if anybody asked; a Problem of theirs where they may not."""
@@ -160,7 +160,7 @@ class Page:
         nothing = {"rules": None, "version": page.version, "lessons": page.lessons}
         if not page.lessons:
             return {**nothing, "why": "Nothing was learned yet."}
-        kept = self.rules.setdefault(page.name, Kept())
+        kept = self.rules.setdefault(page.id, Kept())
         if kept.due(page.version) and sum(each.work is not None for each in self.rules.values()) < AT_ONCE:
             file = await self.service.read(trying.body, page, self.gathering.file(served))
             if file is None:
@@ -178,7 +178,7 @@ class Page:
         """What does what a form of a section asks for."""
 
         async def answer(request: Request) -> Response:
-            key = self._key(request, "admin", request.path_params["name"])
+            key = self._key(request, "evaluate" if name == "what-if" else "admin", request.path_params["name"])
             served = self.service.core.policies.get(request.path_params["name"])
             if served is None:
                 return self._missing(request)

@@ -37,7 +37,9 @@ def forget(store: SqliteStore, decisions: list[str], policies: list[int]) -> Non
             ((name,),) = store._all("SELECT name FROM policy WHERE id = ?", policy)
             for table in ("evaluation", "deed"):
                 run(f"DELETE FROM {table} WHERE policy = ?", (name,))
-            run("DELETE FROM once WHERE path = '/v1/policies' OR path LIKE ? || '%'", (f"/v1/policies/{name}",))
+            mine = f"/v1/policies/{name}"
+            run("DELETE FROM once WHERE path = ?1 OR substr(path, 1, length(?1) + 1) = ?1 || '/'", (mine,))
+            run("DELETE FROM once WHERE path = '/v1/policies' AND json_extract(CAST(answer AS TEXT), '$.name') = ?", (name,))
             run("INSERT INTO purge VALUES (?, 0, 0)", (policy,))
             run("DELETE FROM policy WHERE id = ?", (policy,))
 
@@ -54,6 +56,9 @@ def erase_some(store: SqliteStore) -> bool:
     with _overwriting(store.connection):
         for table in ("reward", "pending", "closed"):
             run(f"DELETE FROM {table} WHERE decision {AMONG}", (names,))
+        run(
+            f"DELETE FROM stream WHERE kind = 1 AND decision {AMONG}", (names,)
+        )  # or the next decision of that id could not be learned
         run(f"DELETE FROM decision WHERE id {AMONG}", (names,))
         stream = run(
             "DELETE FROM stream WHERE policy = ? AND seq IN (SELECT seq FROM stream WHERE policy = ? LIMIT ?)",
@@ -79,6 +84,7 @@ def about_person(reader: Queries, policy: int, path: str, value: str, after: int
     """Decisions of a policy whose context has this value, as text, at this path; of a window after a row, and where the next one begins."""
     ((last,),) = reader._all("SELECT COALESCE(MAX(rowid), 0) FROM decision")
     sql = """SELECT id FROM decision WHERE rowid > ? AND rowid <= ? AND policy = ? AND context <> ''
-      AND CAST(json_extract(context, ?) AS TEXT) = ?"""
-    found = [name for (name,) in reader._all(sql, after, after + WINDOW, policy, path, value)]
+      AND (CAST(json_extract(context, ?) AS TEXT) = ? OR CAST(json_extract(context, ?) AS TEXT) = ?)"""
+    whole = "$." + path[2:].replace('"."', ".")  # or a name with dots in it
+    found = [name for (name,) in reader._all(sql, after, after + WINDOW, policy, path, value, whole, value)]
     return found, after + WINDOW if after + WINDOW < last else None
