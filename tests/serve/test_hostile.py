@@ -1,0 +1,215 @@
+"""What a hostile reader found: each of these went wrong once."""
+
+import base64
+import shutil
+import socket
+import threading
+import time
+
+import pytest
+from http_cases import QUICK, running
+
+from hsb.serve.checking import check
+from hsb.serve.core import AddArm, AddCandidate, Core, Create, Decide, Forget, Now, Promote, Purge, Reward, TakeSnapshot
+from hsb.serve.core.messages import Commit, Follow, Followed, Pack, Packed
+from hsb.serve.http import Settings
+from hsb.serve.http.again import made_again
+from hsb.serve.local import Local
+from hsb.serve.store import start, views
+from hsb.serve.store.erasing import about_person, erase_some
+from hsb.serve.store.sqlite import SqliteStore
+from hsb.serve.store.writer import carried_out
+
+SPEC = {"name": "home", "arms": ["a", "b"], "policy": QUICK}
+NOW = Now(10**15, 10**9)
+
+
+# -- the core and its journal ------------------------------------------------------------------------------------------------
+
+
+class Slow:
+    """A core whose readers and packers take their time: `follows` wait until they are read."""
+
+    def __init__(self, path):
+        self.store = SqliteStore(path)
+        self.core = Core(**start(self.store, NOW))
+        self.follows, self.answers = [], {}
+
+    def do(self, effects):
+        for effect in effects:
+            if type(effect) is Commit:
+                self.do(self.core.handle(carried_out(self.store, effect.batch), NOW))
+                self.do(self.core.flush(NOW))
+            elif type(effect) is Follow:
+                self.follows.append(effect)
+            elif type(effect) is Pack:
+                self.do(self.core.handle(Packed(effect.policy, effect.frozen.rows(), effect.asked), NOW))
+                self.do(self.core.flush(NOW))
+            else:
+                self.answers[effect.request] = effect
+
+    def ask(self, message):
+        self.do(self.core.handle(message, NOW))
+        self.do(self.core.flush(NOW))
+        return self.answers.get(message.request)
+
+    def read(self):
+        while self.follows:
+            it = self.follows.pop()
+            self.do(self.core.handle(Followed(it.policy, it.after, self.store.stream(it.policy, it.after, it.limit)), NOW))
+
+
+def lessons(one, count):
+    for k in range(count):
+        one.ask(Decide(f"d{k}", "home", f"o{k}", {"x": k % 7}))
+        one.ask(Reward(f"r{k}", f"o{k}", float(k % 3 == 0)))
+
+
+def test_an_id_is_used_again_while_its_policy_is_being_erased(tmp_path):
+    local = Local(tmp_path / "hsb.db")
+    local.ask(Create(1, SPEC, b"s" * 32))
+    for k in range(700):
+        local.ask(Decide(f"d{k}", "home", f"v{k}", 0.5))
+    for k in reversed(range(700)):  # so that a part has other decisions than lessons
+        local.ask(Reward(f"r{k}", f"v{k}", 1.0))
+    local.ask(Purge("p", "home"))
+    local.store.beside(erase_some)
+    local.ask(Create(2, SPEC, b"t" * 32))
+    assert local.ask(Decide("n", "home", "v0", 0.5)).status == "created"
+    assert local.ask(Reward("nr", "v0", 1.0)).status == "learned" and not local.core.stopped
+    local.close()
+
+
+def test_a_receipt_of_arms_that_this_journal_does_not_have(tmp_path):
+    first, copy = tmp_path / "hsb.db", tmp_path / "copy.db"
+    local = Local(first)
+    local.ask(Create(1, SPEC, b"s" * 32))
+    local.close()
+    shutil.copy(first, copy)
+    local = Local(first)
+    local.ask(AddArm("a", "home", "c"))
+    receipt = local.ask(Decide("x", "home", "lost", 0.5, receipt=True)).body["receipt"]
+    local.close()
+    local = Local(copy)
+    lessons(local, 5)
+    assert local.ask(Reward("r", "lost", 1.0, receipt=receipt)).status == "refused"
+    local.close()
+    local = Local(copy)  # it starts again
+    assert check(local.store).sound
+    local.close()
+
+
+def test_forgetting_waits_for_candidates_that_read(tmp_path):
+    slow = Slow(tmp_path / "hsb.db")
+    slow.ask(Create(1, SPEC, b"s" * 32))
+    lessons(slow, 20)
+    slow.ask(AddCandidate("c", "home", "new", QUICK))
+    assert slow.ask(Forget("f", "home", ["o5"])).status == "overloaded"
+    slow.read()
+    assert slow.ask(Forget("g", "home", ["o5"])).status == "done"
+    slow.ask(Promote("p", "home", "new"))
+    before = slow.core.policies["home"].digests()
+    assert Core(**start(slow.store, NOW)).policies["home"].digests() == before
+    assert check(slow.store).sound
+    slow.store.close()
+
+
+def test_decisions_after_a_promotion_are_made_again(tmp_path):
+    slow = Slow(tmp_path / "hsb.db")
+    slow.ask(Create(1, SPEC, b"s" * 32))
+    lessons(slow, 20)
+    slow.ask(AddCandidate("c", "home", "new", QUICK))
+    slow.ask(TakeSnapshot("s", "home"))  # the candidate is still reading
+    slow.read()
+    slow.ask(Promote("p", "home", "new"))
+    slow.ask(Decide("d", "home", "last", {"x": 1}))
+    row = views.decision(slow.store, "last")[0]
+    assert made_again(str(tmp_path / "hsb.db"), "home", row, 20.0)["same"]
+    slow.store.close()
+
+
+def test_a_name_with_dots_is_found(tmp_path):
+    local = Local(tmp_path / "hsb.db")
+    local.ask(Create(1, SPEC, b"s" * 32))
+    local.ask(Decide("d", "home", "o1", {"user.id": 42}))
+    local.ask(Decide("e", "home", "o2", {"user": {"id": 42}}))
+    local.ask(Decide("f", "home", "o3", {"user.id": 43}))
+    assert sorted(about_person(local.store, 1, '$."user"."id"', "42", 0)[0]) == ["o1", "o2"]
+    local.close()
+
+
+# -- over HTTP ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
+        for name in ("home", "home2", "other"):
+            found.make(name)
+        yield found
+
+
+def test_a_key_for_some_policies_makes_none_for_others(one):
+    team = one.post("/v1/keys", {"name": "team", "scopes": ["admin"], "policies": ["home"]}).json["key"]
+    for policies in (None, ["other"], ["home", "other"]):
+        found = one.post("/v1/keys", {"name": "more", "scopes": ["admin"], "policies": policies}, key=team)
+        assert found.status == 403, found
+    assert one.post("/v1/keys", {"name": "same", "scopes": ["decide"], "policies": ["home"]}, key=team).status == 201
+    assert one.get("/v1/deeds?policy=other", key=team).status == 403
+    assert all(each["policies"] == ["home"] for each in one.get("/v1/keys", key=team).json["keys"])
+
+
+def test_a_limited_key_cannot_overtake_a_commit(one):
+    limited = one.post("/v1/keys", {"name": "l", "scopes": ["learn"], "policies": ["home2"], "rate": 1e6}).json["key"]
+    got = []
+    for k in range(20):
+        decide = threading.Thread(target=one.post, args=("/v1/policies/other/decisions", {"id": f"s{k}", "context": 0.5}))
+        decide.start()
+        time.sleep(0.0005 * (k % 5))
+        got.append(one.post(f"/v1/decisions/s{k}/reward", {"reward": 0}, key=limited).status)
+        decide.join()
+    assert set(got) <= {403, 404}, got
+
+
+def test_of_two_changes_with_one_tag_one_is_made(one):
+    for k in range(6):
+        tag, got = one.get("/v1/policies/home2").headers["etag"], []
+
+        def change(value, tag=tag, got=got):
+            got.append(one.ask("PATCH", "/v1/policies/home2", {"floor": value}, headers={"If-Match": tag}).status)
+
+        both = [threading.Thread(target=change, args=((2 * k + j + 1) / 100,)) for j in range(2)]
+        for each in both:
+            each.start()
+        for each in both:
+            each.join()
+        assert sorted(got) == [200, 412]
+
+
+def test_a_receipt_of_nonsense(one):
+    bad = "hsb1." + base64.urlsafe_b64encode(b'["d", 1e999]').decode().rstrip("=") + ".AAAA"
+    assert one.post("/v1/decisions/x/reward", {"reward": 1, "receipt": bad}).status == 422
+
+
+def test_headers_end(one):
+    with socket.create_connection(("127.0.0.1", one.port), timeout=10) as link:
+        link.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n")
+        sent = 0
+        try:
+            while sent < 50 << 20:
+                link.sendall(b"X: " + b"a" * 60_000 + b"\r\n")
+                sent += 60_000
+        except OSError:  # it was cut off
+            pass
+        assert sent < 20 << 20
+
+
+def test_other_names_for_this_machine(tmp_path):
+    with running(tmp_path / "hsb.db", Settings(auth=False)) as open_to_all:
+        for host, wanted in (
+            ("localhost:1", 200),
+            ("127.0.0.1", 200),
+            ("localhost.evil.example", 403),
+            ("127.0.0.1.evil.example", 403),
+        ):
+            assert open_to_all.get("/v1/policies", key=None, headers={"Host": host}).status == wanted, host
