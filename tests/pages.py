@@ -82,7 +82,7 @@ def _played(text: str, name: str, names: dict[str, object], all_of_them: bool) -
 
 
 def _kinds() -> list[tuple[dict[str, type], dict[str, type]]]:
-    return [(each, dict(each)) for each in (hsb.Policy.kinds, hsb.Structure.kinds)]
+    return [(each, dict(each)) for each in (hsb.Policy.kinds, hsb.Structure.kinds, hsb.problems.Problem.kinds)]
 
 
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|[-+]?\.\d+")

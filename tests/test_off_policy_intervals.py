@@ -107,7 +107,7 @@ def test_a_heavy_event_is_named():
     w = np.ones(2000)
     w[7] = 40.0
     [doubt] = weights(w, np.full(2000, 0.5), np.full(2000, 0.5)).doubts(500.0)
-    assert doubt.startswith("One event carries 2% of all weight: 40")
+    assert doubt.startswith("One event carries 1.96% of all weight: 40")
     w[7] = 30.0  # sqrt(2000) * 0.7 = 31.3
     assert not [*weights(w, np.full(2000, 0.5), np.full(2000, 0.5)).doubts(500.0)]
 

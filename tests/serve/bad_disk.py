@@ -3,7 +3,9 @@
 import itertools
 import sqlite3
 
-import apsw
+import pytest
+
+apsw = pytest.importorskip("apsw")
 
 SECTOR = 512
 numbers = itertools.count()
