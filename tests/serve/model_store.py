@@ -115,7 +115,7 @@ class ModelStore:
         return list(self.policy.values())
 
     def stream(self, policy: int, after: int = 0, limit: int | None = None) -> list[Entry]:
-        rows = sorted((row for row in self.rows[policy] if row.seq > after), key=lambda row: row.seq)
+        rows = sorted((row for row in self.rows.get(policy, ()) if row.seq > after), key=lambda row: row.seq)
         return [(row, self.decision.get(row.decision or "")) for row in rows[:limit]]
 
     def entries(self, policy: int, after: int = 0) -> Iterator[Entry]:

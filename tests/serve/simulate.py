@@ -317,6 +317,7 @@ class World:
                 self.counts["promised"] += 1
                 return
             self.acked["decision", body["id"]] = told
+            self.lost.pop(body["id"], None)  # it was asked for again, by its id, and decided anew
             self.check_acked("decision", body["id"])
         elif status in ("accepted", "learned", "late", "duplicate") and "learned_at_version" in body:
             value = 1.0 - asked.value if asked.loss else asked.value
