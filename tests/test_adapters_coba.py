@@ -279,7 +279,7 @@ def test_bad_input_changes_nothing():
     refused(lambda: learner.predict(2.0, [0, 5]), ["feature 0 is 2.0"])
     refused(lambda: learner.score(0.3, [0, 1], 2), ["among those offered", "2"])
     refused(
-        lambda: learner.learn(0.3, action, 1.5, probability, **more), ["reward must be a number in [0.0, 1.0]", "loss_range"]
+        lambda: learner.learn(0.3, action, 1.5, probability, **more), ["reward must be a number in [0.0, 1.0]", "reward_range"]
     )
     refused(lambda: learner.learn(0.3, 1, 1.0, 0.0), ["propensity must be in (0, 1]"])
     refused(lambda: learner.learn(0.3, "z", 1.0, 0.5), ["Unknown arm 'z'"])

@@ -125,7 +125,7 @@ def test_a_refused_decision_is_not_counted_as_clipped():
 # -- decide, learn, arms -----------------------------------------------------------------------------------------------
 
 ARMS = ["'a', 'b', 'c'"]
-RANGE = ["number in [0.0, 1.0]", "given", "loss_range"]
+RANGE = ["number in [0.0, 1.0]", "given", "_range=(low, high)"]
 PROPENSITY = ["propensity must be in (0, 1]", "given"]
 CALLS: dict[str, Row] = {
     "available, none": (lambda p: p.decide(0.3, available=[]), ["available is empty", "Leave it out"]),

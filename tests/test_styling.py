@@ -25,7 +25,7 @@ CLOSE = 14.0  # in CIELAB: less is hard to tell apart in a thin line
 DRAWS = [
     *sorted((ROOT / "src" / "hsb").rglob("*.py")),
     *sorted((ROOT / "benchmarks").rglob("picture.py")),
-    *sorted((ROOT / "docs").rglob("*.py")),
+    *sorted(path for path in (ROOT / "docs").rglob("*.py") if "_made" not in path.parts),
 ]
 COLOUR = re.compile(r"""["']#[0-9a-fA-F]{6,8}["']|colou?r["']?\s*[=:]\s*["'](?!none\b)[a-z]+:?[a-z]*["']""")
 ALLOWED = {
