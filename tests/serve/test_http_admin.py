@@ -5,26 +5,13 @@ import sqlite3
 import threading
 import time
 
-import pytest
 from http_cases import running
 
 from hsb.serve.checking import check
 from hsb.serve.core.arithmetic import arithmetic
 from hsb.serve.http import Settings
+from hsb.serve.store import Full
 from hsb.serve.store.sqlite import SqliteReader
-
-
-@pytest.fixture(scope="module")
-def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
-        yield found
-
-
-@pytest.fixture
-def name(one, request):
-    found = "".join(c if c.isalnum() else "-" for c in request.node.name)[:50]
-    one.make(found)
-    return found
 
 
 def keyed(name):
@@ -133,6 +120,27 @@ def test_purge(one, name):
     file.close()
     assert b"Xyzzy" not in one.service.path.read_bytes()
     assert check(SqliteReader(one.service.path)).sound
+
+
+def test_who_did_it_is_written_before_the_answer(one, name, monkeypatch, capsys):
+    beside = one.service.writer.store.beside
+
+    def slow(work):
+        time.sleep(0.2)
+        return beside(work)
+
+    monkeypatch.setattr(one.service.writer.store, "beside", slow)
+    assert one.ask("PATCH", f"/v1/policies/{name}", {"floor": 0.1}).status == 200
+    assert counted(one, "deed", f"policy = '{name}' AND what = 'Change'") == 1
+
+    def full(work):
+        raise Full("database or disk is full")
+
+    monkeypatch.setattr(one.service.writer.store, "beside", full)
+    capsys.readouterr()
+    assert one.ask("PATCH", f"/v1/policies/{name}", {"floor": 0.2}).json["floor"] == 0.2  # what was done stands
+    line = json.loads(capsys.readouterr().err.splitlines()[-1])
+    assert line["event"] == "who did it could not be written down" and (line["what"], line["policy"]) == ("Change", name)
 
 
 def test_it_goes_on_erasing_after_a_start(tmp_path):

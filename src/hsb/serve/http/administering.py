@@ -83,13 +83,13 @@ async def done(call: Call, kind: Any, *given: Any, detail: Any = None, silent: b
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, call.body)
     if not silent:
-        note(call, kind.__name__, call.params.get("policy"), detail)
+        await note(call, kind.__name__, call.params.get("policy"), detail)
     return answer
 
 
-def note(call: Call, what: str, policy: str | None, detail: Any = None) -> None:
+async def note(call: Call, what: str, policy: str | None, detail: Any = None) -> None:
     """Write down who did what."""
-    call.service.note(call.key, what, policy, detail)
+    await call.service.note(call.key, what, policy, detail)
 
 
 async def create(call: Call) -> Reply:
@@ -223,7 +223,7 @@ async def confirm_clock(call: Call) -> Reply:
     if call.key.policies is not None:
         raise Problem(403, "policy-not-allowed", "The clock is that of all policies, and this key is for some.")
     await call.service.ask(ConfirmClock)
-    note(call, "ConfirmClock", None)
+    await note(call, "ConfirmClock", None)
     return Reply(200, {"held": call.service.core.clock.held})
 
 

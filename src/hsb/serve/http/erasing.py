@@ -56,7 +56,7 @@ async def forget(call: Call) -> Reply:
         while more:
             answer = await done(call, Forget, policy.name, ids[k : k + AT_ONCE], silent=True)
             found, more = found + answer.body["forgotten"], answer.body["more"]
-    note(call, "Forget", policy.name, {"field": call.query.get("field"), "decisions": found})
+    await note(call, "Forget", policy.name, {"field": call.query.get("field"), "decisions": found})
     return Reply(200, {"policy": policy.name, "forgotten": found})
 
 

@@ -21,7 +21,7 @@ async def evaluate(call: Call) -> Reply:
     """Ask what candidates would have earned on the policy's lessons. It runs in a process of its own; read it under Location."""
     policy, asked = served(call), msgspec.to_builtins(call.body)
     name = await call.service.evaluate(policy.name, asked)
-    note(call, "Evaluate", policy.name, {"id": name})
+    await note(call, "Evaluate", policy.name, {"id": name})
     where = f"/v1/policies/{policy.name}/evaluations/{name}"
     return Reply(202, {"id": name, "status": "waiting"}, headers=[(b"location", where.encode()), (b"retry-after", b"2")])
 

@@ -26,7 +26,7 @@ async def make_key(call: Call) -> Reply:
     text, given = fresh(), call.service.keys.checked(call.body)
     _within(call, given[2])
     key = await call.service.write(lambda store: call.service.keys.add(store, text, *given))
-    note(call, "MakeKey", None, {"id": key.id, "name": key.name, "scopes": sorted(key.scopes)})
+    await note(call, "MakeKey", None, {"id": key.id, "name": key.name, "scopes": sorted(key.scopes)})
     return Reply(201, shown(key) | {"key": text}, headers=[(b"location", f"/v1/keys/{key.id}".encode())])
 
 
@@ -48,7 +48,7 @@ async def end_key(call: Call) -> Reply:
     if not found.ended:
         key: Key = found
         await call.service.write(lambda store: call.service.keys.end(store, key))
-        note(call, "EndKey", None, {"id": found.id, "name": found.name})
+        await note(call, "EndKey", None, {"id": found.id, "name": found.name})
     return Reply(204)
 
 

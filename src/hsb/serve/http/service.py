@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from ..core import Answer, Commit, Core, Effect, Failed, Follow, Followed, Limits, Message, Now, Pack, Packed, Tick
 from ..core.messages import Committed
 from ..local import clock
-from ..store import start, views
+from ..store import Full, Lost, start, views
 from ..store.sqlite import SqliteReader, SqliteStore, readable
 from ..store.writer import Writer
 from .erasing import erase
@@ -201,12 +201,15 @@ class Service:
 
     # -- beside the journal ---------------------------------------------------------------------------------------------
 
-    def note(self, key: Key | None, what: str, policy: str | None, detail: Any = None) -> None:
-        """Write down who did what."""
+    async def note(self, key: Key | None, what: str, policy: str | None, detail: Any = None) -> None:
+        """Write down who did what, before the answer leaves. What was done stands where this cannot be written: the log says so."""
         text = None if detail is None else json.dumps(detail)[:4000]
         row = (time.time_ns() // 1000, None if key is None else key.id, what, policy, text)
         sql = "INSERT INTO deed (at, key, what, policy, detail) VALUES (?, ?, ?, ?, ?)"
-        self.writer.also(lambda store: store.connection.execute(sql, row), lambda found, error: None)
+        try:
+            await self.write(lambda store: store.connection.execute(sql, row))
+        except (Full, Lost) as error:
+            log("who did it could not be written down", level="error", what=what, policy=policy, error=str(error))
 
     async def deeds_of(self, policy: str | None, limit: int = 100, after: int = 0) -> list[dict[str, Any]]:
         """What admins did with a policy, or at all, the newest first; times in microseconds."""

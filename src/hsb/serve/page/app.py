@@ -187,7 +187,8 @@ class Page:
                 did = form.get("do", "")
                 if name == "what-if":
                     did = "evaluate"
-                    await self.service.evaluate(served.name, candidates.asked(form, served.offered))
+                    id = await self.service.evaluate(served.name, candidates.asked(form, served.offered))
+                    await self.service.note(key, "Evaluate", served.name, {"id": id})
                 else:
                     error = await self._do(name, did, served, form, key)
                     if error is not None:
@@ -206,7 +207,7 @@ class Page:
         answer = await self.service.ask(kind, served.name, *given)
         if STATUS[answer.status] >= 400:
             return str(answer.body.get("detail", "It could not be done.")), STATUS[answer.status]
-        self.service.note(key, kind.__name__, served.name, form)
+        await self.service.note(key, kind.__name__, served.name, form)
         return None
 
     def _answer(
