@@ -82,3 +82,9 @@ def running(path, settings=None, **more):
         yield found
     finally:
         found.stop()
+
+
+def decide(one, name, **body):
+    found = one.post(f"/v1/policies/{name}/decisions", {"context": 0.5} | body)
+    assert found.status in (200, 201), found
+    return found.json

@@ -4,20 +4,18 @@ crashes and recoveries. What it must keep is checked on the way and at the end, 
     python tests/serve/simulate.py 2000 500        # seeds, steps; a failing seed is printed
 """
 
-import base64
 import json
 import random
 import sys
 from collections import Counter
 
 from model_store import ModelStore, NotUnique
-from naive_serve import Naive, naive_aggregate, offered
+from simulated_checks import Checks
+from simulated_clients import Clients
+from simulated_receipts import unpacked
 
-from hsb.serve.checking import check
 from hsb.serve.core import (
     Activate,
-    AddArm,
-    AddCandidate,
     Answer,
     Archive,
     Change,
@@ -25,9 +23,7 @@ from hsb.serve.core import (
     Committed,
     ConfirmClock,
     Core,
-    Create,
     Decide,
-    DropCandidate,
     Failed,
     Follow,
     Followed,
@@ -35,15 +31,11 @@ from hsb.serve.core import (
     Now,
     Pack,
     Packed,
-    Promote,
     Purge,
-    RemoveArm,
-    Reward,
     Stop,
     TakeSnapshot,
     Tick,
     Void,
-    receipts,
 )
 from hsb.serve.store import start
 
@@ -56,7 +48,9 @@ LIMITS = Limits(waiting=40, orders=8, closing=5, following=7, lessons=25, pause=
 SILENT = {"away", "full", "overloaded"}
 
 
-class World:
+class World(Clients, Checks):
+    """A core, its disk, its clients and its clocks."""
+
     def __init__(self, seed, store=None, kinds=None):
         self.rng = random.Random(seed)
         self.store = ModelStore() if store is None else store
@@ -69,13 +63,13 @@ class World:
         self.open = set()  # requests that the core has taken and not answered
         self.born, self.trusted = {}, 0  # when decisions were made; when the clock was last confirmed, or a process began
         self.book, self.when, self.commits, self.counts = {}, {}, 0, Counter()
-        self.receipts, self.promised, self.lost, self.fresh, self.forgeries = (
+        self.receipts, self.promised, self.lost, self.forgeries = (
             {},
             {},
             {},
-            0,
             set(),
         )  # promised: answered, not known to be on disk
+        self.fresh = 0
         self.restart()
 
     @property
@@ -195,171 +189,6 @@ class World:
         self.core.clock.see(self.now)
         self.book[self.core.clock.time(self.now)] = self.true
         return self.now
-
-    # -- clients --------------------------------------------------------------------------------------------------------
-
-    def send(self, message):
-        self.mail.append(message)
-
-    def request(self):
-        self.requests += 1
-        return self.requests
-
-    def some_id(self):
-        """Mostly of a decision that there is."""
-        known = list(self.store.decision)[-30:] if self.rng.random() < 0.9 else self.ids[-40:]
-        return self.rng.choice(known) if known and self.rng.random() < 0.97 else f"x{self.rng.randrange(10**6)}"
-
-    def some_name(self):
-        known = list(self.core.policies) if self.rng.random() < 0.97 else self.names
-        return self.rng.choice(known or ["none"])
-
-    def decide(self):
-        rng, fresh = self.rng, self.rng.random() < 0.4
-        if fresh:
-            self.fresh += 1
-            id = f"f{self.fresh}"
-        elif self.ids and rng.random() < 0.15:
-            id = self.some_id()
-        else:
-            id = f"d{len(self.ids)}"
-            self.ids.append(id)
-        name = self.some_name()
-        arms = ["a", "b", "c"] if rng.random() < 0.2 else None
-        if arms:
-            arms = rng.sample([*arms, "d"], rng.randrange(1, 4))
-        question = (name, rng.choice([0.1, 0.3, 0.6, 0.9]), arms, None, rng.random() < 0.9)
-        if id in self.asked and rng.random() < 0.7:
-            question = self.asked[id]
-        self.asked.setdefault(id, question)
-        policy, context, available, baseline, activate = question
-        more = {"fresh": fresh, "receipt": rng.random() < 0.2}
-        self.send(Decide(self.request(), policy, id, context, available, baseline, activate, **more))
-
-    def reward(self):
-        rng, id = self.rng, self.some_id()
-        if self.lost and rng.random() < 0.3:
-            id = rng.choice(list(self.lost))
-        receipt = self.receipts.get(id) if rng.random() < 0.6 else None
-        if receipt is not None and rng.random() < 0.05:
-            receipt = forged(receipt)
-            self.forgeries.add(receipt)
-        value = rng.choice([0.0, 1.0, 0.25, 1.0, 2.0])
-        self.send(Reward(self.request(), id, value, rng.choice("1112"), None, rng.random() < 0.2, receipt))
-
-    def feedback(self):
-        rng, wait = self.rng, self.rng.choice([600, 3600, 7200])
-        default = rng.choice([None, None, 0.0, 0.5])
-        if default is None and rng.random() < 0.7:
-            return {"wait": wait, "default_reward": None, "learn": "on_arrival", "aggregate": "first"}
-        how = rng.choice(["first", "last", "sum", "mean", "min", "max"])
-        return {"wait": wait, "default_reward": default, "learn": "at_deadline", "aggregate": how}
-
-    def create(self):
-        rng, name = self.rng, f"p{len(self.names)}"
-        self.names.append(name)
-        spec = {"name": name, "arms": ["a", "b", "c"], "policy": rng.choice(self.kinds), "feedback": self.feedback()}
-        spec |= rng.choice([{}, {"floor": 0.1}, {"ramp": 0.4, "baseline": "a"}])
-        spec |= rng.choice([{}, {"durability": "receipt"}])
-        self.send(Create(self.request(), spec, rng.randbytes(32)))
-
-    def change(self):
-        rng = self.rng
-        name, request = self.some_name(), self.request()
-        which = rng.randrange(14)
-        if which < 3:
-            message = Change(
-                request,
-                name,
-                rng.choice(
-                    [
-                        {"floor": 0.05},
-                        {"floor": 0.0},
-                        {"feedback": self.feedback()},
-                        {"durability": "receipt"},
-                        {"durability": "fsync"},
-                    ]
-                ),
-            )
-        elif which < 5:
-            message = Change(
-                request, name, rng.choice([{"ramp": 1.0}, {"ramp": 0.0, "baseline": "b"}, {"ramp": 0.7, "baseline": "a"}])
-            )
-        elif which == 5:
-            message = AddArm(request, name, rng.choice("bcd"))
-        elif which in (6, 12, 13):
-            message = RemoveArm(request, name, rng.choice("bcd"))
-        elif which < 9:
-            message = AddCandidate(request, name, rng.choice("xy"), rng.choice(self.kinds))
-        elif which == 9:
-            message = DropCandidate(request, name, rng.choice("xy"))
-        else:
-            served = self.core.policies.get(name)
-            message = Promote(request, name, rng.choice([*served.candidates, "x"] if served else "x"))
-        self.send(message)
-
-    def answered(self, answer):
-        """An answer left: what it stands for must be on disk at this moment."""
-        status, body = answer.status, answer.body
-        self.counts[status] += 1
-        asked = self.rewards_asked.get(answer.request)
-        if "policy" in body and all(row.name != body["policy"] for row in self.store.policy.values()):
-            return  # it was erased in the same batch
-        if isinstance(asked, Reward) and asked.receipt is not None:
-            self.check_receipt(asked, status)
-        if status in ("created", "stored") and "arm" in body:
-            told = (body["policy"], body["arm"], body["propensity"], body["deadline"])
-            if "receipt" in body:
-                self.receipts[body["id"]] = body["receipt"]
-            durability = self.core.policies[body["policy"]].settings.durability
-            if asked.fresh and durability == "receipt" and "receipt" in body and body["id"] not in self.store.decision:
-                self.promised[body["id"]] = told
-                self.counts["promised"] += 1
-                return
-            self.acked["decision", body["id"]] = told
-            self.lost.pop(body["id"], None)  # it was asked for again, by its id, and decided anew
-            self.check_acked("decision", body["id"])
-        elif status in ("accepted", "learned", "late", "duplicate") and "learned_at_version" in body:
-            value = 1.0 - asked.value if asked.loss else asked.value
-            self.acked["reward", (asked.decision, asked.id)] = (value, status == "late")
-            self.check_acked("reward", (asked.decision, asked.id))
-
-    def alive(self, name):
-        return json.loads(unpacked(self.receipts[name]))[1] in self.store.policy
-
-    def check_receipt(self, asked, status):
-        """With a receipt a reward is never refused for want of its decision, and the decision is what was answered, once."""
-        if json.loads(unpacked(asked.receipt))[1] not in self.store.policy:
-            return  # its policy was erased
-        if asked.receipt in self.forgeries:
-            assert status in ("refused", *SILENT), f"a receipt that was forged is answered {status}"
-            self.counts["forged"] += 1
-            return
-        row = self.store.decision.get(asked.decision)
-        assert status != "unknown", f"the reward of {asked.decision} was refused in spite of its receipt"
-        assert status != "refused" or asked.value == 2.0, "a receipt was refused"
-        if row is None or status in ("refused", *SILENT):
-            return
-        same = receipts.receipt(self.core.by_id[row.policy].secret, row, receipts_active(asked.receipt)) == asked.receipt
-        if not same:
-            assert status == "conflict", "a reward was taken for another decision than its receipt's"
-        elif asked.decision in self.lost:
-            self.acked["decision", asked.decision] = self.lost.pop(asked.decision)
-            self.check_acked("decision", asked.decision)
-            self.counts["restored"] += 1
-
-    def check_acked(self, what, name):
-        told = self.acked[what, name]
-        if what == "decision":
-            row = self.store.decision.get(name)
-            assert row is not None, f"I1: decision {name} was answered and is not on disk"
-            served = self.core.by_id[row.policy]
-            found = (served.name, served.arms[row.arm], row.propensity, row.deadline)
-        else:
-            row = self.store.reward.get(name)
-            assert row is not None, f"I1: reward {name} was answered and is not on disk"
-            found = (row.value, row.late)
-        assert found == told, f"I1: {what} {name} was answered as {told} and is {found}"
 
     # -- steps ----------------------------------------------------------------------------------------------------------
 
@@ -487,78 +316,6 @@ class World:
             else:
                 return
         raise AssertionError("it never comes to rest")
-
-    def check(self):
-        self.promised = {name: told for name, told in self.promised.items() if self.alive(name)}
-        for name in self.promised:
-            assert name in self.store.decision, f"I1: {name} was answered, no process ended, and it is not on disk"
-        self.acked |= {("decision", name): told for name, told in self.promised.items()}
-        for what, name in self.acked:
-            self.check_acked(what, name)
-        for policy in self.store.policies():
-            self.check_policy(policy)
-        report = check(self.store)
-        assert report.sound, str(report)
-
-    def check_policy(self, policy):
-        entries = self.store.stream(policy.id)
-        assert len(entries) == policy.head, "I3: the head is not the length of the stream"
-        naive, at = Naive(policy, entries), {}
-        for row in self.store.decision.values():
-            if row.policy == policy.id:
-                at.setdefault(row.version, []).append(row)
-        snapshots = {}
-        for (name, seq, learner), row in self.store.snapshot.items():
-            if name == policy.id:
-                about = {each["id"]: each["at"] for each in json.loads(json.loads(row.about)["state"])["learners"].values()}
-                assert about[learner] <= seq
-                snapshots.setdefault(seq, []).extend([(learner, row.digest)] if about[learner] == seq else [])
-        learned = Counter()
-        for row, decision in entries:
-            if row.kind == 1:
-                learned[row.decision] += 1
-                self.check_lesson(naive, row, decision)
-            naive.step()
-            for each in at.pop(naive.version, []):
-                assert (each.arm, each.propensity) == naive.draw(each), f"I4: {each.id} does not follow from the journal"
-                assert each.arm in offered(each), "I4: an arm was played that was not offered"
-            for learner, digest in snapshots.pop(naive.version, []):
-                same = naive.learners()[learner].digest() == digest
-                assert same, f"I3: the snapshot at {naive.version} is not what the stream makes"
-        assert not at and not snapshots, "I3: something is of a version that there is not"
-        assert all(count == 1 for count in learned.values()), "I2: a decision was learned twice"
-        served = self.core.by_id[policy.id]
-        mine = {each.id: each.policy.digest() for each in (served.live, *served.candidates.values())}
-        theirs = {name: each.digest() for name, each in naive.learners().items()}
-        assert mine == theirs, f"I3: the state of {policy.name} is not the fold of its stream"
-
-    def check_lesson(self, naive, row, decision):
-        feedback = naive.settings["feedback"]
-        rewards = [each for (name, _), each in self.store.reward.items() if name == row.decision]
-        value = naive_aggregate(rewards, feedback["aggregate"])
-        want = feedback["default_reward"] if value is None else min(max(value, 0.0), 1.0)
-        assert row.reward == want and row.defaulted == (value is None), (
-            f"I2: {row.decision} is learned as {row.reward}, not {want}"
-        )
-        for each in rewards:
-            came, learned = self.when[each.decision, each.id], self.when[row.decision]
-            assert came >= learned if each.late else came <= learned, "I2: a reward is late or not by when it came"
-
-
-def receipts_active(receipt):
-    return json.loads(unpacked(receipt))[-1]
-
-
-def unpacked(receipt):
-    return base64.urlsafe_b64decode(receipt.split(".")[1] + "===")
-
-
-def forged(receipt):
-    """The same with another propensity, and the seal that it had."""
-    body = json.loads(unpacked(receipt))
-    body[5] = body[5] / 2
-    text = base64.urlsafe_b64encode(json.dumps(body, separators=(",", ":")).encode()).decode().rstrip("=")
-    return f"hsb1.{text}.{receipt.split('.')[2]}"
 
 
 def run(seed, steps, **given):

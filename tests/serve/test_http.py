@@ -4,31 +4,12 @@ import json
 import time
 
 import pytest
-from http_cases import QUICK, running
+from http_cases import QUICK, decide
 
 import hsb
 import hsb.logs
 from hsb.serve.checking import check
 from hsb.serve.store.sqlite import SqliteReader
-
-
-@pytest.fixture(scope="module")
-def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
-        yield found
-
-
-@pytest.fixture
-def name(one, request):
-    found = "".join(c if c.isalnum() else "-" for c in request.node.name)[:60]
-    one.make(found)
-    return found
-
-
-def decide(one, name, **body):
-    found = one.post(f"/v1/policies/{name}/decisions", {"context": 0.5} | body)
-    assert found.status in (200, 201), found
-    return found.json
 
 
 def test_a_decision_and_its_reward(one, name):

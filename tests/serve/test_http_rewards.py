@@ -4,7 +4,7 @@ import json
 import time
 
 import pytest
-from http_cases import QUICK, running
+from http_cases import QUICK, decide
 
 import hsb
 from hsb.remote import RemoteDecision
@@ -13,25 +13,6 @@ from hsb.serve.core.receipts import receipt
 from hsb.serve.store.sqlite import SqliteReader
 
 EVENTS = {"Content-Type": "application/cloudevents-batch+json"}
-
-
-@pytest.fixture(scope="module")
-def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
-        yield found
-
-
-@pytest.fixture
-def name(one, request):
-    found = "".join(c if c.isalnum() else "-" for c in request.node.name)[:50]
-    one.make(found)
-    return found
-
-
-def decide(one, name, **body):
-    found = one.post(f"/v1/policies/{name}/decisions", {"context": 0.5} | body)
-    assert found.status in (200, 201), found
-    return found.json
 
 
 def stored(one, name, id):

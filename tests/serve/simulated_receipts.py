@@ -1,0 +1,20 @@
+"""Receipts taken apart, and forged."""
+
+import base64
+import json
+
+
+def receipts_active(receipt):
+    return json.loads(unpacked(receipt))[-1]
+
+
+def unpacked(receipt):
+    return base64.urlsafe_b64decode(receipt.split(".")[1] + "===")
+
+
+def forged(receipt):
+    """The same with another propensity, and the seal that it had."""
+    body = json.loads(unpacked(receipt))
+    body[5] = body[5] / 2
+    text = base64.urlsafe_b64encode(json.dumps(body, separators=(",", ":")).encode()).decode().rstrip("=")
+    return f"hsb1.{text}.{receipt.split('.')[2]}"
