@@ -264,7 +264,6 @@ def main():
                 process.terminate()
                 process.wait()
     found["fsync_ms"] = fsync * 1e3
-    found["p99_in_fsyncs"] = found["p99_ms"] / found["fsync_ms"]
     print(json.dumps({name: round(value, 3) for name, value in found.items()}, indent=1))
 
 

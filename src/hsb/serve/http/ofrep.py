@@ -80,30 +80,10 @@ def _told(answer: Answer) -> dict[str, Any]:
 
 
 WRONG = dict.fromkeys((400, 401, 403, 429, 503, 507), FlagProblem)
-NEVER = frozenset({408, 413, 415, 422})
+ALIKE: Any = {"body": FlagBody, "optional": True, "fault": fault, "never": frozenset({408, 413, 415, 422}), "tag": "ofrep"}
+ONE = {200: FlagAnswer, 404: FlagProblem, **WRONG}
+ALL = {200: FlagsAnswer, 304: None, **WRONG}
 ENDPOINTS = (
-    Endpoint(
-        "POST",
-        FLAGS + "/{policy}",
-        "decide",
-        flag,
-        body=FlagBody,
-        optional=True,
-        answers={200: FlagAnswer, 404: FlagProblem, **WRONG},
-        fault=fault,
-        never=NEVER,
-        tag="ofrep",
-    ),
-    Endpoint(
-        "POST",
-        FLAGS,
-        "decide",
-        flags,
-        body=FlagBody,
-        optional=True,
-        answers={200: FlagsAnswer, 304: None, **WRONG},
-        fault=fault,
-        never=NEVER,
-        tag="ofrep",
-    ),
+    Endpoint("POST", FLAGS + "/{policy}", "decide", flag, answers=ONE, **ALIKE),
+    Endpoint("POST", FLAGS, "decide", flags, answers=ALL, **ALIKE),
 )

@@ -83,20 +83,6 @@ class FeedbackBody(Body):
     learn: str | UnsetType = UNSET
 
 
-class PolicyBody(Body):
-    """A new policy."""
-
-    name: Name
-    arms: list[str]
-    policy: dict[str, Any] | UnsetType = UNSET
-    arm_features: dict[str, Any] | UnsetType = UNSET
-    feedback: FeedbackBody | UnsetType = UNSET
-    floor: Share | UnsetType = UNSET
-    baseline: str | UnsetType | None = UNSET
-    ramp: Share | UnsetType = UNSET
-    durability: str | UnsetType = UNSET
-
-
 class ChangeBody(Body):
     """Other settings; what is left out stays."""
 
@@ -105,6 +91,15 @@ class ChangeBody(Body):
     baseline: str | UnsetType | None = UNSET
     ramp: Share | UnsetType = UNSET
     durability: str | UnsetType = UNSET
+
+
+class PolicyBody(ChangeBody, kw_only=True):
+    """A new policy, and its settings."""
+
+    name: Name
+    arms: list[str]
+    policy: dict[str, Any] | UnsetType = UNSET
+    arm_features: dict[str, Any] | UnsetType = UNSET
 
 
 class ArmBody(Body):

@@ -1,5 +1,7 @@
 """One colour an arm, as in hsb's other pictures: from dark to light along viridis, told apart by hatching too. Lines: as in comparisons."""
 
+from ...styling import arm_share
+
 VIRIDIS = (
     "#440154", "#471164", "#482071", "#472e7c", "#443a83", "#404688", "#3b528b", "#365d8d", "#31688e", "#2c728e",
     "#287c8e", "#24868e", "#21908c", "#1f9a8a", "#20a486", "#27ad81", "#35b779", "#47c16e", "#5dc863", "#75d054",
@@ -33,7 +35,7 @@ def viridis(share: float) -> str:
 
 def arm_colour(place: int, arms: int) -> str:
     """The colour of an arm, by its place among all that there ever were."""
-    return viridis(0.15 + 0.8 * place / max(1, arms - 1))
+    return viridis(arm_share(place, arms))
 
 
 def faded(colour: str, share: float, paper: str) -> str:
