@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hsb
 from hsb.errors import InputError
 from hsb.features import Category, Cycle, Encoder, Features, Flag, Number, Tags, Time
 
@@ -188,3 +189,28 @@ def test_anything_with_an_arrow_stream():
             return pa.table({"a": [1, 2]}).__arrow_c_stream__(requested_schema)
 
     assert Encoder(Features()).table(Stream()).context(1) == {"a": 2}
+
+
+def test_text_of_times_where_they_are_declared():
+    """The same as the times themselves: one by one, as a list and as a data frame; refused where no time was declared."""
+    features = Features(at=Time(), age=Number())
+    times = [datetime(2026, 11, 1 + t % 20, t % 24, t) for t in range(40)]
+    rows = [{"at": at, "age": t} for t, at in enumerate(times)]
+    texts = [{"at": at.isoformat(sep="T" if t % 2 else " "), "age": t} for t, at in enumerate(times)]
+    by_time, by_text = (hsb.HSB(features=features, arms=["a", "b"], seed=0) for _ in range(2))
+    for t, (row, text) in enumerate(zip(rows, texts, strict=True)):
+        decisions = by_time.decide(row), by_text.decide(text)
+        assert decisions[0].arm == decisions[1].arm
+        by_time.learn(decisions[0], loss=t % 2)
+        by_text.learn(decisions[1], loss=t % 2)
+    for form in (list, pd.DataFrame):
+        pair = by_time.decide_many(form(rows)), by_text.decide_many(form(texts))
+        assert list(pair[0].arms) == list(pair[1].arms) and np.array_equal(pair[0].propensities, pair[1].propensities)
+    assert by_time.digest() == by_text.digest()
+    for wrong in ("soon", "", "2026", "25:00", "2026-13-01", "2026-11-16T"):
+        with pytest.raises(InputError, match=r"Feature 'at' was given the text '.*', which is no time. Write times as in"):
+            by_text.decide({"at": wrong})
+    undeclared = hsb.HSB(arms=["a", "b"], seed=0)
+    undeclared.learn(undeclared.decide({"at": times[0]}), loss=0)
+    with pytest.raises(InputError, match="'at' has had a date or time; given text"):
+        undeclared.decide({"at": times[0].isoformat()})

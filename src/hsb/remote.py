@@ -177,8 +177,8 @@ def _plain(context: Any) -> Any:
     values = found.items() if isinstance(found, dict) else [("context", found)]
     if late := [name for name, value in values if isinstance(value, dict) and list(value)[:1] in [[tag] for tag in TIMES]]:
         raise InputError(
-            f"A service takes what JSON has, which has no dates; {quoted(late[0])} is one. Give numbers or text instead, "
-            "e.g. when.hour and when.strftime('%A')."
+            f"A service takes what JSON has, which has no dates; {quoted(late[0])} is one. Give when.isoformat() where the policy was made "
+            f'with "features": {{{quoted(late[0])}: "time"}}, or numbers and text: when.hour, when.strftime(\'%A\').'
         )
     return found
 

@@ -229,6 +229,30 @@ def test_health_limits_metrics_deeds_clock(one, name):
     assert one.post("/v1/clock/confirm").json == {"held": False}
 
 
+def test_features_can_be_declared(one):
+    kinds = {"age": "number", "country": "category", "hour": {"kind": "cycle", "period": 24}, "at": "time", "kinds": "flag"}
+    one.make("declared", policy={"kind": "HSB", "features": kinds})
+    url = "/v1/policies/declared/decisions"
+    for given in ({"age": 31, "at": "2026-11-16T09:30"}, {"hour": 25, "kinds": True}, {"at": "09:30"}, {}):
+        assert one.post(url, {"context": given}).status == 201
+    for given, why in (
+        ({"agee": 31}, "Did you mean 'age'?"),
+        ({"at": "soon"}, "the text 'soon', which is no time. Write times as in '2026-11-16T09:30'"),
+        ({"age": "31"}, "'age' is declared a number; given"),
+    ):
+        found = one.post(url, {"context": given})
+        assert found.status == 422 and why in found.json["detail"], found.json
+    for features, why in (
+        ({"age": "nmber"}, "policy: features.age: kind: must be one of number, category"),
+        ({"hour": "cycle"}, "policy: features.hour: period: is missing; a cycle needs one."),
+        ({"hour": {"kind": "cycle", "perod": 24}}, "policy: features.hour: perod: unknown key. The keys are period."),
+        (["age"], "policy.features must be an object"),
+    ):
+        body = {"name": "undeclared", "arms": ["a", "b"], "policy": {"features": features}}
+        found = one.post("/v1/policies", body)
+        assert found.status == 422 and why in found.json["detail"], found.json
+
+
 def test_openapi_and_docs(one):
     found = one.get("/openapi.json", key=None).json
     assert found["openapi"] == "3.1.0" and len(found["paths"]) > 30

@@ -1,7 +1,7 @@
 """A policy that a command makes for a log: which one, on which contexts, and how these are encoded for it."""
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -10,10 +10,9 @@ from typer import Option
 from .. import logs
 from ..encode import PCA, Chain, Columns, Encoder, MinMax
 from ..errors import InputError, quoted
-from ..experiments.entrants import entrant, known_keys, needs_structure, policy_kind, table
-from ..experiments.spec import read_toml, within
+from ..experiments.entrants import declared, entrant, needs_structure, policy_kind, table, within
+from ..experiments.spec import read_toml
 from ..features import Features
-from ..features.kinds import Kind
 from ..policies import HSB, Policy
 from ..spaces import Box
 from ..structures import Structure
@@ -88,7 +87,8 @@ class Fresh:
                 )
             given |= said
             components = given.pop("components", components)
-            features = _features(given.pop("features", None))
+            said_features = given.pop("features", None)
+            features = None if said_features is None else declared(said_features)
             if isinstance(given.get("structure"), str | dict):
                 given["structure"] = table(given["structure"], "kind")
         elif self.structure is not None or self.depth is not None or self.components is not None:
@@ -130,27 +130,3 @@ def _structure(name: str) -> str:
 
 def _dashed(name: str) -> str:
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("-")
-
-
-def _features(given: Any) -> Features | None:
-    """Features declared in a file: age = "number", hour = {kind = "cycle", period = 24}.
-
-    >>> _features({"age": "number", "hour": {"kind": "cycle", "period": 24}})
-    Features(age=Number(), hour=Cycle(24))
-    """
-    if given is None:
-        return None
-    kinds = {each.name: each for each in Kind.kinds.values()}
-    declared = {}
-    for name, said in table(given).items():
-        with within(f"features.{name}"):
-            settings = dict(table(said, "kind"))
-            kind = kinds.get(str(settings.pop("kind", "")).lower())
-            if kind is None:
-                raise InputError(f"kind: must be one of {', '.join(kinds)}; given {quoted(said)}.")
-            known_keys(settings, {field.name for field in fields(kind)})  # type: ignore[arg-type]
-            try:
-                declared[name] = kind(**settings)
-            except TypeError as error:
-                raise InputError(f"{error}.") from None
-    return Features(declared)

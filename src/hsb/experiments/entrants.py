@@ -7,10 +7,14 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import MISSING, fields
 from typing import Any, Literal, Protocol
 
 from ..errors import InputError, quoted
+from ..features import Features
+from ..features.kinds import Kind
 from ..policies import Policy
 from ..problems import Problem, named
 from ..structures import OneOf, Structure
@@ -116,6 +120,28 @@ def policy_kind(name: Any) -> Any:
     return _kind("policy", name, Policy, [each for each, kind in Policy.kinds.items() if needed(kind) <= NEEDED])
 
 
+def declared(given: Any) -> Features:
+    """The features that a table declares: age = "number", hour = {kind = "cycle", period = 24}.
+
+    >>> declared({"age": "number", "hour": {"kind": "cycle", "period": 24}})
+    Features(age=Number(), hour=Cycle(24))
+    """
+    kinds = {each.name: each for each in Kind.kinds.values()}
+    found = {}
+    for name, said in table(given).items():
+        with within(f"features.{name}"):
+            settings = dict(table(said, "kind"))
+            kind = kinds.get(str(settings.pop("kind", "")).lower())
+            if kind is None:
+                raise InputError(f"kind: must be one of {', '.join(kinds)}; given {quoted(said)}.")
+            known_keys(settings, {field.name for field in fields(kind)})  # type: ignore[arg-type]
+            for field in fields(kind):  # type: ignore[arg-type]
+                if field.default is MISSING and field.name not in settings:
+                    raise InputError(f"{field.name}: is missing; a {kind.name} needs one.")
+            found[name] = kind(**settings)
+    return Features(found)
+
+
 def table(value: Any, key: str | None = None) -> Plain:
     """A table as it is; text alone is a table with that text under `key`."""
     if isinstance(value, str) and key is not None:
@@ -194,3 +220,18 @@ def known_keys(given: Plain, known: set[str]) -> None:
     for name in given:
         if name not in known:
             raise InputError(f"{name}: unknown key. The keys are {', '.join(sorted(known))}.")
+
+
+@contextmanager
+def within(where: str) -> Iterator[None]:
+    """Errors say where they come from.
+
+    >>> with within("policies[0]"):
+    ...     raise InputError("policy: is missing.")
+    Traceback (most recent call last):
+    hsb.errors.InputError: policies[0]: policy: is missing.
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None

@@ -17,7 +17,6 @@ imported, that is, run, from Python's path or the current directory. No other co
 import hashlib
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from ..arguments import whole
 from ..errors import InputError, quoted
 from ..problems import Problem
 from .cache import source_of
-from .entrants import entrant, known_keys, structure, table, world
+from .entrants import entrant, known_keys, structure, table, within, world
 from .losses import Losses
 
 KEYS = {"title", "rounds", "runs", "seed", "problem", "file", "structure", "policies"}
@@ -136,18 +135,3 @@ def _own_classes(data: Any) -> Iterator[str]:
             if key in ("name", "kind", "policy") and ":" in str(value):
                 yield value
             yield from _own_classes(value)
-
-
-@contextmanager
-def within(where: str) -> Iterator[None]:
-    """Errors say where they come from.
-
-    >>> with within("policies[0]"):
-    ...     raise InputError("policy: is missing.")
-    Traceback (most recent call last):
-    hsb.errors.InputError: policies[0]: policy: is missing.
-    """
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None

@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import InputError, quoted
 from .declared import declaration
 from .kinds import LIMIT, Category, Kind
-from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, WORDS, Unfit, category_text, found
+from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, WORDS, Unfit, category_text, found, time_text
 
 FLAGS = {True: 1.0, False: 0.0}
 
@@ -60,6 +60,8 @@ def taken(column: Column, value: Any, text: int) -> tuple[str, Any]:
     kind: str
     plain: Any
     try:
+        if column.kind == TIME and column.declared and isinstance(value, str):
+            value = time_text(value)
         written = category_text(value, text) if column.kind == CATEGORY and column.declared else None
         kind, plain = (CATEGORY, written) if written is not None else found(value)
         if kind == MISSING:

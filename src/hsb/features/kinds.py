@@ -131,7 +131,8 @@ class Tags(Kind):
 class Time(Kind):
     """A date, a time of day or both: datetime, date, time, numpy.datetime64, pandas.Timestamp, as the clock on the wall shows it.
 
-    A policy sees the days since 1970 as a number, the hour of the day and the day of the week as cycles.
+    Where it is declared, text does too: "2026-11-16T09:30", "2026-11-16", "09:30". A policy sees the days since 1970 as a number, the hour of
+    the day and the day of the week as cycles.
 
     >>> Time()
     Time()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 
 MISSING, NUMBER, CATEGORY, FLAG, TIME, TAGS, CYCLE = "missing", "number", "category", "flag", "time", "tags", "cycle"
 WORDS = {
@@ -52,6 +52,24 @@ def category_text(value: Any, text: int) -> str | None:
         x = float(value)
         return str(int(x)) if x % 1 == 0 and abs(x) < 2**53 else repr(x)
     return None
+
+
+def time_text(text: str) -> date | time:
+    """A text that says a date, a time of day or both, as ISO 8601 does; Unfit where it does not.
+
+    >>> time_text("2026-11-16"), time_text("2026-11-16T09:30"), time_text("09:30")
+    (datetime.date(2026, 11, 16), datetime.datetime(2026, 11, 16, 9, 30), datetime.time(9, 30))
+    """
+    for read, mark in ((date.fromisoformat, "-"), (datetime.fromisoformat, "-"), (time.fromisoformat, ":")):
+        if mark in text:  # "2026" alone would be 20:26
+            try:
+                found: date | time = read(text.strip())
+                return found
+            except ValueError:
+                pass
+    raise Unfit(
+        f"the text {quoted(text):.100}, which is no time. Write times as in '2026-11-16T09:30', '2026-11-16' or '09:30'"
+    )
 
 
 def _number(value: Any) -> Found:

@@ -9,7 +9,7 @@ from typing import Any
 from ...arguments import whole
 from ...budget import limited
 from ...errors import BudgetError, InputError, quoted
-from ...experiments.entrants import NEEDED, known_keys, made, needed
+from ...experiments.entrants import NEEDED, declared, known_keys, made, needed, within
 from ...features import Features
 from ...policies import Policy
 from ...spaces import Box, Cells, Space
@@ -36,8 +36,8 @@ def make_policy(given: Plain, arms: list[str], arm_features: Plain | None = None
 
     >>> make_policy({"kind": "Exp3", "learning_rate": 0.1}, ["a", "b"])
     Exp3(learning_rate=0.1, arms=['a', 'b'], rounds=0)
-    >>> type(make_policy({"kind": "HSB"}, ["a", "b"])).__name__
-    'FeatureHSB'
+    >>> make_policy({"features": {"age": "number", "at": "time"}}, ["a", "b"]).features
+    Features(age=Number(), at=Time())
     """
     settings = dict(_table("policy", given))
     name = settings.pop("kind", "HSB")
@@ -61,7 +61,9 @@ def make_policy(given: Plain, arms: list[str], arm_features: Plain | None = None
     elif where is not None:
         raise InputError(f"policy.structure: {name} takes none.")
     if "features" in settings:
-        settings["features"] = Features.from_dict(_table("policy.features", settings["features"]))
+        said = _table("policy.features", settings["features"])
+        with within("policy"):
+            settings["features"] = Features.from_dict(said) if isinstance(said.get("kinds"), list) else declared(said)
     if arm_features and name in FREE and not first:
         settings["arm_features"] = arm_features
     try:
