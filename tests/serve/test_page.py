@@ -16,6 +16,7 @@ from hsb.serve import explaining
 from hsb.serve.core import AddCandidate, Create, Decide, Reward
 from hsb.serve.page import colours
 from hsb.serve.page.app import SECTIONS
+from hsb.styling import look
 
 PAGE = Path(colours.__file__).parent
 HOSTILE = [
@@ -304,7 +305,9 @@ def test_colours_can_be_read(scheme, known):
     assert colours.contrast("#999999", known["paper" if scheme == "light" else "ink"]) < 4.5  # a grey that would not do
 
 
-def test_arms_have_the_colours_of_other_pictures():
+def test_lines_and_arms_have_the_colours_of_other_pictures():
+    for name, policy in (("policy", "HSB"), ("uniform", "uniform"), ("best", "best fixed arm")):
+        assert colours.LIGHT[name] == look(policy).colour
     matplotlib = pytest.importorskip("matplotlib")
     for arms in (2, 3, 5, 12):
         for place in range(arms):

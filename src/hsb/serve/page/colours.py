@@ -1,4 +1,7 @@
-"""One colour an arm, as in hsb's other pictures: from dark to light along viridis, told apart by hatching too. Lines: as in comparisons."""
+"""One colour an arm, as in hsb's other pictures: from dark to light along viridis, told apart by hatching too.
+
+Lines by day: as in comparisons (`hsb.styling`), the policy that plays as HSB; by night lighter.
+"""
 
 from ...styling import arm_share
 
@@ -12,11 +15,11 @@ HATCHES = ("", "up", "dots", "cross", "down", "plus", "rings", "flat")
 LINES = ("policy", "uniform", "baseline", "best")
 LIGHT = {
     "paper": "#fdfdfb", "ink": "#1c1c1c", "soft": "#5d5d58", "line": "#d5d5cf", "panel": "#f4f4ef", "link": "#1b3a6b", "good": "#176b3a",
-    "bad": "#a3201f", "even": "#6b5a00", "policy": "#1b3a6b", "uniform": "#6b6b6b", "baseline": "#9c2c3a", "best": "#b35c0b",
+    "bad": "#a3201f", "even": "#6b5a00", "policy": "#c8302c", "uniform": "#8c8c8c", "baseline": "#1b3a6b", "best": "#5f6b6b",
 }  # fmt: skip
 DARK = {
     "paper": "#17181a", "ink": "#e6e6e1", "soft": "#a3a39c", "line": "#3b3d40", "panel": "#212326", "link": "#9dbdf2", "good": "#6fce94",
-    "bad": "#ff8d85", "even": "#e0c766", "policy": "#8fb4f0", "uniform": "#a8a8a8", "baseline": "#f08a94", "best": "#f0a35e",
+    "bad": "#ff8d85", "even": "#e0c766", "policy": "#ec6a63", "uniform": "#a8a8a8", "baseline": "#8fb4f0", "best": "#8fa3a3",
 }  # fmt: skip
 """The page's colours by day and by night; `page.css` has the same, and a test compares them."""
 
