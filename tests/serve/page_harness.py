@@ -71,7 +71,7 @@ class Harness:
     async def deeds_of(self, policy: str) -> list[dict[str, Any]]:
         return self.deeds
 
-    def note(self, key: Any, what: str, policy: str, detail: dict[str, Any]) -> None:
+    async def note(self, key: Any, what: str, policy: str, detail: dict[str, Any]) -> None:
         self.deeds.insert(0, {"at": clock().wall, "who": "harness", "what": what, "detail": json.dumps(detail)})
 
     def client(self) -> "Client":

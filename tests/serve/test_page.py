@@ -227,7 +227,8 @@ def test_forms_do_what_they_say(tmp_path):
         assert client.get("/p/home/audit.json").json()["snapshots"][0]["same"] is True
         assert send("what-if", uniform="on", arm="gift card").status_code == 303
         assert "always gift card" in client.get("/p/home/what-if").text
-        assert [each["what"] for each in made.deeds][-1] == "Change" and len(made.deeds) == 8
+        did = [each["what"] for each in made.deeds]
+        assert (did[0], did[-1], len(did)) == ("Evaluate", "Change", 9)
 
         for section, form, said in (
             ("candidates", {"do": "ramp", "ramp": "250"}, "ramp must be a share"),

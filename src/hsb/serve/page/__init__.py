@@ -12,7 +12,7 @@ A `service` has
     troubles.of(policy)       what was refused: kind, status, count, first, last; of None: before the policy was known
     keys.by_hash              keys, each with `shown()`
     await evaluate(policy, asked), await evaluations_of(policy), await deeds_of(policy): at, who, what, detail
-    note(key, what, policy, detail)   writes down who did what
+    await note(key, what, policy, detail)   writes down who did what
 
 and `scope["state"]["key"]`, where it is there, is whose request it is: `check(scope, policy)` and `policies` are asked. Figures come from
 `numbers` and its neighbours, as plain data: that is what .json answers. Templates only show.
