@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from peers import conduct, page, problems
+from peers import conduct, page, problems, tables
 from peers.base import Algorithm, BatchPlayer, Library, Play, Player
 from peers.features import ENCODINGS, encode
 from peers.jobs.losses import losses, said
@@ -336,7 +336,7 @@ def test_at_a_glance_a_library_has_its_best_and_hsb_its_default():
         ["third: Z", "9", "-", "-", "fails"],
     ]
     said = [["**hsb, default**", "0.21", "0.28"], ["other", "0.25", "**0.20**"], ["third", "-", "-"]]
-    assert page.glance(head, rows) == (["library", "VI-A", "LandSat"], said)
+    assert tables.glance(head, rows) == (["library", "VI-A", "LandSat"], said)
 
 
 def test_what_changed_since_is_said_of_its_own_measurement_only(tmp_path):
@@ -359,4 +359,4 @@ def test_the_page_is_short_and_the_data_has_everything():
     assert "### VI-A" in everything and "### VI-A" not in text
     for table in tables.values():
         assert all(len(row) == len(table["head"]) for row in table["rows"])
-        assert page.table(table["head"], table["rows"]) in everything
+        assert tables.table(table["head"], table["rows"]) in everything

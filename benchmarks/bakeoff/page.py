@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from peers.page import table
+from peers.tables import table
 
 from .summary import Line, Score, Summary, tally
 from .tables import LARGE

@@ -29,10 +29,11 @@ from .base import Library
 from .conduct import FULL, QUICK, Conductor, Entry, Plan, clock, measures, race
 from .environments import ENVIRONMENTS, Environment, environment
 from .libraries import library, names
-from .page import DATA, PICTURE, About, everything, glance, markdown, overview, page, published, short, table
+from .page import DATA, PICTURE, About, everything, page, published, short
 from .picture import draw
 from .problems import PROBLEMS
 from .summary import Loss, Row, Summary
+from .tables import glance, markdown, overview, table
 
 ROOT = Path(__file__).resolve().parents[2]
 FEW = 2  # algorithms of a library in the quick run
