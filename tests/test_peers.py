@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from peers import conduct, page, problems, tables
+from peers import conduct, page, problems
 from peers.base import Algorithm, BatchPlayer, Library, Play, Player
 from peers.features import ENCODINGS, encode
 from peers.jobs.losses import losses, said
@@ -14,6 +14,8 @@ from peers.jobs.trouble import trouble
 from peers.play import Reacting, Tabled, play, read
 from peers.results import Results, key
 from peers.summary import BEST, OUR_ROW, Loss, Row, Summary
+from peers.tables import glance
+from peers.tables import table as as_table
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -336,7 +338,7 @@ def test_at_a_glance_a_library_has_its_best_and_hsb_its_default():
         ["third: Z", "9", "-", "-", "fails"],
     ]
     said = [["**hsb, default**", "0.21", "0.28"], ["other", "0.25", "**0.20**"], ["third", "-", "-"]]
-    assert tables.glance(head, rows) == (["library", "VI-A", "LandSat"], said)
+    assert glance(head, rows) == (["library", "VI-A", "LandSat"], said)
 
 
 def test_what_changed_since_is_said_of_its_own_measurement_only(tmp_path):
@@ -359,4 +361,4 @@ def test_the_page_is_short_and_the_data_has_everything():
     assert "### VI-A" in everything and "### VI-A" not in text
     for table in tables.values():
         assert all(len(row) == len(table["head"]) for row in table["rows"])
-        assert tables.table(table["head"], table["rows"]) in everything
+        assert as_table(table["head"], table["rows"]) in everything
