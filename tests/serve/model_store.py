@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from hsb.serve.core.judging import judge, needs
 from hsb.serve.core.orders import Batch, Changes, Fact, Facts, Needs, Outcome
+from hsb.serve.core.receipts import Lives
 from hsb.serve.core.rows import (
     ClosedRow,
     DecisionRow,
@@ -33,6 +34,7 @@ class ModelStore:
         self.rows: dict[int, list[StreamRow]] = {}
         self.learned: dict[str, StreamRow] = {}
         self.snapshot: dict[tuple[int, int, int], SnapshotRow] = {}
+        self.starts: list[tuple[str, dict[int, int]]] = []
 
     # -- a transaction in two halves, between which a disk may fail -----------------------------------------------------
 
@@ -85,6 +87,11 @@ class ModelStore:
                 del table[name]
         self.reward = {name: row for name, row in self.reward.items() if name[0] not in gone}
         self.snapshot = {name: row for name, row in self.snapshot.items() if name[0] != policy}
+
+    def begin(self, life: str, at: int) -> Lives:
+        self.starts.append((life, {row.id: row.head for row in self.policy.values()}))
+        names, heads = zip(*self.starts, strict=True)
+        return Lives(life, dict(zip(names[:-1], heads[1:], strict=True)))
 
     def commit(self, batch: Batch) -> list[Outcome]:
         outcomes, changes = self.prepare(batch)

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 
 from naive_serve import Naive, naive_aggregate, offered
-from simulated_receipts import receipts_active, unpacked
+from simulated_receipts import made_by, unpacked
 
 from hsb.serve.checking import check
 from hsb.serve.core import Reward, receipts
@@ -57,7 +57,7 @@ class Checks:
         assert status != "refused" or asked.value == 2.0, "a receipt was refused"
         if row is None or status in ("refused", *SILENT):
             return
-        same = receipts.receipt(self.core.by_id[row.policy].secret, row, receipts_active(asked.receipt)) == asked.receipt
+        same = receipts.receipt(self.core.by_id[row.policy].secret, row, *made_by(asked.receipt)) == asked.receipt
         if not same:
             assert status == "conflict", "a reward was taken for another decision than its receipt's"
         elif asked.decision in self.lost:

@@ -4,8 +4,9 @@ import base64
 import json
 
 
-def receipts_active(receipt):
-    return json.loads(unpacked(receipt))[-1]
+def made_by(receipt):
+    """Was it active, and the process that made it."""
+    return json.loads(unpacked(receipt))[-2:]
 
 
 def unpacked(receipt):

@@ -35,7 +35,11 @@ class Service(Local):
     def __init__(self, disk, folder, sync=True):
         self.store = SqliteStore(folder / "hsb.db", connect=lambda path: Connection(disk, path, sync), wal=1 << 15)
         self.moment = 10**15
-        self.core = Core(**start(self.store, self.now), limits=Limits(lessons=15))
+        try:
+            self.core = Core(**start(self.store, self.now), limits=Limits(lessons=15))
+        except FileError:  # the cut came while it began
+            self.store.lock.release()
+            raise
         self.stopped = None
 
     @property

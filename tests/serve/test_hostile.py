@@ -3,6 +3,7 @@
 import base64
 import shutil
 import socket
+import sqlite3
 import threading
 import time
 
@@ -15,7 +16,7 @@ from hsb.serve.core.messages import Commit, Follow, Followed, Pack, Packed
 from hsb.serve.http import Settings
 from hsb.serve.http.again import made_again
 from hsb.serve.local import Local
-from hsb.serve.store import start, views
+from hsb.serve.store import Full, sqlite, start, views
 from hsb.serve.store.erasing import about_person, erase_some
 from hsb.serve.store.sqlite import SqliteStore
 from hsb.serve.store.writer import carried_out
@@ -59,10 +60,10 @@ class Slow:
             self.do(self.core.handle(Followed(it.policy, it.after, self.store.stream(it.policy, it.after, it.limit)), NOW))
 
 
-def lessons(one, count):
+def lessons(one, count, prefix="o"):
     for k in range(count):
-        one.ask(Decide(f"d{k}", "home", f"o{k}", {"x": k % 7}))
-        one.ask(Reward(f"r{k}", f"o{k}", float(k % 3 == 0)))
+        one.ask(Decide(f"d{k}", "home", f"{prefix}{k}", {"x": k % 7}))
+        one.ask(Reward(f"r{k}", f"{prefix}{k}", float(k % 3 == 0)))
 
 
 def test_an_id_is_used_again_while_its_policy_is_being_erased(tmp_path):
@@ -97,6 +98,74 @@ def test_a_receipt_of_arms_that_this_journal_does_not_have(tmp_path):
     local = Local(copy)  # it starts again
     assert check(local.store).sound
     local.close()
+
+
+def test_receipts_of_a_time_that_was_undone(tmp_path):
+    """A copy is made while the service runs, more is learned, and the copy takes its place: what was decided since then is refused, also when
+    the journal has come as far again; what was decided before the first lesson that is lost is taken."""
+    first, copy = tmp_path / "hsb.db", tmp_path / "copy.db"
+    local = Local(first)
+    local.ask(Create(1, SPEC, b"s" * 32))
+    lessons(local, 5)
+    reader = local.store.reader()
+    reader.backup(copy)
+    reader.close()
+    same = local.ask(Decide("s", "home", "same", 0.5, receipt=True)).body["receipt"]
+    lessons(local, 3, "lost")
+    receipts = {
+        "known": local.ask(Decide("k", "home", "known", 0.5, receipt=True)).body["receipt"]
+    }  # by the process that is in the copy
+    local.close()
+    local = Local(first)
+    lessons(local, 3, "more")
+    receipts["other"] = local.ask(Decide("o", "home", "other", 0.5, receipt=True)).body["receipt"]  # by one that is not
+    local.close()
+    local = Local(copy)
+    for name, receipt in receipts.items():
+        assert "the journal ends at 6" in local.ask(Reward("r", name, 1.0, receipt=receipt)).body["detail"]
+    lessons(local, 20, "again")
+    for name, receipt in receipts.items():
+        found = local.ask(Reward("r", name, 1.0, receipt=receipt))
+        assert found.status == "refused" and "that this journal has lost" in found.body["detail"], name
+    assert local.ask(Reward("r", "same", 1.0, receipt=same)).status == "learned"
+    assert check(local.store).sound
+    local.close()
+    local = Local(first)  # the journal that they are of takes them, though other processes began since
+    for name, receipt in receipts.items():
+        assert local.ask(Reward("r", name, 1.0, receipt=receipt)).status == "learned"
+    local.close()
+
+
+def test_starts_are_remembered_but_not_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(sqlite, "STARTS", 3)
+    for k in range(6):
+        local = Local(tmp_path / "hsb.db")
+        if k == 0:
+            local.ask(Create(1, SPEC, b"s" * 32))
+        lessons(local, 2, f"r{k}-")
+        lives = local.core.lives
+        local.close()
+    assert len(lives.before) == 3 and [each[1] for each in lives.before.values()] == [7, 9, 11]
+    with sqlite3.connect(tmp_path / "hsb.db") as file:
+        assert file.execute("SELECT COUNT(*) FROM start").fetchone() == (3,)
+    file.close()
+
+
+def test_a_start_on_a_full_disk_gives_no_receipts_in_advance(tmp_path, monkeypatch):
+    local = Local(tmp_path / "hsb.db")
+    local.ask(Create(1, SPEC | {"durability": "receipt"}, b"s" * 32))
+    lessons(local, 3)
+    local.close()
+
+    def full(self, work):
+        raise Full("database or disk is full")
+
+    monkeypatch.setattr(SqliteStore, "beside", full)
+    slow = Slow(tmp_path / "hsb.db")
+    assert slow.core.lives.now == "" and [each[1] for each in slow.core.lives.before.values()] == [4]
+    slow.core.handle(Decide("d", "home", "d1", 0.5, fresh=True), NOW)
+    assert not slow.answers  # it waits for the commit
+    slow.store.close()
 
 
 def test_forgetting_waits_for_candidates_that_read(tmp_path):

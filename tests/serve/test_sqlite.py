@@ -39,6 +39,11 @@ class Twins(ModelStore):
         self.outcomes, changes = super().prepare(batch)
         return self.outcomes, changes
 
+    def begin(self, life, at):
+        lives = super().begin(life, at)
+        assert self.file.begin(life, at) == lives
+        return lives
+
     def write(self, changes):
         super().write(changes)
         assert self.file.commit(self.batch) == self.outcomes

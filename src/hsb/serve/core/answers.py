@@ -15,8 +15,8 @@ GONE = "The policy was erased in the meantime."
 MODES = {0.0: "shadow", 1.0: "live"}
 
 
-def decided(served: Served, row: DecisionRow, active: bool | None = None) -> dict[str, Any]:
-    """A decision; with a receipt where it is said whether it is active."""
+def decided(served: Served, row: DecisionRow, life: str, active: bool | None = None) -> dict[str, Any]:
+    """A decision; with a receipt of this process where it is said whether it is active."""
     found = {
         "id": row.id,
         "policy": served.name,
@@ -26,7 +26,7 @@ def decided(served: Served, row: DecisionRow, active: bool | None = None) -> dic
         "mode": MODES.get(row.ramp, "ramp"),
         "deadline": row.deadline,
     }
-    return found if active is None else found | {"receipt": receipt(served.secret, row, active)}
+    return found if active is None else found | {"receipt": receipt(served.secret, row, active, life)}
 
 
 def checked_id(what: str, given: Any) -> str:

@@ -32,7 +32,7 @@ from .messages import (
     Void,
 )
 from .orders import Activation, Batch, Blank, Keep, Learn, NewDecision, NewReward, Order, Outcome, Rules, Voiding
-from .receipts import restored
+from .receipts import Lives, restored
 from .served import Served
 
 PATIENCE = 1_000_000  # microseconds before what nobody waits for is tried again on a full disk
@@ -56,7 +56,7 @@ class Limits(NamedTuple):
     """Microseconds between snapshots, if anything was learned."""
 
 
-LIMITS = Limits()
+LIMITS, UNKNOWN = Limits(), Lives()
 
 
 class _Watch:
@@ -86,8 +86,9 @@ class Core:
         deadlines: dict[int, int] | None = None,
         last: int = 0,
         limits: Limits = LIMITS,
+        lives: Lives = UNKNOWN,
     ) -> None:
-        self.limits, self.clock = limits, Clock(now, last)
+        self.limits, self.clock, self.lives = limits, Clock(now, last), lives
         self.policies: dict[str, Served] = {}
         self.by_id: dict[int, Served] = {}
         self.watches: dict[int, _Watch] = {}
@@ -180,10 +181,10 @@ class Core:
         )
         watch, order = self.watches[served.id], NewDecision(row, bool(message.activate))
         watch.due = min(watch.due, row.deadline)
-        if served.settings.durability == "receipt" and message.fresh and not self.kept_back:
+        if served.settings.durability == "receipt" and message.fresh and not self.kept_back and self.lives.now:
             self.counts["decisions"] += 1
             self.waiting.append((None, order, None))
-            return [Answer(message.request, "created", decided(served, row, order.active))]
+            return [Answer(message.request, "created", decided(served, row, self.lives.now, order.active))]
         self._write(message, order)
         return []
 
@@ -201,7 +202,10 @@ class Core:
             bool(message.loss),
             only=message.only,
         )
-        if message.receipt is not None and (lost := restored(self.by_id, order.decision, message.receipt)) is not None:
+        if (
+            message.receipt is not None
+            and (lost := restored(self.by_id, self.lives, order.decision, message.receipt)) is not None
+        ):
             over = lost.row.deadline <= self.clock.time(now) and not self.clock.held
             order = order._replace(restored=lost, over=over)
         self._write(message, order)
@@ -313,7 +317,7 @@ class Core:
         served = self.by_id[row.policy]
         if kind is Decide:
             self.counts["decisions" if status == "created" else "duplicates"] += 1
-            return decided(served, row, asked.activate if asked.receipt else None)
+            return decided(served, row, self.lives.now, asked.activate if asked.receipt else None)
         about: dict[str, Any] = {"decision": row.id, "policy": served.name, "closed": outcome.detail or None}
         if kind is Reward:
             name = {"late": "late", "duplicate": "duplicates"}.get(status, "rewards")

@@ -1,7 +1,8 @@
 """Receipts: a decision that proves itself. Whoever brings one may say what the decision earned, though the journal has lost it.
 
-A receipt is the decision's row, without u, which follows from the policy's secret and the id; and a BLAKE2b of it under that secret. It can
-be read by whoever holds it, the context too, and made by nobody else.
+A receipt is the decision's row, without u, which follows from the policy's secret and the id, and the process that made it; and a BLAKE2b of
+them under that secret. It can be read by whoever holds it, the context too, and made by nobody else. A journal knows the processes that wrote
+to it and how far each had come, so a receipt of a time that it has lost, since it is an older copy, is known for one.
 """
 
 import base64
@@ -9,7 +10,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import InputError, quoted
 from .draw import places_of, u_of, written
@@ -24,29 +25,48 @@ BYTES = ("available", "seen", "body")
 NAMES = tuple(name for name in DecisionRow._fields if name != "u")
 
 
-def receipt(secret: bytes, row: DecisionRow, active: bool) -> str:
-    """The receipt of a decision; `active` where it was not to be activated first.
+class Lives(NamedTuple):
+    """The processes that wrote a journal.
+
+    >>> lives = Lives("third", {"first": {1: 20}, "second": {1: 35}})
+    >>> lives.reached("first", 1, 20), lives.reached("first", 1, 21), lives.reached("third", 1, 99), lives.reached("lost", 1, 2)
+    (True, False, True, False)
+    """
+
+    now: str = ""
+    """The one that does; "" where that is not written down."""
+    before: Mapping[str, Mapping[int, int]] = {}
+    """The others: the version at which each left each policy."""
+
+    def reached(self, life: str, policy: int, version: int) -> bool:
+        """Is that version of a policy, in that process, one that the journal has?"""
+        return version <= self.before[life].get(policy, 0) if life in self.before else life == self.now != ""
+
+
+def receipt(secret: bytes, row: DecisionRow, active: bool, life: str) -> str:
+    """The receipt of a decision; `active` where it was not to be activated first, `life` the process that makes it.
 
     >>> row = DecisionRow("d", 1, 7, 1, 0, 0.25, 0.5, b"\\x03", 1.0, None, "0.5", 6, 0.0, None, b"asked", 99, 9)
-    >>> opened(b"secret" * 4, receipt(b"secret" * 4, row, True)) == NewDecision(row._replace(u=u_of(b"secret" * 4, "d")), True)
-    True
+    >>> made, life = opened(b"secret" * 4, receipt(b"secret" * 4, row, True, "first"))
+    >>> made == NewDecision(row._replace(u=u_of(b"secret" * 4, "d")), True), life
+    (True, 'first')
     """
     seen = None if row.seen is None else row.seen.hex()
-    plain = [*row[:6], row.available.hex(), *row[8:13], seen, row.body.hex(), *row[15:], active]  # as in NAMES
+    plain = [*row[:6], row.available.hex(), *row[8:13], seen, row.body.hex(), *row[15:], active, life]  # as in NAMES
     body = written(plain).encode()
     return f"{MARK}{_text(body)}.{_text(_seal(secret, body))}"
 
 
-def opened(secret: bytes, text: str) -> NewDecision | None:
-    """The decision of a receipt; None where it was not made with this secret. ValueError and the like where it is none."""
+def opened(secret: bytes, text: str) -> tuple[NewDecision, str] | None:
+    """The decision of a receipt, and who made it; None where it was not made with this secret. ValueError and the like where it is none."""
     body, seal = map(_bytes, text.removeprefix(MARK).split("."))
     if not hmac.compare_digest(seal, _seal(secret, body)):
         return None
-    *plain, active = json.loads(body)
+    *plain, active, life = json.loads(body)
     values = dict(zip(NAMES, plain, strict=True))
     for name in BYTES:
         values[name] = None if values[name] is None else bytes.fromhex(values[name])
-    return NewDecision(DecisionRow(u=u_of(secret, values["id"]), **values), active)
+    return NewDecision(DecisionRow(u=u_of(secret, values["id"]), **values), active), life
 
 
 def policy_of(text: Any) -> int:
@@ -61,24 +81,27 @@ def policy_of(text: Any) -> int:
         ) from None
 
 
-def restored(policies: Mapping[int, Served], decision: str, text: Any) -> NewDecision | None:
+def restored(policies: Mapping[int, Served], lives: Lives, decision: str, text: Any) -> NewDecision | None:
     """What to write where the journal has no such decision; None where its policy is gone. InputError where the receipt is not right."""
     served = policies.get(policy_of(text))
     if served is None:
         return None
     try:
-        found = opened(served.secret, text)
+        proved = opened(served.secret, text)
     except (ValueError, TypeError, LookupError, AttributeError):
-        found = None
-    if found is None or found.row.policy != served.id:
+        proved = None
+    if proved is None or proved[0].row.policy != served.id:
         raise InputError("receipt: it was not made here, or it was changed. Send it as it came with the decision.")
-    if found.row.id != decision:
-        raise InputError(f"receipt: it is that of the decision {quoted(found.row.id)}, and not of {quoted(decision)}.")
-    if found.row.version > served.version:
-        raise InputError(
-            f"receipt: it is of version {found.row.version}, and the journal ends at {served.version}. Is it an older copy?"
-        )
+    found, life = proved
     row = found.row
+    if row.id != decision:
+        raise InputError(f"receipt: it is that of the decision {quoted(row.id)}, and not of {quoted(decision)}.")
+    if row.version > served.version:
+        raise InputError(
+            f"receipt: it is of version {row.version}, and the journal ends at {served.version}. Is it an older copy?"
+        )
+    if not lives.reached(life, row.policy, row.version):
+        raise InputError(f"receipt: it is of a version {row.version} that this journal has lost. It is an older copy.")
     arms = [row.arm, *places_of(row.available), *([] if row.baseline is None else [row.baseline])]
     if max(arms) >= len(served.arms) or row.learner > served.version:  # its lesson could never be folded
         raise InputError("receipt: it is of arms that this journal does not have. Is it an older copy?")

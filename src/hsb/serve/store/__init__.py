@@ -4,11 +4,13 @@
 order; each policy has one ordered stream, numbered without gaps.
 """
 
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from ..core.messages import Now
 from ..core.orders import Batch, Outcome
+from ..core.receipts import Lives
 from ..core.recovery import Revival, revive
 from ..core.rows import ClosedRow, DecisionRow, Entry, PendingRow, PolicyRow, RewardRow, SnapshotRow, Standing
 
@@ -72,6 +74,9 @@ class Reader(Protocol):
 class Store(Reader, Protocol):
     """A journal that is written to, by one thread."""
 
+    def begin(self, life: str, at: int) -> Lives:
+        """Write down that a process begins, and how far those before it had come. Where the disk is full it is not written down."""
+
     def commit(self, batch: Batch) -> list[Outcome]:
         """Carry out a batch in one transaction, on disk when this returns; `Full` or `Lost` where it is not."""
 
@@ -88,11 +93,15 @@ def recover(store: Reader) -> Recovered:
     return found
 
 
-def start(store: Reader, now: Now, note: Callable[[str], object] = bool) -> dict[str, object]:
-    """What `Core` needs to go on where a journal ends: `Core(**start(store, now))`; `note` is told what had to be passed over."""
+def start(store: Store, now: Now, note: Callable[[str], object] = bool, *, life: str | None = None) -> dict[str, object]:
+    """What `Core` needs to go on where a journal ends: `Core(**start(store, now))`.
+
+    `note` is told what had to be passed over. `life` is what the process that begins is known by; by default something random.
+    """
     found = recover(store)
     for name, each in found.items():
         for what in each.notes:
             note(f"{name}: {what}")
     policies = [each.served for each in found.values()]
-    return {"policies": policies, "now": now, "deadlines": store.deadlines(), "last": store.last()}
+    last, lives = store.last(), store.begin(uuid.uuid4().hex if life is None else life, now.wall)
+    return {"policies": policies, "now": now, "deadlines": store.deadlines(), "last": last, "lives": lives}

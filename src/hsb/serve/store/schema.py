@@ -58,7 +58,10 @@ CREATE TABLE once (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE purge (policy INTEGER PRIMARY KEY, place INTEGER NOT NULL, done INTEGER NOT NULL) STRICT;
 """
-MIGRATIONS = (FIRST, SECOND, THIRD)
+FOURTH = """
+CREATE TABLE start (number INTEGER PRIMARY KEY, life TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, heads TEXT NOT NULL) STRICT;
+"""
+MIGRATIONS = (FIRST, SECOND, THIRD, FOURTH)
 """What makes a file of version k one of version k + 1; whoever needs other tables appends to it."""
 
 

@@ -18,6 +18,7 @@ from ...arguments import path_of
 from ...errors import FileError
 from ..core.judging import judge, needs
 from ..core.orders import Batch, Changes, Outcome
+from ..core.receipts import Lives
 from ..core.rows import ClosedRow, DecisionRow, PendingRow, RewardRow, StreamRow
 from . import Full, Lost, Store
 from .erasing import forget
@@ -34,6 +35,7 @@ DAY = 86_400_000_000
 ROWS = 512  # inserted with one statement, which may have 32,766 values
 FEW = 64  # rows: up to here there is a statement for every number of them
 STATEMENTS = 512  # that stay prepared
+STARTS = 1000  # of processes that are remembered
 DAMAGED = (sqlite3.DatabaseError, UnicodeDecodeError, json.JSONDecodeError)  # what reading a damaged page leads to
 Connect = Callable[[str], Any]
 
@@ -124,6 +126,24 @@ class SqliteStore(Queries, Store):
     def reader(self) -> SqliteReader:
         """Another connection, for a thread that reads."""
         return SqliteReader(self.path)
+
+    def begin(self, life: str, at: int) -> Lives:
+        heads = {row.id: row.head for row in self.policies()}
+
+        def work(store: SqliteStore) -> None:
+            sql = "INSERT INTO start (life, at, heads) VALUES (?, ?, ?)"
+            store.connection.execute(sql, (life, at, json.dumps(heads)))
+            store.connection.execute("DELETE FROM start WHERE number <= (SELECT MAX(number) FROM start) - ?", (STARTS,))
+
+        before = [(name, json.loads(text)) for name, text in self._all("SELECT life, heads FROM start ORDER BY number")]
+        left = [*({int(policy): head for policy, head in each.items()} for _, each in before[1:]), heads]
+        try:
+            self.beside(work)
+        except Full:
+            life = ""
+        except Lost as error:
+            raise FileError(f"{self.path} cannot be written: {error}.") from None
+        return Lives(life, {name: reached for (name, _), reached in zip(before, left, strict=False)})
 
     def commit(self, batch: Batch) -> list[Outcome]:
         self.tend()
