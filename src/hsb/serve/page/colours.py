@@ -3,7 +3,7 @@
 Lines by day: as in comparisons (`hsb.styling`), the policy that plays as HSB; by night lighter.
 """
 
-from ...styling import arm_share
+from ...styling import arm_share, looks
 
 VIRIDIS = (
     "#440154", "#471164", "#482071", "#472e7c", "#443a83", "#404688", "#3b528b", "#365d8d", "#31688e", "#2c728e",
@@ -13,9 +13,11 @@ VIRIDIS = (
 """At even steps from 0 to 1."""
 HATCHES = ("", "up", "dots", "cross", "down", "plus", "rings", "flat")
 LINES = ("policy", "uniform", "baseline", "best")
+_LOOKS = looks(("HSB", "uniform", "best fixed arm"))
 LIGHT = {
     "paper": "#fdfdfb", "ink": "#1c1c1c", "soft": "#5d5d58", "line": "#d5d5cf", "panel": "#f4f4ef", "link": "#1b3a6b", "good": "#176b3a",
-    "bad": "#a3201f", "even": "#6b5a00", "policy": "#c8302c", "uniform": "#8c8c8c", "baseline": "#1b3a6b", "best": "#5f6b6b",
+    "bad": "#a3201f", "even": "#6b5a00", "baseline": "#1b3a6b",
+    "policy": _LOOKS["HSB"].colour, "uniform": _LOOKS["uniform"].colour, "best": _LOOKS["best fixed arm"].colour,
 }  # fmt: skip
 DARK = {
     "paper": "#17181a", "ink": "#e6e6e1", "soft": "#a3a39c", "line": "#3b3d40", "panel": "#212326", "link": "#9dbdf2", "good": "#6fce94",
