@@ -163,16 +163,26 @@ def test_a_start_on_a_full_disk_gives_no_receipts_in_advance(tmp_path, monkeypat
     monkeypatch.setattr(SqliteStore, "beside", full)
     slow = Slow(tmp_path / "hsb.db")
     assert slow.core.lives.now == "" and [each[1] for each in slow.core.lives.before.values()] == [4]
-    slow.core.handle(Decide("d", "home", "d1", 0.5, fresh=True), NOW)
-    assert not slow.answers  # it waits for the commit
+    assert slow.core.handle(Decide("d", "home", "d1", 0.5, fresh=True), NOW) == []  # it waits for the commit
+    slow.store.close()
+    monkeypatch.undo()
+    slow = Slow(tmp_path / "hsb.db")
+    (answer,) = slow.core.handle(Decide("d", "home", "d2", 0.5, fresh=True), NOW)  # where there is room it does not
+    assert answer.status == "created" and answer.body["receipt"]
     slow.store.close()
 
 
-def test_forgetting_waits_for_candidates_that_read(tmp_path):
-    slow = Slow(tmp_path / "hsb.db")
+def with_a_candidate(path):
+    """A policy with lessons, and a candidate that has not read them yet."""
+    slow = Slow(path)
     slow.ask(Create(1, SPEC, b"s" * 32))
     lessons(slow, 20)
     slow.ask(AddCandidate("c", "home", "new", QUICK))
+    return slow
+
+
+def test_forgetting_waits_for_candidates_that_read(tmp_path):
+    slow = with_a_candidate(tmp_path / "hsb.db")
     assert slow.ask(Forget("f", "home", ["o5"])).status == "overloaded"
     slow.read()
     assert slow.ask(Forget("g", "home", ["o5"])).status == "done"
@@ -184,10 +194,7 @@ def test_forgetting_waits_for_candidates_that_read(tmp_path):
 
 
 def test_decisions_after_a_promotion_are_made_again(tmp_path):
-    slow = Slow(tmp_path / "hsb.db")
-    slow.ask(Create(1, SPEC, b"s" * 32))
-    lessons(slow, 20)
-    slow.ask(AddCandidate("c", "home", "new", QUICK))
+    slow = with_a_candidate(tmp_path / "hsb.db")
     slow.ask(TakeSnapshot("s", "home"))  # the candidate is still reading
     slow.read()
     slow.ask(Promote("p", "home", "new"))
