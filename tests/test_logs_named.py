@@ -1,5 +1,7 @@
 """Logs by name: mixed columns, missing values, and the policies that learn from them."""
 
+from datetime import date, datetime, time
+
 import numpy as np
 import pytest
 from shop_logs import ARMS, CONTEXT, PARTS, shop, write_csv, write_parquet
@@ -303,3 +305,17 @@ def test_policies_that_look_at_nothing_take_any_table(kind):
     assert hsb.evaluate.off_policy(policy, log, estimators=("ips", "dr")).rows == 300
     assert hsb.learn_from(policy, log) == 300
     assert hsb.replay(kind(arms=ARMS, seed=0), log).rounds == 300
+
+
+def test_dates_and_times_of_a_csv_are_those_that_are_decided_on(tmp_path):
+    """A date has no hour and a time of day no weekday, in a log's text as in a context."""
+    texts = ["2026-11-16", "2026-11-17T09:30", "18:45", ""] * 10
+    values = [date(2026, 11, 16), datetime(2026, 11, 17, 9, 30), time(18, 45), None] * 10
+    rows = [f"{text},{'ab'[k % 2]},0.5,{int(k % 3 == 0)}" for k, text in enumerate(texts)]
+    (tmp_path / "log.csv").write_text("\n".join(["at,arm,propensity,reward", *rows]))
+    log = hsb.logs.open(tmp_path / "log.csv", context=["at"], arm="arm", propensity="propensity", reward="reward")
+    by_log, by_hand = (hsb.HSB(features=hsb.Features(at=hsb.Time()), arms=["a", "b"], seed=0) for _ in range(2))
+    assert hsb.learn_from(by_log, log) == len(rows)
+    for k, value in enumerate(values):
+        by_hand.learn(hsb.Decision(context={"at": value}, arm="ab"[k % 2], propensity=0.5), reward=float(k % 3 == 0))
+    assert by_log.digest() == by_hand.digest()

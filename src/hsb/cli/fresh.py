@@ -87,8 +87,7 @@ class Fresh:
                 )
             given |= said
             components = given.pop("components", components)
-            said_features = given.pop("features", None)
-            features = None if said_features is None else declared(said_features)
+            features = declared(given.pop("features")) if "features" in given else None
             if isinstance(given.get("structure"), str | dict):
                 given["structure"] = table(given["structure"], "kind")
         elif self.structure is not None or self.depth is not None or self.components is not None:

@@ -1,7 +1,6 @@
 """The features of a log by name: which kind each column has, found in the first rows, and its values."""
 
 from collections.abc import Callable, Collection, Mapping
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from ..features.cells import Flags, Numbers, Objects, Times, Values, Words, valu
 from ..features.contexts import NAMED
 from ..features.declared import LIMITS
 from ..features.tables import Table
-from ..features.values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, Unfit, category_text, found
+from ..features.values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, Unfit, category_text, found, time_text
 from ..types import Floats
 from .values import TRUTHS, Coded, Column, coded, codes, numbers, truths
 from .why import Why
@@ -162,8 +161,8 @@ def _date(text: str) -> Any:
     if text.strip().lower() in ABSENT:
         return None
     try:
-        return datetime.fromisoformat(text.strip())
-    except ValueError:
+        return time_text(text)
+    except Unfit:
         return text
 
 
