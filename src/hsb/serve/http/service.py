@@ -209,7 +209,8 @@ class Service:
         try:
             await self.write(lambda store: store.connection.execute(sql, row))
         except (Full, Lost) as error:
-            log("who did it could not be written down", level="error", what=what, policy=policy, error=str(error))
+            why = "full" if isinstance(error, Full) else "lost"
+            log("who did it could not be written down", level="error", why=why, what=what, policy=policy, detail=str(error))
 
     async def deeds_of(self, policy: str | None, limit: int = 100, after: int = 0) -> list[dict[str, Any]]:
         """What admins did with a policy, or at all, the newest first; times in microseconds."""
