@@ -48,6 +48,7 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
         waiting: asyncio.TimerHandle | None = None  # for a header or a body
         stuck: asyncio.TimerHandle | None = None  # until a client reads
         head: int | None = 0  # bytes of a header that has begun; None in a body and between requests
+        body = False  # a header is there, and not all of its body
 
         def connection_made(self, transport: Any) -> None:
             if len(self.connections) >= settings.connections:
@@ -83,6 +84,8 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
         def data_received(self, data: bytes) -> None:
             begun = self.head
             super().data_received(data)
+            if self.body and self.waiting is None:  # most bodies come with their header: nothing is to be waited for
+                self._wait(settings.body_seconds, self._no_body)
             if begun is not None and self.head is not None and not self.transport.is_closing():
                 self.head += len(data)
                 if self.head > LARGEST_HEAD:
@@ -103,11 +106,12 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
             super().on_message_begin()
 
         def on_headers_complete(self) -> None:
-            self.head = None
-            self._wait(settings.body_seconds, self._no_body)
+            self.head, self.body = None, True
+            self._wait_no_more()
             super().on_headers_complete()
 
         def on_message_complete(self) -> None:
+            self.body = False
             self._wait_no_more()
             super().on_message_complete()
 
