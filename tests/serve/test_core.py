@@ -27,6 +27,7 @@ from hsb.serve.core import (
 from hsb.serve.core.draw import places_of, u_of
 from hsb.serve.core.settings import checked
 from hsb.serve.local import Local
+from hsb.serve.store.writer import carried_out
 from hsb.storage import pack
 
 SECRET = b"0123456789abcdef"
@@ -270,6 +271,23 @@ def test_too_many_wait(tmp_path):
     make(at)
     answers = at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(15)])
     assert [each.status for each in answers] == ["overloaded"] * 5 + ["created"] * 10
+    at.close()
+
+
+@pytest.mark.parametrize(("orders", "commits"), [(1024, 2), (5, 4)])  # the second is the control: batches too small for all
+def test_a_decision_waits_for_two_commits(orders, commits, tmp_path):
+    """For the one under way, which began before it came, and for its own."""
+    at = At(tmp_path / "hsb.db", limits=Limits(orders=orders))
+    make(at)
+    core, now, answered = at.core, Now(at.wall, at.mono), []
+    core.handle(Decide(0, "home", "d0", None), now)
+    under_way = core.flush(now)
+    for k in range(1, 16):
+        assert core.handle(Decide(k, "home", f"d{k}", None), now) == core.flush(now) == []
+    while under_way:
+        answered.append([each.request for each in core.handle(carried_out(at.store, under_way[0].batch), now)])
+        under_way = core.flush(now)
+    assert answered[0] == [0] and [each for some in answered for each in some] == list(range(16)) and len(answered) == commits
     at.close()
 
 
