@@ -337,6 +337,8 @@ MAKE: dict[str, list[str]] = {
     "from_json('{')": ["JSON"],
     "HSB(BinaryTree, arms=2)": ["HSB needs a structure", "BinaryTree(depth=10)"],
     "HSB(None, arms=2, horizon=10)": ["horizon needs a structure", "BinaryTree"],
+    "HSB(arms=2, flor=0.1)": ["HSB has no setting 'flor'. Did you mean 'floor'? It has", "seed."],
+    "HSB(arms=2, x=1)": ["HSB has no setting 'x'. It has structure, arms, features", "seed."],
     "HSB(arms=2, features=3)": ["features must be hsb.Features", "3"],
     **{
         f"HSB(TREE, arms={arms})": ["arms must be"]
