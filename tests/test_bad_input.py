@@ -149,7 +149,18 @@ CALLS: dict[str, Row] = {
     "neither": (lambda p: p.learn(made()), ["loss= or reward=", "exactly one", "neither"]),
     **{
         f"loss {value!r:.20}": (lambda p, value=value: p.learn(made(), loss=value), ["loss", *RANGE])
-        for value in (1.5, -0.5, np.nan, np.inf, HUGE, "1", "high", 1j, [1], np.array([1.0]), np.array([1.0, 0.0]))
+        for value in (1.5, -0.5, np.nan, np.inf, HUGE)
+    },
+    **{
+        f"loss {value!r:.20}": (
+            lambda p, value=value: p.learn(made(), loss=value),
+            [f"loss must be a number in [0.0, 1.0]; given {value!r}."],
+        )
+        for value in ("1", "high", 1j, [1])  # no range would take them
+    },
+    **{
+        f"loss {value!r:.20}": (lambda p, value=value: p.learn(made(), loss=value), ["loss must be a number in [0.0, 1.0]"])
+        for value in (np.array([1.0]), np.array([1.0, 0.0]))
     },
     "reward": (lambda p: p.learn(made(), reward=1.5), ["reward", "1.5", *RANGE]),
     **{
