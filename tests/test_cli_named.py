@@ -177,10 +177,15 @@ def test_arms_alone_are_compared_on_a_table_of_text(logs, capsys):
 
 
 def test_a_log_of_which_nothing_is_left_says_so(logs, tmp_path, capsys):
+    """And a policy that was there stays."""
     run_json(capsys, "train", logs["csv"], *OPTIONS, "--rows", "200", "--out", tmp_path / "p.hsb")
+    skipped, before = [logs["csv"], *OPTIONS, "--skip", "99999"], (tmp_path / "p.hsb").read_bytes()
+    fails(capsys, ["train", *skipped, "--out", tmp_path / "p.hsb"], "No row was read.*or all were left out: see --skip")
+    fails(capsys, ["replay", *skipped], "No row was read.*or all were left out: see --skip")
+    assert (tmp_path / "p.hsb").read_bytes() == before
     fails(
         capsys,
-        ["evaluate", logs["csv"], *OPTIONS, "--skip", "99999", "--policy", tmp_path / "p.hsb"],
+        ["evaluate", *skipped, "--policy", tmp_path / "p.hsb"],
         "no event was read. Either all rows were left out, or none can be used: --strict says why",
     )
 
