@@ -149,7 +149,18 @@ CALLS: dict[str, Row] = {
     "neither": (lambda p: p.learn(made()), ["loss= or reward=", "exactly one", "neither"]),
     **{
         f"loss {value!r:.20}": (lambda p, value=value: p.learn(made(), loss=value), ["loss", *RANGE])
-        for value in (1.5, -0.5, np.nan, np.inf, HUGE, "1", "high", 1j, [1], np.array([1.0]), np.array([1.0, 0.0]))
+        for value in (1.5, -0.5, np.nan, np.inf, HUGE)
+    },
+    **{
+        f"loss {value!r:.20}": (
+            lambda p, value=value: p.learn(made(), loss=value),
+            [f"loss must be a number in [0.0, 1.0]; given {value!r}."],
+        )
+        for value in ("1", "high", 1j, [1])  # no range would take them
+    },
+    **{
+        f"loss {value!r:.20}": (lambda p, value=value: p.learn(made(), loss=value), ["loss must be a number in [0.0, 1.0]"])
+        for value in (np.array([1.0]), np.array([1.0, 0.0]))
     },
     "reward": (lambda p: p.learn(made(), reward=1.5), ["reward", "1.5", *RANGE]),
     **{
@@ -337,6 +348,8 @@ MAKE: dict[str, list[str]] = {
     "from_json('{')": ["JSON"],
     "HSB(BinaryTree, arms=2)": ["HSB needs a structure", "BinaryTree(depth=10)"],
     "HSB(None, arms=2, horizon=10)": ["horizon needs a structure", "BinaryTree"],
+    "HSB(arms=2, flor=0.1)": ["HSB has no setting 'flor'. Did you mean 'floor'? It has", "seed."],
+    "HSB(arms=2, x=1)": ["HSB has no setting 'x'. It has structure, arms, features", "seed."],
     "HSB(arms=2, features=3)": ["features must be hsb.Features", "3"],
     **{
         f"HSB(TREE, arms={arms})": ["arms must be"]

@@ -73,6 +73,19 @@ def test_help_and_version(capsys):
         assert all(name in out for name in COMMANDS)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["train", "log.csv"], "Missing option '--out'. See hsb train --help.$"),
+        (["journal", "check"], "Missing argument 'DB'. See hsb journal check --help.$"),
+        (["--foo"], "No such option: --foo. See hsb --help.$"),
+        (["warmp"], r"Did you mean 'warmup'\? See hsb --help.$"),
+    ],
+)
+def test_a_wrong_call_names_the_help_of_its_command(capsys, arguments, words):
+    fails(capsys, arguments, words)
+
+
 def test_reproduce_prints_claims_and_writes_the_report(toys, tmp_path, capsys):
     assert cli.main(["reproduce", "stationary", "--out", str(tmp_path), "--jobs", "1", "--seed", "4"]) == 0
     out, err = said(capsys)

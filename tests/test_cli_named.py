@@ -145,9 +145,8 @@ def test_messages_speak_of_options(logs, tmp_path, capsys):
         ["train", logs["csv"], *mixed, *out],
         r"Column 'shown' of .*, given as --reward, has no numbers, e.g. '(sale|app|film)'",
     )
-    fails(
-        capsys, ["train", logs["csv"], "--arm", "shown", *out], "needs the names of its columns: --context, --arm, --propensity"
-    )
+    named = "names of its columns: --arm, --propensity and one of --reward and --loss; given --arm 'shown'. Features are those in --context"
+    fails(capsys, ["train", logs["csv"], "--arm", "shown", *out], named)
     fails(capsys, ["train", logs["csv"], *OPTIONS, "--context", "contry", *out], "no column 'contry'. It has: 'country'")
     fails(
         capsys,
@@ -166,6 +165,28 @@ def test_messages_speak_of_options(logs, tmp_path, capsys):
     printed, err = said(capsys)
     assert (
         "2,990 decisions learned, 10 rows skipped" in printed and "add it to --categories" in err and "categories=" not in err
+    )
+
+
+def test_arms_alone_are_compared_on_a_table_of_text(logs, capsys):
+    """No policy says what the columns are, and none is needed; a misspelt arm is named, not a column."""
+    found = run_json(capsys, "evaluate", logs["csv"], *OPTIONS, "--always", "sale", "--uniform")
+    right = hsb.evaluate.compare_off_policy({"always sale": "sale", "uniform": None}, opened(logs["csv"]))
+    assert found == {**json.loads(json.dumps(right.to_dict())), "files": [], "skipped": 0}
+    fails(capsys, ["evaluate", logs["csv"], *OPTIONS, "--always", "sail"], "the arm 'sail', which the log never offers")
+
+
+def test_a_log_of_which_nothing_is_left_says_so(logs, tmp_path, capsys):
+    """And a policy that was there stays."""
+    run_json(capsys, "train", logs["csv"], *OPTIONS, "--rows", "200", "--out", tmp_path / "p.hsb")
+    skipped, before = [logs["csv"], *OPTIONS, "--skip", "99999"], (tmp_path / "p.hsb").read_bytes()
+    fails(capsys, ["train", *skipped, "--out", tmp_path / "p.hsb"], "No row was read.*or all were left out: see --skip")
+    fails(capsys, ["replay", *skipped], "No row was read.*or all were left out: see --skip")
+    assert (tmp_path / "p.hsb").read_bytes() == before
+    fails(
+        capsys,
+        ["evaluate", *skipped, "--policy", tmp_path / "p.hsb"],
+        "no event was read. Either all rows were left out, or none can be used: --strict says why",
     )
 
 

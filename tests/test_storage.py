@@ -269,7 +269,7 @@ def test_places_that_cannot_be_read_or_written(tmp_path):
         hsb.load(tmp_path / "none.hsb")
     policy = small()
     before = state(policy)
-    with pytest.raises(OSError, match="nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"There is no folder for policy\.hsb. Make it first: '.*nowhere'$"):
         policy.save(tmp_path / "nowhere" / "policy.hsb")
     with pytest.raises(hsb.InputError, match=rf"{tmp_path.name}' is a folder"):
         policy.save(tmp_path)

@@ -82,7 +82,8 @@ class LossScale:
             value = float(value)
         if not (is_real(value) if self.outside == "clip" else is_number(value)) or not self._takes(value):
             name = "reward" if rewarded else "loss"
-            raise InputError(f"{name} must be a number{self._needed()}; given {quoted(value)}.{self._fix(name)}")
+            fix = self._fix(name) if is_real(value) else ""  # another range would not take a text either
+            raise InputError(f"{name} must be a number{self._needed()}; given {quoted(value)}.{fix}")
         return (value if self.outside == "clip" else float(value)), rewarded  # what is clipped may be too large for a float
 
     def _takes(self, value: Any) -> Any:

@@ -139,7 +139,9 @@ class Remote:
         try:
             raw = None if body is None else json.dumps(body, allow_nan=False).encode()
         except (ValueError, TypeError, RecursionError, UnicodeEncodeError):
-            raise InputError(f"A service takes what JSON can hold, and no NaN; given {quoted(body)}.") from None
+            raise InputError(
+                f"A service takes what JSON can hold, and no NaN: None is what is missing; given {quoted(body)}."
+            ) from None
         with self._lock:
             for left in range(self.retries, -1, -1):
                 try:

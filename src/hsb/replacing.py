@@ -53,7 +53,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     _clear(path)
     temporary = path.parent / f".{_short(path)}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.part"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-    handle = os.open(temporary, flags, 0o666 if old is None else 0o600)
+    try:
+        handle = os.open(temporary, flags, 0o666 if old is None else 0o600)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(error.errno, f"There is no folder for {path.name}. Make it first", str(path.parent)) from None
     try:
         with os.fdopen(handle, "wb") as file:
             if old is not None:

@@ -50,7 +50,7 @@ def test_losses_are_mirrored(one):
     ("call", "words"),
     [
         (lambda r: r.decide(0.5, available=["z"]), "Unknown arm 'z'"),
-        (lambda r: r.decide(float("nan")), "no NaN"),
+        (lambda r: r.decide(float("nan")), "no NaN: None is what is missing"),
         (lambda r: r.decide({"when": datetime.date(2026, 3, 1)}), "no dates; 'when' is one"),
         (lambda r: r.learn("nobody", reward=1), "no decision 'nobody'"),
         (lambda r: r.learn("nobody"), "exactly one"),

@@ -56,9 +56,10 @@ Out = Annotated[Path, Option(help="Folder for the report, the figures and finish
 def hsb(version: Annotated[bool, Option("--version", help="Print the version.")] = False) -> None:
     """Contextual decisions with a guarantee.
 
-    The paper's experiments, comparisons of your own, logs of past decisions, and the theory's numbers.
+    Logs of past decisions (train, evaluate, replay), the service (serve), comparisons on known losses (run), and the
+    paper's experiments (reproduce). hsb COMMAND --help says more of each.
 
-    Example: hsb reproduce all --quick
+    Example: hsb evaluate shop.csv --arm shown --propensity p --reward click --policy now.hsb --policy new.hsb
     """
     if version:
         typer.echo(f"hsb {__version__}")
@@ -78,7 +79,7 @@ def reproduce(
         int | None, Option(min=1000, help="Visits of each synthetic log, for today; the paper's log has 28041015.")
     ] = None,
 ) -> None:
-    """Run the paper's Section VI again.
+    """Run the paper's experiments again, its Section VI.
 
     All its figures are drawn, and every claim is said to hold, not to hold, or to be a tie.
 
@@ -93,14 +94,14 @@ def reproduce(
 @flat
 def run(
     running: Running,
-    spec: Annotated[Path, Argument(help="A TOML file; README shows one.", metavar="SPEC.toml")],
+    spec: Annotated[Path, Argument(help="A TOML file; docs/api/experiments.md shows one.", metavar="SPEC.toml")],
     out: Out = Path("out/run"),
     seed: Annotated[int | None, Option(min=0, help="Instead of the file's seed.")] = None,
 ) -> None:
-    """Run a comparison of your own.
+    """Compare policies where every arm's loss is known.
 
     Policies of your choice play a problem, or a CSV file of losses; the report is like that of reproduce.
-    The first policy is weighed against each of the others.
+    The first policy is weighed against each of the others. On a log of past decisions hsb evaluate compares them.
 
     A policy, a problem or a structure may be a class of your own: policy = "module:Class" imports the module, which runs its
     code, from Python's path or the current directory; other keys of the table are its arguments.
@@ -140,8 +141,9 @@ def start(arguments: list[str]) -> int:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except USAGE as error:
-        said = error.format_message() if hasattr(error, "format_message") else str(error)
-        return _fail(f"{said.rstrip('.')}. See hsb --help." if said else "see hsb --help.", 2)
+        said = (error.format_message() if hasattr(error, "format_message") else str(error)).rstrip(".")
+        where = f"See {getattr(getattr(error, 'ctx', None), 'command_path', 'hsb')} --help."
+        return _fail(f"{said}{'.' * (not said.endswith('?'))} {where}" if said else where, 2)
     except (InputError, FileError, PartFailed) as error:
         return _fail(in_options(str(error)), 2 if not isinstance(error, PartFailed) else 1)
     except OSError as error:

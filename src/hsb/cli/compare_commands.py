@@ -155,7 +155,7 @@ class _Candidates:
         """What is compared, by name."""
         arms = dict.fromkeys(arm for each in (*self.fixed.values(), *self.learning.values()) for arm in each.arms)
         if not all(text in map(str, arms) for text in self.always.values()):
-            arms |= dict.fromkeys(log.arms if log.knows_arms else log.find_arms())
+            arms |= dict.fromkeys(log.arms if log.knows_arms else log.by_name().find_arms())
         found: dict[str, Any] = {**self.fixed, **{name: evaluation.Learning(each) for name, each in self.learning.items()}}
         found |= {name: _arm(text, list(arms)) for name, text in self.always.items()}
         return found | ({UNIFORM: None} if self.uniform else {})

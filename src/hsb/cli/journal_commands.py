@@ -81,10 +81,10 @@ def export(
     format: Annotated[str, Option(help="dsjson or parquet.")] = "dsjson",
     as_json: Json = False,
 ) -> None:
-    """Write what a policy learned as a log, for hsb replay, hsb evaluate or Vowpal Wabbit.
+    """Write what a policy learned as a log.
 
-    A row for each lesson, in the order in which they were learned. dsjson keeps contexts as they were; parquet is quicker to read
-    again, has text as codes, and leaves out rows that lack a feature which others have.
+    It is for hsb replay, hsb evaluate or Vowpal Wabbit: a row for each lesson, in the order in which they were learned. dsjson keeps
+    contexts as they were; parquet is quicker to read again, has text as codes, and leaves out rows that lack a feature which others have.
 
     Example: hsb journal export hsb.db home home.dsjson
     """

@@ -54,7 +54,7 @@ def replay(
         replayed = replay_log(player, log, context=encoder, seed=fresh.seed, progress=progress, **keep)
     seconds = time.monotonic() - started
     if not replayed.rounds:
-        raise InputError(f"The log has no row that can be used: {log.problems}.")
+        raise _nothing_read(log)
     low, high = replayed.interval
     logged = replayed.logged / replayed.rounds
     counts = {name: getattr(replayed, name) for name in ("rounds", "matched", "method", "rejected", "skipped")}
@@ -92,6 +92,8 @@ def train(
     with show.rows("train", quiet=as_json) as progress:
         learned = learn_from(made, watched, context=encoder, progress=progress)
     seconds = time.monotonic() - started
+    if not learned:
+        raise _nothing_read(log)
     save(made, encoder, out)
     values = report(made, encoder, watched, learned, seconds) | {"policy": str(out)}
     tell(as_json, values, *told_training(values), f"the policy, with all that it knows of the columns: {out}", log=log)
@@ -148,6 +150,13 @@ def convert(
 def _is_name(policy: str) -> bool:
     """Is it the name of a kind of policy, and no file?"""
     return policy in Policy.kinds or (":" in policy and not Path(policy).exists())
+
+
+def _nothing_read(log: logs.Log) -> InputError:
+    """Why there was no row: those that cannot be used are listed; where there are none, --skip has left out all."""
+    if not len(log.problems):
+        return InputError("No row was read. The log has no row that can be used, or all were left out: see --skip.")
+    return InputError(f"The log has no row that can be used: {log.problems}.")
 
 
 def _warned(warnings: Iterable[str]) -> list[str]:

@@ -24,7 +24,7 @@ def serve(
     public: Annotated[bool, Option("--public", help="With --no-auth: let everyone in, on any host.")] = False,
     access_log: Annotated[bool, Option("--access-log", help="A line for every request.")] = False,
 ) -> None:
-    """Decide and learn over HTTP, with everything on disk before it is answered.
+    """Decide and learn over HTTP, on disk before it is answered.
 
     The first start prints the key of an admin, once; HSB_ADMIN_KEY in the environment sets it instead,
     or adds one where the first is lost. Other keys are made with it.

@@ -102,7 +102,11 @@ def told_training(values: dict[str, Any]) -> list[str]:
             f"the arm that the policy plays most is the one shown in {values['match']:.1%} of the first {values['matched_rows']:,} rows"
         )
     if values["rules"]:
-        share = "" if values["agreement"] is None else f" (all rules are right {values['agreement']:.0%} of the time)"
+        share = (
+            ""
+            if values["agreement"] is None
+            else f" (all of them name the arm played most in {values['agreement']:.0%} of contexts)"
+        )
         lines += [f"first rules{share}:", *(f"  {rule}" for rule in values["rules"])]
     return lines
 

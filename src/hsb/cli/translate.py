@@ -8,6 +8,7 @@ OPTIONS = (
 )  # fmt: skip
 WORDS = {
     "on_error='skip'": "by leaving out --strict",
+    "on_error='raise'": "--strict",
     "with by leaving": "by leaving",
     "loss_range=(low, high)": "--low and --high",
     "reward_range=(low, high)": "--low and --high",

@@ -121,6 +121,9 @@ class Reading:
     def result(self, chosen: Sequence[str], seed: int, confidence: float = 0.95) -> OffPolicy:
         """Values, intervals, and what speaks against them."""
         if not self.columns or not self.tally.rows:
+            if not self.seen:
+                why = "all rows were left out, or none can be used: on_error='raise' says why"
+                raise InputError(f"Nothing to go by: no event was read. Either {why}.")
             why = f"{self.unplayable} offered no arm that the policy knows and {self.unknown} have no propensity"
             fix = "Check the arms' names and the propensity column."
             raise InputError(f"Nothing to go by: of {self.seen} events, {why}. {fix}")

@@ -80,10 +80,11 @@ class Columns(NamedTuple):
         if features and arm is not None and propensity is None and (reward is None) != (loss is None):
             raise InputError(f"Nothing says with which probability the arms were shown. The propensity may be {PROPENSITIES}.")
         if not features or arm is None or propensity is None or (reward is None) == (loss is None):
-            given = {"context": features or None, "arm": arm, "propensity": propensity, "reward": reward, "loss": loss}
+            given = {"arm": arm, "propensity": propensity, "reward": reward, "loss": loss}
             named = ", ".join(f"{part}={quoted(name)}" for part, name in given.items() if name is not None) or "nothing"
-            needed = "context=[...], arm=, propensity= and one of reward= and loss="
-            raise InputError(f"A table needs the names of its columns: {needed}; given {named}.")
+            needed = "arm=, propensity= and one of reward= and loss="
+            rest = "Features are those in context=[...], at least one; without it, all other columns."
+            raise InputError(f"A table needs the names of its columns: {needed}; given {named}. {rest}")
         column = propensity if isinstance(propensity, str) else None
         if is_number(propensity):
             meaning = meaning._replace(chances=share(propensity))

@@ -12,6 +12,7 @@ from ..decision import Decision
 from ..errors import InputError, quoted
 from ..features import Encoder, Features
 from ..features.arms import ArmFeatures
+from ..features.declared import nearest
 from ..ranges import UNIT
 from ..state import (
     Member,
@@ -31,7 +32,7 @@ from ..state import (
 from ..types import Arms, Arrays, Ints, Masks, Outside, Range, Seed
 from .encoded import Encoded
 from .feature_tables import FeatureTables
-from .hsb import own_signature
+from .hsb import HSB, own_signature
 from .mixture import Mixture
 from .one_feature import FIXED, MIXTURE, PANEL
 
@@ -79,10 +80,7 @@ class FeatureHSB(FeatureTables):
                 f"A structure and features exclude each other; given {quoted(structure)}. Use hsb.HSB(structure, arms=...)."
             )
         if more:
-            raise InputError(
-                f"{', '.join(more)} needs a structure, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=..., {next(iter(more))}=...). "
-                "Without a structure there is nothing to set: contexts may be dicts, rows or numbers."
-            )
+            raise InputError(_refused(more))
         if features is not None and not isinstance(features, Features):
             raise InputError(f"features must be hsb.Features(age=hsb.Number(), ...), or left out; given {quoted(features)}.")
         self.features = Features() if features is None else features
@@ -361,3 +359,14 @@ class FeatureHSB(FeatureTables):
 
     def _shown(self) -> dict[str, Any]:
         return {"features": self.features} if not self.features.open else {}
+
+
+def _refused(more: Mapping[str, Any]) -> str:
+    """Why these settings cannot be taken: HSB has none of that name, or has it with a structure only."""
+    known = own_signature(HSB.__init__).parameters
+    if strange := [name for name in more if name not in known]:
+        return f"HSB has no setting {quoted(strange[0])}.{nearest(strange[0], known)} It has {', '.join(known)}."
+    return (
+        f"{', '.join(more)} needs a structure, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=..., {next(iter(more))}=...). "
+        "Without a structure leave it out: contexts may be dicts, rows or numbers."
+    )
