@@ -32,7 +32,7 @@ DECIDE = "/v1/policies/home/decisions"
     ("method", "path", "body", "status", "kind", "pointer", "words"),
     [
         ("POST", DECIDE, {"contxt": 1}, 422, "unknown-field", "/contxt", "There are context, id"),
-        ("POST", DECIDE, {"id": 5}, 422, "misfit", "/id", "got `int`"),
+        ("POST", DECIDE, {"id": 5}, 422, "misfit", "/id", "id must be text or null; given a whole number."),
         ("POST", DECIDE, {"id": "a b"}, 422, "refused", "/id", "letters, digits"),
         ("POST", DECIDE, {"available": ["a", "z"]}, 422, "unknown-arm", "/available/1", "The arms are 'a', 'b', 'c'"),
         ("POST", DECIDE, {"available": []}, 422, "refused", "/available", "not empty"),
@@ -42,7 +42,7 @@ DECIDE = "/v1/policies/home/decisions"
         ("POST", DECIDE + "/batch", {"decisions": [{}] * 51}, 422, "rows", "/decisions", "given 51"),
         ("POST", DECIDE + "/batch", {"decisions": [{}, {"x": 1}]}, 422, "unknown-field", "/decisions/1/x", "'x'"),
         ("POST", "/v1/decisions/d/reward", {}, 422, "missing-field", "/reward", "'reward' is missing"),
-        ("POST", "/v1/decisions/d/reward", {"reward": "much"}, 422, "misfit", "/reward", "got `str`"),
+        ("POST", "/v1/decisions/d/reward", {"reward": "much"}, 422, "misfit", "/reward", "a number; given text."),
         ("POST", "/v1/decisions/a%20b/reward", {"reward": 1}, 422, "refused", "/decision", "letters, digits"),
         ("POST", "/v1/policies", {"name": "x", "arms": []}, 422, "refused", "/arms", "1 to 1000"),
         ("POST", "/v1/policies", {"name": "x"}, 422, "missing-field", "/arms", "missing"),

@@ -49,5 +49,6 @@ def why(kind: type, asked: Any, outcome: Outcome) -> str:
         return f"The decision {asked.decision} was {how.get(outcome.detail, 'closed')} already.{kept}"
     if outcome.status == "conflict" and outcome.reward is not None:
         given = f"the loss {asked.value}" if asked.loss else asked.value
-        return f"The reward {quoted(asked.id)} of {asked.decision} is {outcome.reward.value}; given {given}. Use another id."
+        known = f"{asked.decision} has a reward with the id {quoted(asked.id)}, which is {outcome.reward.value}"
+        return f"{known}; given {given}. Another reward needs another id."
     return outcome.detail

@@ -179,8 +179,10 @@ class Endpoint:
     def _decoded(self, raw: bytes, decoder: Any) -> Any:
         if decoder is None:
             return raw
-        if not raw and self.optional:
-            return self.wanted()
+        if not raw:
+            if self.optional:
+                return self.wanted()
+            raise Problem(400, "not-json", "The body is empty; it must be JSON.")
         try:
             return decoder.decode(raw)
         except msgspec.ValidationError as error:

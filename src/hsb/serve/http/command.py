@@ -100,6 +100,10 @@ def _greet(service: Service, where: str) -> None:
     lines = [f"hsb serve {__version__}: {where} (API: {where}/docs), journal {service.path}"]
     if service.keys.printed:
         lines.append(f"Admin key, shown this once: {service.keys.printed}")
+    elif service.settings.auth and not os.environ.get("HSB_ADMIN_KEY"):
+        lines.append(
+            "The admin key was shown at the first start. Where it is lost, HSB_ADMIN_KEY in the environment adds another."
+        )
     if not service.settings.auth:
         lines.append("No keys are asked for: whoever reaches this address is an admin.")
     if service.settings.demo:

@@ -37,6 +37,16 @@ WORDS = {  # of the core's answers
 }
 PATH = re.compile(r"^([a-z_]+(?:\.[a-z_]+)*)(?=:| must| is missing)")
 AT = re.compile(r"^(?P<said>.*?)(?: - at `(?P<key>key in )?\$(?P<where>.*)`)?$", re.S)
+WRONG = re.compile(r"Expected `([a-z| ]+)`, got `([a-z]+)`")
+KINDS = {  # of JSON, as msgspec calls them
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
 STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[\.\.\.\]")
 
 
@@ -112,4 +122,20 @@ def misfit(error: Exception, fields: tuple[str, ...]) -> Problem:
     missing = re.match(r"Object missing required field `(.*)`", said, re.S)
     if missing:
         return Problem(422, "missing-field", f"The field {quoted(missing[1])} is missing.", pointer=f"{pointer}/{missing[1]}")
-    return Problem(422, "misfit", f"{said}.", pointer=pointer or None)
+    return Problem(422, "misfit", _wrong(said, pointer), pointer=pointer or None)
+
+
+def _wrong(said: str, pointer: str) -> str:
+    """Which type is wanted, and which was given.
+
+    >>> _wrong("Expected `bool | float`, got `str`", "/rewards/0/reward")
+    'reward must be true or false or a number; given text.'
+    >>> _wrong("Expected `object`, got `array`", "")
+    'The body must be an object; given a list.'
+    """
+    found, (*_, name) = WRONG.fullmatch(said), pointer.split("/")
+    if found is None:
+        return f"{said}."
+    wanted, given = (" or ".join(KINDS.get(each, each) for each in part.split(" | ")) for part in found.groups())
+    what = "The body" if not name else name if name[0].isalpha() else "Each of them"  # a place in a list has no name
+    return f"{what} must be {wanted}; given {given}."

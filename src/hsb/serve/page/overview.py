@@ -78,7 +78,7 @@ def alarms(page: Sheet, tally: Tally, due: int | None, waiting: int = 0) -> list
             f"All lessons have the same reward, and {waiting:,} decisions have none. If no feedback means no success, set a default reward."
         )
     if page.passed_over:
-        found.append(f"{page.passed_over:,} rows could not be learned: see problems.")
+        found.append(f"{page.passed_over:,} {'row' if page.passed_over == 1 else 'rows'} could not be learned: see problems.")
     last = tally.recent[-1][0] if tally.recent else None
     wait = page.settings["feedback"]["wait"]
     waited = 0.0 if due is None else wait - (due - page.now) / 1e6

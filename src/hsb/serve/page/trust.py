@@ -142,7 +142,12 @@ def _not_proved(page: Sheet, extra: View) -> list[str]:
     if not page.exact:
         found.append("The probabilities of this kind are estimates, so nothing that rests on them is proved.")
     if page.passed_over:
-        found.append(f"{page.passed_over:,} rows could not be learned and are in no bound.")
+        some = (
+            "1 row could not be learned and is"
+            if page.passed_over == 1
+            else f"{page.passed_over:,} rows could not be learned and are"
+        )
+        found.append(f"{some} in no bound.")
     found.append("Decisions that were never answered, and have no default reward, are in no bound.")
     found.append("Nothing is said of the future if the world changes; a bound is about the same number of rounds as it names.")
     return found
