@@ -218,4 +218,4 @@ def _answer(status: int, text: bytes) -> dict[str, Any]:
     said = str(found.get("detail") or f"the service answered {status}")
     if status in AGAIN or status >= 500:
         raise ConnectionError(f"{status}: {said}")
-    raise InputError(said)
+    raise InputError(f"{said} Here: hsb.Remote(url, key='hsb_...')." if status == 401 else said)

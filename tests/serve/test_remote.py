@@ -60,6 +60,7 @@ def test_losses_are_mirrored(one):
         (lambda r: hsb.Remote("http://x"), "name of a policy"),
         (lambda r: hsb.Remote("http://x", policy="a/b"), "name of a policy"),
         (lambda r: hsb.Remote("http://x", policy="p", key="a\nb"), "key must be"),
+        (lambda r: hsb.Remote(f"http://{r.host}", policy="home").decide(), r"Give a key: .* hsb\.Remote\(url, key="),
     ],
 )
 def test_wrong_calls(remote, call, words):
