@@ -61,7 +61,8 @@ class HSB(Mixture):
       of them: not at all. A number in [1e-12, 0.5]: in each node learned from, every arm gives that share of its weight to all (fixed share);
       regret is then bounded against mappings that change. With None or a number, and neither a horizon nor a rate, the rate in round t is
       about sqrt(A / (M t)), with M arms and A as in `hsb.theory.learning_rate`, and the bound holds at any time.
-    - `stop`: a tree's prior probability of stopping at a node, in [0, 1). None is the paper's, one half. 0 splits down to the leaves, as `hsb.SExp3`.
+    - `stop`: a tree's prior probability of stopping at a node, in [0, 1). None is the paper's, one half. 0 goes down to the leaves, as
+      `hsb.SExp3`.
     - `implicit`: implicit exploration, loss / (propensity + rate/2) in place of loss / propensity. It plays a little more of the other arms,
       and `certificate(delta)` then bounds the true regret with probability 1 - delta.
     - `loss_range`: (low, high), in which losses and rewards lie; they are scaled to [0, 1], and a reward r is the loss low + high - r. "auto":
