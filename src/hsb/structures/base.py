@@ -52,7 +52,7 @@ class Structure(ABC):
     - `space`: where contexts lie, an `hsb.Box` or `hsb.Cells`; None is the unit interval, `hsb.Box.unit()`.
     - `features`: the numbers of the features of the space that the structure looks at; None: all of them.
 
-    The paper's letters, in which structures are described: Psi = `max_group`, H_S = `max_groups`, A_R = `splits(R, M)` for R regions and M arms.
+    The paper's letters, used of every structure: Psi = `max_group`, H_S = `max_groups`, A_R = `splits(R, M)` for R regions and M arms.
     What is too large raises `BudgetError`.
 
     A structure of your own says where it begins (`root`), how a node may split (`groups`), which leaves a node has (`leaves_of`) and what
