@@ -17,7 +17,7 @@ Plays = Sequence[int] | Ints  # the arm of each leaf in order
 
 
 def prior_cost(structure: Structure, mapping: Plays, *, arms: int, stop: float | None = None) -> float:
-    """ln(1/beta), exactly: what Theorem 1 charges for `mapping`, the arm (0 .. arms-1) of each leaf in order.
+    """ln(1/beta), exactly: what Theorem 1 charges for `mapping`, the arm (0 .. `arms` - 1) of each leaf in order.
 
     Appendix B's prior, summed over every way in which the structure represents the mapping g:
     beta_i = [1{g constant on r_i}/M + sum over groups of prod beta_j] / (|Phi_i| + 1) at node i, and beta is the root's.
