@@ -19,8 +19,8 @@ HEAD_SHARED = 3.0  # and the head this much
 def anytime_schedule(*, arms: int, rate: float | None = None, mixture: float = MIXTURE) -> Falling:
     """The rates of HSB's default, and the shares of weight that go back to the prior, for `arms` arms: the same within a stretch of rounds.
 
-    `stretch(n)` of the result tells them after n rounds, and `until` which round they hold. `rate`: a constant rate; None falls as in the
-    default. `mixture`: the prior weight, between 0 and 1, of the mixture of all mappings; the rest is that of its advisor.
+    `stretch(n)` of the result says what they are after n rounds, and its `until` up to which round. `rate`: a constant rate; None falls as in
+    the default. `mixture`: the prior weight, between 0 and 1, of the mixture of all mappings; the rest is that of its advisor.
 
     >>> schedule = anytime_schedule(arms=3)
     >>> schedule.stretch(0).until, schedule.stretch(100_000).until

@@ -43,7 +43,7 @@ def mixture_rate(prior_cost: float, *, arms: int, horizon: float) -> float:
 def constant_rate(prior_cost: float, *, arms: int, horizon: float | None, learning_rate: float | None) -> float | None:
     """A policy's constant rate: `learning_rate`, or for a `horizon` the best of Theorem 1 with ln(1/beta) = `prior_cost`; None for neither.
 
-    Both raise `InputError`.
+    Giving both raises `InputError`.
 
     >>> constant_rate(75.25, arms=3, horizon=None, learning_rate=0.02)
     0.02
