@@ -21,7 +21,7 @@ from .types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed
 
 
 class Policy(Journalled):
-    """The interface that all policies share. What `arms`, `loss_range`, `reward_range`, `outside`, `floor` and `seed` mean, `hsb.HSB` says.
+    """The interface that all policies share. `hsb.HSB` explains `arms`, `loss_range`, `reward_range`, `outside`, `floor` and `seed`.
 
     A policy of your own defines `distribution` and `update`, and works wherever policies do: simulate, compare, replay, `hsb run`. It is
     copied with all its attributes. Where it defines `settings` too, `save` writes them and its public NumPy arrays. In the example
@@ -289,7 +289,7 @@ class Policy(Journalled):
     # -- a policy of your own fills in two ---------------------------------------------------------------------------
 
     def distribution(self, context: Any) -> ArrayLike:
-        """A number of at least 0 for each arm, in the order of `arms`, with the sum 1. Arms not offered are left out, the rest divided anew."""
+        """A number of at least 0 for each arm, in the order of `arms`: probabilities, which are scaled to the sum 1 over the arms offered."""
         raise InputError(
             f"{type(self).__name__} must say what it plays: define distribution(self, context), a number for each arm."
         )

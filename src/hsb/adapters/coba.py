@@ -60,7 +60,7 @@ class CobaLearner:
         return {"family": self._name or type(given).__name__, "policy": repr(given)}
 
     def predict(self, context: Any, actions: Any) -> tuple[Any, float, dict[str, Any]]:
-        """The triple (action, the probability with which it was chosen, {"decision": the decision}); coba hands the last back to `learn`."""
+        """Choose one of `actions`: the triple (action, its probability, {"decision": the decision}). coba hands the last back to `learn`."""
         offered = _offered(context, actions)
         decision = self._player.decide(self._context(context), list(offered))
         return offered[decision.arm], decision.propensity, {"decision": decision}

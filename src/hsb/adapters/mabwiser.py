@@ -75,7 +75,7 @@ class MABWiserBandit:
         return not isinstance(self.policy, Exp3 | Uniform)
 
     def add_arm(self, arm: Hashable, binarizer: None = None) -> None:
-        """Add an arm, or bring a removed one back."""
+        """Add an arm, or bring a removed one back. `binarizer` is there because MABWiser has it, and must be None."""
         if binarizer is not None:
             raise InputError("A policy learns from rewards as they are; given a binarizer. Turn rewards into 0 and 1 yourself.")
         self.policy.add_arm(arm)

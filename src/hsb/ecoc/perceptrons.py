@@ -108,7 +108,7 @@ class Perceptrons:
 
 
 class Perceptron:
-    """One perceptron: says +1 or -1 of a row, then is told which it was. Arguments as for `Perceptrons`.
+    """One perceptron: says +1 or -1 of a row, then is told which it was. Arguments as in `Perceptrons`.
 
     >>> machine = Perceptron(1, scaling="none")
     >>> [machine.learn([x], 1 if x > 0 else -1) for x in (2.0, -1.0, 1.0, -2.0)]

@@ -110,12 +110,13 @@ class Explanation:
     columns: tuple[Column, ...] = ()
     """What contexts consist of."""
     agreement: float | None = None
-    """The share of contexts, drawn afresh, for which the rule's arm is the one that the policy plays most; None where it was not measured."""
+    """The share of contexts for which the rule's arm is the one that the policy plays most; None where it was not measured."""
     importance: dict[str, float] = field(default_factory=dict)
     """By column, the share of contexts for which the arm played most changes when that column is drawn anew."""
     top: int | None = TOP
     """How many rules are printed, the largest; None: all."""
     read: Callable[[Any], ArrayLike] | None = field(default=None, compare=False)
+    """What turns a context into a number for each column; None where contexts are such numbers."""
 
     def __post_init__(self) -> None:
         if self.top is not None and (not isinstance(self.top, int | np.integer) or isinstance(self.top, bool) or self.top < 1):

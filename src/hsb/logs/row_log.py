@@ -19,7 +19,7 @@ from .table import CsvFiles, ParquetFiles
 class RowLog(Log):
     """A log of a table, a CSV, Parquet, DSJSON or VW file: its rows are checked one by one as they are read.
 
-    `hsb.logs.open` makes it. Rows that cannot be used are in `problems`.
+    `hsb.logs.open` makes it: `source` is what reads the rows, `rows` the most rows of a batch. Rows that cannot be used are in `problems`.
 
     Where neither the arms nor what was available is given, every arm that the log shows is taken to be available all the time: the log is
     then read once more, before the first batch, to find them. So it is where propensities are estimated; `logger` says how well.

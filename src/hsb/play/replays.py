@@ -73,6 +73,8 @@ def replay_all(
 ) -> dict[str, Replay]:
     """`replay` for several `policies`, by name, that read the log together, once. Returns a `Replay` for each name, as it would be alone.
 
+    Other arguments as in `replay`.
+
     >>> import hsb, hsb.logs
     >>> log = hsb.logs.SyntheticToday(5000, seed=1)
     >>> found = replay_all({"a": hsb.Exp3(arms=["id-0"], seed=0), "b": hsb.Uniform(arms=["id-0"], seed=0)}, log)

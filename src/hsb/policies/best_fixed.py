@@ -96,7 +96,7 @@ class BestFixed(Leader):
         The class: one arm (no structure, or regions=1), any arm in each leaf (regions=None; leaves never seen get the best arm overall), or
         at most `regions` runs of equal arms along the numbered leaves (by dynamic programming, O(N M regions)). Ties: the lowest arm number.
         `contexts` has a row for each of the T rounds; `arms` are the names of the columns, None for 0, 1, ... The policy's `average_loss` is
-        what the mapping loses a round.
+        what the mapping loses a round. Other arguments as in `hsb.HSB`.
 
         >>> import hsb
         >>> found = BestFixed.of(hsb.BinaryTree(depth=1), [0.1, 0.4, 0.7], [[1, 0], [1, 0], [0, 1]])
