@@ -1,6 +1,6 @@
 """hsb: contextual decisions with a guarantee.
 
-The mixture over every mapping from the regions of a hierarchical structure to arms, computed exactly, in compiled code.
+It weighs every mapping from the regions of a hierarchical structure to arms, exactly, in compiled code: `hsb.HSB` is where to begin.
 """
 
 from importlib import import_module

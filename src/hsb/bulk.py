@@ -133,7 +133,7 @@ class Bulk(Floored, Scaled, Guarded):
         self.loss_scale = after
 
     def first_learned(self, count: int) -> Ints:
-        """Of the rows that it was last given to replay or to learn, which were the first so many that it learned."""
+        """Of the rows that it was last given to replay or to learn, the numbers of the first `count` that it learned."""
         return self._which(count)
 
     def _learn_row(self, offered: Masks, index: int, loss: float, chance: float) -> None:
@@ -162,10 +162,10 @@ class Bulk(Floored, Scaled, Guarded):
         available: ArrayLike | Iterable[Iterable[Hashable] | None] | None = None,
         u: ArrayLike | None = None,
     ) -> Decisions:
-        """Choose an arm for each context of a table, with what is known now: the decisions that `decide` would make one after the other.
+        """Choose an arm for each context of a table, with what is known now: the `Decisions` that `decide` would make one after the other.
 
-        `available` has an entry for each row: the arms that it offers, or None for all; or it is a table of booleans, a column an arm. `u`, if
-        given, has a number in [0, 1) for each row. The whole table is checked before the first decision is made.
+        `available` has an entry for each row, the arms that it offers, or None for all; or it is a table of booleans, a column for each arm.
+        `u` has a number in [0, 1) for each row; None draws them. The whole table is checked before the first decision is made.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], seed=0)
@@ -196,10 +196,11 @@ class Bulk(Floored, Scaled, Guarded):
         rewards: ArrayLike | Iterable[Any] | None = None,
         missing: Literal["error", "skip"] = "error",
     ) -> int:
-        """Learn the losses (or the rewards) of several decisions in their order, as `learn` would one after the other. Returns how many.
+        """Learn the losses (or the rewards) of several decisions in their order, as `learn` would one after the other.
 
-        All or nothing: where a row cannot be learned, none is, and the error says which. With `missing="skip"` a row without feedback, None or
-        NaN, is left out, and its decision can be learned later. Interrupted, it has learned the first rows, as many as `rounds` says.
+        Returns the number of rows learned. All or nothing: where a row cannot be learned, none is, and the `InputError` says which. A row
+        without feedback, None or NaN, is such a row; with `missing="skip"` it is left out, and its decision can be learned later. Where it is
+        interrupted (Ctrl-C), it has learned the first rows, and `rounds` counts them.
 
         >>> import hsb
         >>> policy = hsb.Exp3(arms=2, learning_rate=0.1, seed=0)
@@ -284,10 +285,11 @@ class Bulk(Floored, Scaled, Guarded):
         given: Floats | None = None,
         rewarded: bool = False,
     ) -> tuple[Ints, Floats]:
-        """Decide and learn in each row of a checked table: the arms played, by number, and their propensities.
+        """Decide and learn in each row of a table that `check` gave: the arms played, by number, and their propensities.
 
-        `masks` has no columns where every arm is offered; `losses` are scaled, a column an arm; `to_come` rounds follow, these among them.
-        `given` are the losses, or the rewards, before they were scaled: the range that they lie in learns those that were met.
+        `masks` has no columns where every arm is offered; `losses` are scaled, a column for each arm; `to_come` is the number of rounds that
+        follow, these among them. `given` are the losses, or with `rewarded` the rewards, before they were scaled: a range of losses that is
+        found on the way takes in those that were met.
         """
         if losses.shape[1] != len(self.arms):
             raise InputError(
@@ -341,7 +343,7 @@ class Bulk(Floored, Scaled, Guarded):
             self._learn_row(rows.offered(t), int(rows.arm[t]), float(rows.losses[t]), float(chances[t]))
 
     def distributions(self, rows: Rows) -> Floats:
-        """What it would play on every row of a log, a column an arm. Changes nothing."""
+        """The probability of every arm on every row of a log, a column for each arm. Changes nothing."""
         table = np.empty((len(rows.pool), len(self.arms)))
         for t in range(len(table)):
             self._locate_row(rows.points[t])

@@ -36,14 +36,15 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     - `structure`: "position" (HSB-APS), "binary" (HSB-BT), "auto" (the first up to 8 bits, then the second), or a structure of your own on
       as many features as the code has bits, each in [0, 1].
-    - `code`: "one-versus-all", "exhaustive", "random" (`code_bits` bits, by default 2 log2 C + 4), or a matrix of +1 and -1, a row for
-      each class.
+    - `code`: "one-versus-all", "exhaustive", "random", or a matrix of +1 and -1, a row for each class (in the order of `classes_`).
+    - `code_bits`: how many bits a random code has; None is 2 log2 C + 4 for C classes, rounded up.
     - `feedback`: "full" (the default) charges every class but the true one, as the label tells: the same mixture with exponential weights,
       and nothing left to chance. "bandit" is the paper's: the policy suggests a class and learns only whether it was right.
-    - `learning_rate`: of the policy. By default 1 with full feedback; with bandit feedback HSB's own, which needs none.
+    - `learning_rate`: of the policy. None is 1 with full feedback; with bandit feedback it is HSB's default, which needs none.
     - `epochs`: how often `fit` goes through the data, each time in another order; `partial_fit` goes through it once, in order.
-    - `averaged`: perceptrons predict with the average of their weights. `scaling`: as for `hsb.ecoc.Perceptrons`.
-    - `random_state`: orders the rows, draws the random code and the policy's arms.
+    - `averaged`: do perceptrons predict with the average of their weights? `scaling`: as in `hsb.ecoc.Perceptrons`.
+    - `random_state`: an int, a `numpy.random.RandomState` or None, as scikit-learn takes it. It orders the rows, draws the random code and the
+      policy's arms.
 
     `predict` takes the class with the largest share at a row's codeword; `predict_proba` gives the shares: the probability with which the
     policy would suggest each class, not a calibrated belief.
@@ -84,7 +85,7 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from scratch: `epochs` times through the rows, each time in another order."""
+        """Learn from scratch: `epochs` times through the rows of `X` and their classes `y`, each time in another order. Returns itself."""
         epochs = whole("epochs", self.epochs, 1)
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -97,7 +98,7 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Go on with more rows, in their order. The first call needs `classes`, all that will ever occur."""
+        """Go on with more rows, in their order. Returns itself. The first call needs `classes`, all that will ever occur, else `InputError`."""
         first = not hasattr(self, "policy_")
         if first and classes is None:
             raise InputError("The first partial_fit needs classes=, all labels that will ever occur; given None.")
@@ -115,12 +116,12 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest share at each row's codeword, the first of several."""
+        """An array of the class with the largest share at each row's codeword, the first of several."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability with which the policy would suggest each class, a column for each of `classes_`."""
+        """The probability with which the policy would suggest each class: a row for each of `X`, a column for each of `classes_`."""
         check_is_fitted(self, "policy_")
         X = validate_data(self, X, dtype=np.float64, reset=False)
         codes, which = np.unique(self.perceptrons_.codewords(X), axis=0, return_inverse=True)

@@ -23,6 +23,10 @@ class Decision:
     `policy.decide` makes them; make one yourself for a round from a log or another system. Learning uses the propensity written
     here, never a recomputed one, so feedback may come late and in any order.
 
+    - `propensity`: the probability with which `arm` was played, in (0, 1].
+    - `available`: the arms that were offered; None: all that the policy has.
+    - `id`: the number that a policy gave it; None for a decision from elsewhere.
+
     >>> Decision(context=0.2, arm=1, propensity=0.4)
     Decision(context=0.2, arm=1, propensity=0.4)
     """
@@ -92,10 +96,10 @@ class Decision:
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """The whole distribution this decision was drawn from, computed when first asked for.
+        """The probability of each arm when this decision was drawn, in the order of `policy.arms`; computed when first asked for.
 
-        Ask before the policy learns anything: afterwards the distribution of that moment is gone and this raises
-        `StaleDecision`.
+        Ask before the policy learns anything: afterwards the distribution of that moment is gone, which raises `StaleDecision`. A decision
+        that no policy made here raises `InputError`.
         """
         if self._probabilities is None:
             if self._policy is None:
@@ -115,8 +119,8 @@ class Decision:
     def to_dict(self) -> dict[str, Any]:
         """Plain data that JSON can hold: a decision that comes back by `from_dict` is learned as this one would be, once.
 
-        The context may be numbers, strings, booleans, None, NumPy arrays (which become lists), and lists, tuples and dicts of these; the arm
-        what files can hold.
+        The context may be numbers, strings, booleans, None, dates and times, NumPy arrays and sets (which become lists), and lists, tuples and
+        dicts of these. The arm may be None, a boolean, a number, a string, or a tuple of these. Anything else raises `InputError`.
 
         >>> Decision(context=0.2, arm=("a", 1), propensity=0.4).to_dict()
         {'context': 0.2, 'arm': {'tuple': ['a', 1]}, 'propensity': 0.4}
@@ -139,7 +143,7 @@ class Decision:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Decision:
-        """The decision that `to_dict` wrote. A context, an arm and a propensity are enough.
+        """The decision that `to_dict` wrote. A context, an arm and a propensity are enough. `InputError` where `data` is no decision.
 
         >>> Decision.from_dict({"context": 0.2, "arm": {"tuple": ["a", 1]}, "propensity": 0.4})
         Decision(context=0.2, arm=('a', 1), propensity=0.4)

@@ -14,7 +14,7 @@ from .errors import InputError, quoted
 
 
 class Decisions(Sequence[Decision]):
-    """Decisions in a row, e.g. from `policy.decide_many`, and their columns.
+    """Several decisions in order, e.g. from `policy.decide_many`: a sequence, which has its columns too.
 
     >>> import hsb
     >>> made = hsb.Uniform(arms=["a", "b"], seed=0).decide_many([0.1, 0.5, 0.9])
@@ -32,22 +32,22 @@ class Decisions(Sequence[Decision]):
 
     @property
     def arms(self) -> NDArray[Any]:
-        """The arms chosen: whole numbers where all are, else objects."""
+        """The arms chosen, an array: of whole numbers where all of them are, else of objects."""
         return _column([decision.arm for decision in self._each])
 
     @property
     def propensities(self) -> NDArray[np.float64]:
-        """The probabilities with which they were chosen."""
+        """The probabilities with which they were chosen, an array."""
         return np.array([decision.propensity for decision in self._each], dtype=np.float64)
 
     @property
     def ids(self) -> NDArray[Any]:
-        """The numbers that the policy gave them; None for decisions from elsewhere."""
+        """The numbers that the policy gave them, an array; None for decisions from elsewhere."""
         return _column([decision.id for decision in self._each])
 
     @property
     def contexts(self) -> list[Any]:
-        """The contexts, as they were given."""
+        """The contexts as they were given, a list."""
         return [decision.context for decision in self._each]
 
     def table(self) -> dict[str, Any]:

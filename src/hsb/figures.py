@@ -148,7 +148,8 @@ def picture(figure: Any, format: str, *, salt: str = "hsb", dpi: int = DPI) -> b
 def save(drawn: Any, path: str | Path, *, dpi: int = DPI) -> list[Path]:
     """Write a figure, or the figure of some axes, to a file: PDF, SVG or PNG by the name's end; without an end, to all three.
 
-    Each file is written whole or not at all, and equal figures give equal bytes. Returns the paths.
+    Each file is written whole or not at all, and equal figures give equal bytes. `dpi` is the resolution of a PNG, in dots per inch. Returns a
+    list of the paths.
 
     >>> import tempfile, hsb
     >>> axes = hsb.HSB(hsb.BinaryTree(depth=2), arms=2).explain().plot()

@@ -27,10 +27,11 @@ class Journalled(Kept):
         available: Iterable[Hashable] | None = None,
         mixed: Callable[[Floats], Floats] | None = None,
     ) -> Decision:
-        """The decision that `decide` with this `u` in [0, 1) would make, without a number; nothing is drawn, numbered or counted.
+        """The decision that `decide` would make for this `u`, a number in [0, 1), but without an `id`; nothing is drawn, numbered or counted.
 
-        `mixed` takes the policy's distribution over `arms` and gives the one to draw from and to log, e.g. with a share for a baseline. It
-        is learned by `learn_proposed`, here or by a policy in the same state elsewhere: what that needs is its `rounds`, `advised`, `seen`.
+        For those who keep a journal of decisions themselves. `mixed` takes the policy's distribution over `arms` and returns the one to draw
+        from, e.g. with a share for a baseline; None draws from the policy's own. `learn_proposed` learns the decision, here or in a policy in
+        the same state elsewhere, to which its attributes `rounds`, `advised` and `seen` must be handed over too. `available` as in `decide`.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b"], learning_rate=0.1)
@@ -55,9 +56,9 @@ class Journalled(Kept):
         return made
 
     def learn_proposed(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
-        """Learn the loss (or the reward) of a decision that `propose` made, as if `decide` had: with what was seen and advised then.
+        """Learn the `loss` (or the `reward`) of a decision that `propose` made, as `learn` learns one that `decide` made.
 
-        Nothing here tells whether it was learned before: that is for the journal to know.
+        Nothing here tells whether it was learned before: that is for the journal to know. A decision with an `id` raises `InputError`.
 
         >>> import hsb
         >>> policy = hsb.HSB(arms=["a", "b"])

@@ -27,7 +27,7 @@ class Kept(Bulk):
 
     @property
     def named_columns(self) -> dict[str, str | None] | None:
-        """Of a policy that takes contexts by name: the features that it knows and what they are; of others None."""
+        """Of a policy that takes contexts by name: a dict of the features that it knows and their kinds; of others None."""
         return None
 
     def to_arrays(self) -> Arrays:
@@ -46,7 +46,7 @@ class Kept(Bulk):
         raise NotImplementedError
 
     def copy(self, *, seed: Seed = None) -> Self:
-        """An independent policy in the same state, its random numbers included unless a new `seed` is given.
+        """An independent policy in the same state. `seed` gives it random numbers of its own; None copies these too.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
@@ -98,7 +98,7 @@ class Kept(Bulk):
 
     @locked
     def become(self, other: Self) -> None:
-        """Take over the state of another policy of the same kind, which is not used any more: how a checkpoint goes on."""
+        """Take over the state of `other`, a policy of the same kind that is not used any more: how a replay goes on from a checkpoint."""
         found = {"ledger": other.ledger.fork(other.rounds), "version": max(self.version, other.version) + 1}
         vars(self).update(vars(other) | found)  # one step: an interrupt leaves the one or the other
         self._due = 0
@@ -131,7 +131,13 @@ class Kept(Bulk):
     def save(self, path: str | Path) -> None:
         """Write the policy to a file: versioned, no code inside, written whole or not at all. `hsb.load` reads it back.
 
-        Arms must be None, booleans, numbers, strings or tuples of these.
+        Arms must be None, booleans, numbers, strings or tuples of these, else `InputError` is raised and nothing is written.
+
+        >>> import hsb, pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     hsb.Exp3(arms=["a", "b"]).save(pathlib.Path(folder) / "policy.hsb")
+        ...     hsb.load(pathlib.Path(folder) / "policy.hsb").arms
+        ['a', 'b']
         """
         from .storage import save
 
@@ -140,8 +146,8 @@ class Kept(Bulk):
     def digest(self) -> str:
         """A fingerprint, 64 hexadecimal digits: equal where kind, settings, arms and all that was learned are equal, however that came about.
 
-        Random numbers, the ledger of decisions and counts of what was clipped are no part of it: two policies with the same digest play the
-        same for the same context and u. Arms and settings must be such that the policy could be saved.
+        Random numbers, the list of decisions made and learned, and counts of what was clipped are no part of it: two policies with the same
+        digest play the same for the same context and `u`. Arms and settings must be such that the policy could be saved.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)

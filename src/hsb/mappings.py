@@ -26,7 +26,8 @@ COUNTED = 64  # regions beyond which nobody counts: with two arms and more leave
 class Mappings:
     """A list of mappings, each the arm number of every leaf of a structure in order: one expert each for `hsb.Exp4`.
 
-    `table` has a row for each mapping and a column for each leaf. `hsb.mappings` lists those of few regions.
+    `table` has a row for each mapping and a column for each leaf. `structure` is a structure, an `hsb.Cells`, or the number of equal cells
+    that [0, 1] is divided into. `hsb.mappings` lists the mappings of few regions.
 
     >>> import hsb
     >>> pair = Mappings(hsb.BinaryTree(depth=2), [[0, 0, 0, 0], [0, 0, 1, 1]])
@@ -55,7 +56,7 @@ class Mappings:
 
     @property
     def table(self) -> Plays:
-        """The arm number of each leaf, a row for each mapping. Not to be written to."""
+        """The arm number of each leaf: an array with a row for each mapping and a column for each leaf. It cannot be written to."""
         table = self.rows.T
         table.flags.writeable = False
         return table
@@ -84,8 +85,8 @@ class Mappings:
 def mappings(structure: Divided, *, arms: Arms, regions: int, budget: int = MOST_MAPPINGS) -> Mappings:
     """Every mapping of at most `regions` regions, once: the O((NM)^R) experts of Section I-A.
 
-    Regions are runs of leaves in their order, so a mapping of R regions changes its arm in R - 1 places. More than `budget` mappings are
-    refused before any is listed.
+    Regions are runs of leaves in their order, so a mapping of R regions changes its arm in R - 1 places. `structure` is as in `hsb.Mappings`,
+    with N leaves; `arms` as in `hsb.HSB`, M of them. More than `budget` mappings raise `BudgetError` before any is listed.
 
     >>> import hsb
     >>> few = mappings(hsb.BinaryTree(depth=2), arms=2, regions=2)

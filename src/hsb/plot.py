@@ -34,11 +34,16 @@ GREY = "0.45"
 
 
 def plot_explanation(explanation: "Explanation", ax: Any = None) -> Any:
-    """Draw an explanation; return the axes.
+    """Draw an explanation into `ax`, or into new axes where it is None; return the axes.
 
     One number: a strip, two: rectangles, coloured by arm, in the user's units. Arms differ in lightness and in hatching, so that the picture
     survives a grey printer; the surer the policy, the stronger the colour. A part never learned from is left empty. More columns, or
     categories: the largest rules, and above them, unless axes are given, which columns matter.
+
+    >>> import hsb
+    >>> axes = plot_explanation(hsb.HSB(hsb.BinaryTree(depth=2), arms=2).explain())
+    >>> axes.get_xlim()
+    (np.float64(0.0), np.float64(1.0))
     """
     require_matplotlib()
     if _can_be_mapped(explanation):
@@ -51,7 +56,17 @@ def plot_explanation(explanation: "Explanation", ax: Any = None) -> Any:
 
 
 def plot_importance(explanation: "Explanation", ax: Any = None) -> Any:
-    """Draw how much each column matters, the most at the top; return the axes."""
+    """Draw how much each column matters, the most at the top, into `ax`, or into new axes where it is None; return the axes.
+
+    >>> import hsb
+    >>> policy = hsb.HSB(hsb.BinaryTree(depth=2, space=hsb.Box.unit(2)), arms=2, seed=0)
+    >>> for t in range(200):
+    ...     decision = policy.decide([t % 2 / 2, t % 3 / 3])
+    ...     policy.learn(decision, loss=float(decision.arm == t % 2))
+    >>> axes = plot_importance(policy.explain(names=["age", "spend"]))
+    >>> [label.get_text() for label in axes.get_yticklabels()]  # from the bottom
+    ['spend', 'age']
+    """
     ax = new_axes(ax, (WIDE, _bars_height(explanation)))
     order = sorted(explanation.importance.items(), key=lambda each: each[1])[-MOST_BARS:]
     names, values = [literal(name, 32) for name, _ in order], [value for _, value in order]
@@ -68,7 +83,12 @@ def plot_importance(explanation: "Explanation", ax: Any = None) -> Any:
 
 
 def explanation_png(explanation: "Explanation") -> bytes:
-    """The same picture as a PNG file, drawn on no screen."""
+    """The picture of `plot_explanation` as the bytes of a PNG file; nothing is shown on a screen.
+
+    >>> import hsb
+    >>> explanation_png(hsb.HSB(hsb.BinaryTree(depth=2), arms=2).explain())[1:4]
+    b'PNG'
+    """
     require_matplotlib()
     from matplotlib.figure import Figure
 

@@ -21,11 +21,11 @@ from .types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed
 
 
 class Policy(Journalled):
-    """The interface that all policies share, and what they need in common: arms, losses, a ledger of decisions, random numbers.
+    """The interface that all policies share. `hsb.HSB` explains `arms`, `loss_range`, `reward_range`, `outside`, `floor` and `seed`.
 
-    A policy of your own fills in `distribution` and `update`, and works wherever policies do: simulate, compare, replay, `hsb run`. It is
-    copied with all its attributes. Where it says its `settings`, `save` writes them and its public NumPy arrays. Here, with `floor=`, which
-    every policy takes, a tenth of its play is uniform.
+    A policy of your own defines `distribution` and `update`, and works wherever policies do: simulate, compare, replay, `hsb run`. It is
+    copied with all its attributes. Where it defines `settings` too, `save` writes them and its public NumPy arrays. In the example
+    `floor=0.1` makes a tenth of its play uniform.
 
     >>> import hsb, numpy as np
     >>> class Greedy(hsb.Policy):
@@ -76,9 +76,10 @@ class Policy(Journalled):
         self._watch()
 
     def decide(self, context: Any, *, available: Iterable[Hashable] | None = None, u: float | None = None) -> Decision:
-        """Choose an arm for a context, among those `available` if given. Nothing is learned yet. Returns the `Decision` to learn from.
+        """Choose an arm for a context. Returns the `Decision`, from which `learn` learns later. Nothing is learned yet.
 
-        A decision is a pure function of (state, context, u); `u` in [0, 1) is drawn from the policy's generator unless given.
+        `available` lists the arms to choose among; None stands for all `active_arms`. `u`, a number in [0, 1), is what decides; None draws it
+        from the policy's random numbers. The same state, context and `u` give the same decision. What cannot be used raises `InputError`.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
@@ -105,7 +106,7 @@ class Policy(Journalled):
             guard.release()
 
     def choose(self, context: Any, *, u: float, available: Iterable[Hashable] | None = None) -> tuple[Hashable, float]:
-        """The arm and the propensity that `decide` with this `u` in [0, 1) would give; nothing is drawn, numbered or counted.
+        """The pair (arm, propensity) that `decide` would give for this `u`, a number in [0, 1). Nothing is drawn, numbered or counted.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
@@ -119,9 +120,10 @@ class Policy(Journalled):
         return self.arms[index], propensity
 
     def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
-        """Learn the loss (or the reward) of a decision: this policy's, now or later, or one from a log.
+        """Learn the loss (or the reward) of a decision: one that this policy made, now or long ago, or one from a log.
 
-        Give either `loss` or `reward`. Learning twice from one decision is refused.
+        Give either `loss` or `reward`, a number in `loss_range`. `InputError` is raised, and nothing is learned, where the number lies outside
+        (unless the policy was made with `outside="clip"`), and where the decision was learned before.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
@@ -196,7 +198,7 @@ class Policy(Journalled):
             raise
 
     def probabilities(self, context: Any, *, available: Iterable[Hashable] | None = None) -> Floats:
-        """The probability of each arm for a context, in the order of `arms`. Changes nothing.
+        """The probability of each arm for a context: an array in the order of `arms`, 0 where one is not `available`. Changes nothing.
 
         >>> import hsb
         >>> hsb.HSB(hsb.BinaryTree(depth=4), arms=4, learning_rate=0.1).probabilities(0.3, available=[0, 2])
@@ -211,8 +213,8 @@ class Policy(Journalled):
     def add_arm(self, arm: Hashable, *, features: Any = None) -> None:
         """Add an arm while running, or bring a removed one back.
 
-        Where a policy keeps weights over arms, the new arm gets the share 1/(M+1) and the others are scaled by M/(M+1). A rate that came
-        from `horizon` is set anew for M+1 arms, though never raised; one given as `learning_rate` stays.
+        Where a policy keeps weights over its M arms, the new arm gets the share 1/(M+1) and the others are scaled by M/(M+1). A rate that
+        came from `horizon` is set anew for M+1 arms, though never raised; one given as `learning_rate` stays.
 
         `features`, a dict, say what the arm is like: only an HSB without a structure, `hsb.HSB(arms=...)`, makes use of them.
 
@@ -225,8 +227,7 @@ class Policy(Journalled):
         if features is not None:
             raise InputError(
                 f"{type(self).__name__} makes no use of features of arms; given {quoted(features)} for arm {quoted(arm)}. Leave "
-                f"them out, or use "
-                "hsb.HSB(arms=...) without a structure."
+                "them out, or use hsb.HSB(arms=...) without a structure."
             )
         self._take_arm(arm)
 
@@ -265,10 +266,10 @@ class Policy(Journalled):
         return self.offer.active
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """What is proved of its expected regret over `horizon` rounds (by default those it was made for): infinite where nothing is.
+        """A bound on the expected regret over `horizon` rounds; infinite where nothing is proved. None: the `horizon` it was made for.
 
-        In units of the width of `loss_range`. Where that is "auto", each loss is measured by the range of its round, and the regret in those
-        units is bounded (`docs/proofs.md`, 7: what that says of the losses themselves).
+        In units of the width of `loss_range`. Where that is "auto", each loss is measured by the range of its round (`docs/proofs.md`, 7). A
+        policy that has a bound but was made without a `horizon` needs one here: else `InputError`.
 
         >>> import hsb
         >>> hsb.Uniform(arms=3).regret_bound(1000)
@@ -288,19 +289,19 @@ class Policy(Journalled):
     # -- a policy of your own fills in two ---------------------------------------------------------------------------
 
     def distribution(self, context: Any) -> ArrayLike:
-        """The probability of each arm for a context, in the order of `arms`. What is not offered is left out and the rest divided anew."""
+        """A number of at least 0 for each arm, in the order of `arms`: probabilities, which are scaled to the sum 1 over the arms offered."""
         raise InputError(
             f"{type(self).__name__} must say what it plays: define distribution(self, context), a number for each arm."
         )
 
     def update(self, context: Any, index: int, loss: float, propensity: float) -> None:
-        """Learn that arms[index], played with that probability, had this loss; losses come scaled to [0, 1]."""
+        """Learn that `arms[index]`, played with the probability `propensity`, had this `loss`, which comes scaled to [0, 1]."""
         raise InputError(
             f"{type(self).__name__} must say how it learns: define update(self, context, index, loss, propensity)."
         )
 
     def settings(self) -> dict[str, Any]:
-        """The constructor's arguments beside arms, loss_range, outside, floor and seed, as plain data: what a file needs."""
+        """A dict of the constructor's arguments other than arms, loss_range, outside, floor and seed, as plain data: what a file needs."""
         raise InputError(
             f"{type(self).__name__} cannot be written to a file: it does not say its settings. Define settings(self), a dict of the "
             "constructor's arguments beside arms, loss_range, outside, floor and seed."

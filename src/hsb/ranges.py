@@ -215,7 +215,7 @@ class Scaled:
 
     @property
     def loss_range(self) -> Bounds:
-        """The least and the most that a loss may be: as declared; or, where that was "auto", as found so far, NaN before the first loss.
+        """The pair (least, most) that a loss may be: as declared; or, where that was "auto", as found so far, NaN before the first loss.
 
         >>> import hsb
         >>> policy = hsb.Exp3(arms=2, loss_range="auto", seed=0)
@@ -228,7 +228,7 @@ class Scaled:
 
     @property
     def reward_range(self) -> Bounds:
-        """The least and the most that a reward may be: the same numbers; where they are found on the way, the negatives of the losses'.
+        """The pair (least, most) that a reward may be: that of losses; with "auto" the range of the negatives of the losses found so far.
 
         >>> import hsb
         >>> hsb.Uniform(arms=2, reward_range=(0, 100)).reward_range
@@ -243,7 +243,7 @@ class Scaled:
 
     @property
     def clipped_losses(self) -> int:
-        """Losses and rewards learned that lay outside their range and were clipped.
+        """How many of the losses and rewards learned lay outside their range and were clipped.
 
         >>> import hsb
         >>> policy = hsb.Exp3(arms=2, reward_range=(0, 100), outside="clip", seed=0)

@@ -23,9 +23,10 @@ LONGEST = 5.0  # seconds between two tries
 
 
 class RemoteDecision(Decision):
-    """A decision that a service made. `id` is its name there; `version` says how much the policy had learned.
+    """A decision that a service made, as `hsb.Remote.decide` returns it.
 
-    `receipt` is there where the policy answers before it writes: `learn` sends it along, so that what was decided cannot be lost.
+    `id` is its name there, and `version` counts what the policy had learned. `receipt` is text where the service gave one, else None: `learn`
+    sends it along, so that what was decided cannot be lost.
 
     >>> RemoteDecision(context=0.2, arm="a", propensity=0.4, id="order-77", version=812).id
     'order-77'
@@ -48,12 +49,16 @@ class RemoteDecision(Decision):
 class Remote:
     """A policy of `hsb serve`: `decide` and `learn` as a policy has them, each on the service's disk when it returns.
 
-    - `url`: of the service, as http://127.0.0.1:8765, with `policy`, or of the policy: http://127.0.0.1:8765/v1/policies/home.
-    - `key`: what the service printed, or made for you.
-    - `timeout`: seconds for one answer. `retries`: how often a request is sent again where none came, or the service says that it is busy.
-      Every request has an id, so that one which is sent twice counts once.
+    - `url`: the address of the service, as http://127.0.0.1:8765, with `policy`; or that of the policy, as
+      http://127.0.0.1:8765/v1/policies/home.
+    - `policy`: the name of the policy; None where `url` has it.
+    - `key`: the key that the service printed, or made for you; None where it asks for none.
+    - `timeout`: how many seconds to wait for one answer.
+    - `retries`: how often a request is sent again where no answer came, or the service says that it is busy. Every request has an id, so that
+      one which is sent twice counts once.
 
-    Threads may share one; they take turns.
+    What the service refuses raises `InputError`; where it does not answer, or fails, every method raises `ConnectionError`. Threads may share
+    one; they take turns.
 
     >>> import hsb
     >>> hsb.Remote("http://127.0.0.1:8765", policy="home", key="hsb_...")
@@ -83,7 +88,12 @@ class Remote:
     def decide(
         self, context: Any = None, *, available: Iterable[str] | None = None, id: str | None = None, baseline: str | None = None
     ) -> RemoteDecision:
-        """Choose an arm for a context, among those `available` if given. The same `id` again is the same decision."""
+        """Choose an arm for a context.
+
+        - `available`: the arms to choose among; None: all of them.
+        - `id`: a name for the decision, at most 64 letters, digits and . _ ~ -; None makes one. The same `id` again is the same decision.
+        - `baseline`: the arm that is played with the share that the policy's `ramp` leaves to a baseline; None: the policy's own baseline.
+        """
         body: dict[str, Any] = {"context": _plain(context), "id": str(uuid.uuid4()) if id is None else id}
         if available is not None:
             if isinstance(available, str | bytes) or not isinstance(available, Iterable):
@@ -100,9 +110,10 @@ class Remote:
     def learn(
         self, decision: RemoteDecision | str, *, loss: float | None = None, reward: float | None = None, id: str = "1"
     ) -> str:
-        """Say what a decision, or the decision of that id, earned; what becomes of it: accepted, learned or duplicate.
+        """Say what a decision earned. Returns what becomes of that: "accepted" (it will be learned), "learned" or "duplicate".
 
-        A decision may have several rewards, each with an `id` of its own, where the service sums or averages them.
+        `decision` is a `RemoteDecision` or the id of one. Give either `loss` or `reward`. A decision may have several rewards, each with an
+        `id` of its own, where the service sums or averages them. A reward that comes too late raises `InputError`.
         """
         name = decision.id if isinstance(decision, RemoteDecision) else decision
         if not isinstance(name, str) or not NAME.fullmatch(name):
@@ -119,17 +130,17 @@ class Remote:
         return str(found["status"])
 
     def probabilities(self, context: Any = None) -> dict[str, float]:
-        """The probability of each arm for a context, as it would be played now."""
+        """A dict of the probability of each arm for a context, as it would be played now."""
         text = quote(json.dumps(_plain(context)))
         found = self._ask("GET", f"/v1/policies/{self.policy}/probabilities?context={text}", None)
         return dict(found["probabilities"])
 
     def about(self) -> dict[str, Any]:
-        """What the service says of the policy: version, arms, settings, certificate."""
+        """A dict of what the service says of the policy: version, arms, settings, certificate."""
         return self._ask("GET", f"/v1/policies/{self.policy}", None)
 
     def close(self) -> None:
-        """Let go of the connection; the next request makes another."""
+        """Close the connection; the next request makes another."""
         with self._lock:
             self._drop()
 

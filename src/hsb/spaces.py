@@ -18,7 +18,7 @@ from .types import Floats
 
 
 class Box:
-    """Contexts with n real features, feature j in [low[j], high[j]].
+    """Contexts with n real features, feature j in [low[j], high[j]]. For one feature `low` and `high` may be numbers.
 
     `outside` says what happens to a context beyond the box: "error" (the default) refuses it, "clip" moves it to the nearest
     point of the box and counts it in the policy's `clipped`. NaN is always refused; with "clip", infinities are clipped.
@@ -55,7 +55,11 @@ class Box:
 
     @staticmethod
     def unit(features: int = 1) -> Box:
-        """The unit interval, square, cube, ..."""
+        """The box of `features` features from 0 to 1: the unit interval, square, cube, ...
+
+        >>> Box.unit(2)
+        Box([0.0, 0.0], [1.0, 1.0])
+        """
         features = whole("features", features, 1)
         return Box([0.0] * features, [1.0] * features)
 
@@ -96,7 +100,7 @@ class Box:
         return float(low + start * (high - low)), float(low + end * (high - low))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; `space_from_dict` reads it."""
+        """A dict of plain data: a part of what a structure's `to_dict` gives."""
         return {"space": "Box", "low": self.low.tolist(), "high": self.high.tolist(), "outside": self.outside}
 
     def __eq__(self, other: object) -> bool:
@@ -111,7 +115,7 @@ class Box:
 
 
 class Cells:
-    """Contexts that are cell numbers already: 0, 1, ..., n-1. The structure's leaf k is cell k.
+    """Contexts that are cell numbers already: 0, 1, ..., n-1. The structure, which must have `n` leaves, has cell k as its leaf k.
 
     >>> Cells(4)
     Cells(4)
@@ -151,7 +155,7 @@ class Cells:
         return float(math.ceil(start * self.n - 0.5)), float(math.ceil(end * self.n - 0.5))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; `space_from_dict` reads it."""
+        """A dict of plain data: a part of what a structure's `to_dict` gives."""
         return {"space": "Cells", "n": self.n}
 
     def __eq__(self, other: object) -> bool:

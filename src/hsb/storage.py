@@ -47,11 +47,13 @@ def save(policy: Policy, path: str | Path) -> None:
 
 
 def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **given: Any) -> Policy:
-    """Read a policy; it goes on exactly where it was saved.
+    """Read a policy that `policy.save` wrote; it goes on exactly where it was saved.
 
-    Its random numbers too: processes that load one file draw the same arms. `seed`, a number, a `numpy.random.Generator` or None, which
-    takes fresh ones from the operating system, gives it others. What a file cannot hold is given again: `experts=` of an Exp4 whose experts
-    are functions.
+    `FileError` where the file is damaged or holds no policy, `FileNotFoundError` where there is none.
+
+    - `seed`: "file" goes on with the random numbers of the file too, so that processes which load one file draw the same arms. A number or a
+      `numpy.random.Generator` gives it others; None takes fresh ones from the operating system.
+    - `given`: what a file cannot hold: `experts=` of an Exp4 whose experts are functions.
 
     >>> import hsb, tempfile, pathlib
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=1)

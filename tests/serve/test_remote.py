@@ -60,12 +60,18 @@ def test_losses_are_mirrored(one):
         (lambda r: hsb.Remote("http://x"), "name of a policy"),
         (lambda r: hsb.Remote("http://x", policy="a/b"), "name of a policy"),
         (lambda r: hsb.Remote("http://x", policy="p", key="a\nb"), "key must be"),
-        (lambda r: hsb.Remote(f"http://{r.host}", policy="home").decide(), r"Give a key: .* hsb\.Remote\(url, key="),
     ],
 )
 def test_wrong_calls(remote, call, words):
     with pytest.raises(hsb.InputError, match=words):
         call(remote)
+
+
+def test_without_a_key(one):
+    remote = hsb.Remote(f"http://127.0.0.1:{one.port}", policy="home")
+    with pytest.raises(hsb.InputError, match=r"Give a key: .* hsb\.Remote\(url, key="):
+        remote.decide()
+    remote.close()
 
 
 def test_it_tries_again(one, tmp_path):

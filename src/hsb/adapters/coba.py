@@ -53,14 +53,14 @@ class CobaLearner:
 
     @property
     def params(self) -> dict[str, Any]:
-        """What coba's results say of the learner."""
+        """A dict of what coba's results say of the learner."""
         given = self._player.given
         if not isinstance(given, Policy):
             return {"family": self._name or "hsb"}
         return {"family": self._name or type(given).__name__, "policy": repr(given)}
 
     def predict(self, context: Any, actions: Any) -> tuple[Any, float, dict[str, Any]]:
-        """An action, the probability it was chosen with, and the decision, which coba hands back to `learn`."""
+        """Choose one of `actions`: the triple (action, its probability, {"decision": the decision}). coba hands the last back to `learn`."""
         offered = _offered(context, actions)
         decision = self._player.decide(self._context(context), list(offered))
         return offered[decision.arm], decision.propensity, {"decision": decision}
@@ -81,7 +81,7 @@ class CobaLearner:
         return float(policy.probabilities(context, available=offered)[policy.arms.index(arm)])
 
     def learn(self, context: Any, action: Any, reward: Any, probability: Any, *, decision: Decision | None = None) -> None:
-        """Learn the reward of an action, played with a probability; `decision` is what `predict` gave."""
+        """Learn the reward of an action, played with `probability`; `decision` is what `predict` gave, None for a logged round."""
         _one_round(context, action, reward, probability)
         arm = arm_of(action)
         if decision is not None and not isinstance(decision, Decision):

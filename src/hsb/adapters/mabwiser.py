@@ -75,7 +75,7 @@ class MABWiserBandit:
         return not isinstance(self.policy, Exp3 | Uniform)
 
     def add_arm(self, arm: Hashable, binarizer: None = None) -> None:
-        """Add an arm, or bring a removed one back."""
+        """Add an arm, or bring a removed one back. `binarizer` is there because MABWiser has it, and must be None."""
         if binarizer is not None:
             raise InputError("A policy learns from rewards as they are; given a binarizer. Turn rewards into 0 and 1 yourself.")
         self.policy.add_arm(arm)
@@ -87,7 +87,10 @@ class MABWiserBandit:
         self._given.remove_arm(arm)
 
     def fit(self, decisions: Any, rewards: Any, contexts: Any = None, *, propensities: Any = None) -> None:
-        """Begin again, and learn from a log in its order."""
+        """Begin again, and learn from a log in its order: an entry for each row in `decisions` (the arms), `rewards` and `contexts`.
+
+        `propensities` are the probabilities with which these arms were played; None takes `logged_propensity`.
+        """
         rows = _rows(decisions, rewards, contexts)
         chances = self._chances(rows, propensities)
         if chances is None and rows:
@@ -101,7 +104,10 @@ class MABWiserBandit:
         self._waiting = Waiting(self._waiting.limit)
 
     def partial_fit(self, decisions: Any, rewards: Any, contexts: Any = None, *, propensities: Any = None) -> None:
-        """Learn the rewards of decisions that `predict` made; or go on with a log, where propensities say how it was made."""
+        """Learn the rewards of decisions that `predict` made; or go on with a log, where `propensities` say how it was made.
+
+        Arguments as in `fit`.
+        """
         rows = _rows(decisions, rewards, contexts)
         if (chances := self._chances(rows, propensities)) is None:
             own = self._waiting.find([(context, arm) for context, arm, _ in rows], logged="propensities=")

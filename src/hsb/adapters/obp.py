@@ -79,7 +79,7 @@ class OBPPolicy:
         self._waiting = Waiting(self._waiting.limit)
 
     def select_action(self, context: ArrayLike) -> NDArray[np.int64]:
-        """The numbers of `len_list` different arms."""
+        """An array of the numbers of `len_list` different arms, for a context of shape (1, d)."""
         point, left, made = _point(context), self.policy.active_arms, []
         for _ in range(self.len_list):
             made.append(self.policy.decide(point, available=left))
@@ -88,7 +88,11 @@ class OBPPolicy:
         return np.array([self.policy.arms.index(decision.arm) for decision in made], dtype=np.int64)
 
     def update_params(self, action: Any, reward: Any, context: ArrayLike, *, propensity: float | None = None) -> None:
-        """Learn the reward of an action."""
+        """Learn the reward of an action in a context of shape (1, d).
+
+        `propensity` is for an action that a log played: the probability with which it did. None: the decision that waits for this reward is
+        learned, and where there is none, `InputError`.
+        """
         if isinstance(action, bool) or not isinstance(action, int | np.integer) or not 0 <= action < self.n_actions:
             raise InputError(f"action must be the number of an arm, 0 to {self.n_actions - 1}; given {quoted(action)}.")
         if isinstance(reward, np.ndarray) and reward.size == 1:

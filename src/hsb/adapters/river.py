@@ -25,8 +25,8 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
       the decision made for that arm and context, and learned with the propensity of that decision. By default only the last pull waits: an
       update must come before the next pull, or never, as in river's own loops. For late rewards give a larger number; then the oldest
       decision for that arm and context is taken, and the oldest of all is forgotten where there are more than `waiting`.
-    - `reward_obj`: a statistic or distribution of rewards, for `ranking`. each arm is pulled `burn_in` times first; such a pull is a
-      round that offers one arm.
+    - `reward_obj`: river's statistic or distribution of rewards, for `ranking`; None is river's own.
+    - `burn_in`: how often each arm is pulled first; such a pull is a round that offers one arm.
 
     An update without a pull is refused, unless it gives `propensity=`, the probability with which a log played the arm. Rewards must lie
     in the policy's `loss_range`. `river.bandit.evaluate_offline` teaches the policy what playing would have only where the log chose
@@ -84,7 +84,11 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         return next(arm for arm in arm_ids if arm == decision.arm)
 
     def update(self, arm_id: Any, *given: Any, propensity: float | None = None) -> None:
-        """Learn a reward: `update(arm_id, context, reward)`, or `update(arm_id, reward)` where there is no context."""
+        """Learn a reward: `update(arm_id, context, reward)`, or `update(arm_id, reward)` where there is no context.
+
+        `propensity` is for an arm that a log played: the probability with which it did. None: the pull that waits for this reward is learned,
+        and where there is none, `InputError`.
+        """
         if len(given) not in (1, 2):
             raise InputError(
                 f"update needs a context and a reward, or a reward alone; given {quoted(given)} for arm {quoted(arm_id)}."

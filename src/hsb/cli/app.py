@@ -42,10 +42,13 @@ app = typer.Typer(
 class Running:
     """How experiments are run, and what their exit code says."""
 
-    jobs: Annotated[int | None, Option(min=1, help="Parts to run at a time; by default one a core.")] = None
+    jobs: Annotated[int | None, Option(min=1, help="Parts to run at a time; by default one for each core.")] = None
     engine: Annotated[str, Option(help="Where parts run: local, dask or ray.")] = "local"
     strict: Annotated[
-        bool, Option("--strict", help="Exit with 1 unless every claim holds, other readings apart; a tie does not hold.")
+        bool,
+        Option(
+            "--strict", help="Exit with 1 unless every claim holds; a tie does not. Other readings of the paper do not count."
+        ),
     ] = False
 
 
@@ -94,7 +97,7 @@ def reproduce(
 @flat
 def run(
     running: Running,
-    spec: Annotated[Path, Argument(help="A TOML file; docs/api/experiments.md shows one.", metavar="SPEC.toml")],
+    spec: Annotated[Path, Argument(help="A TOML file of settings; docs/api/experiments.md shows one.", metavar="SPEC.toml")],
     out: Out = Path("out/run"),
     seed: Annotated[int | None, Option(min=0, help="Instead of the file's seed.")] = None,
 ) -> None:

@@ -22,8 +22,8 @@ POLICY = "A policy's file, made by hsb train or policy.save; several times for s
 LEARN = "A policy's file (or name=FILE) that goes on learning: it is replayed."
 ALWAYS = "An arm: a candidate that always plays it."
 BASELINE = "Compare with this candidate, by its name, or with uniform; by default the first."
-ESTIMATOR = "Of a comparison: dr, switch, snips, ips or clipped."
-CLIP = "Largest weight of clipped and switch; by default sqrt(rows)."
+ESTIMATOR = "Of a comparison: dr (doubly robust), switch, snips, ips or clipped."
+CLIP = "Largest weight that clipped and switch allow an event; by default sqrt(rows)."
 ENGINE = "Where the log's files are read: local, dask or ray."
 UNIFORM = "uniform"
 
@@ -61,9 +61,9 @@ def evaluate(
     uniform: Annotated[bool, Option("--uniform", help="Uniform play as a candidate, too.")] = False,
     baseline: Annotated[str | None, Option(help=BASELINE, metavar="NAME")] = None,
     estimator: Annotated[str, Option(help=ESTIMATOR)] = "dr",
-    confidence: Annotated[float, Option(help="Of a comparison's intervals.")] = 0.95,
+    confidence: Annotated[float, Option(help="Of a comparison's intervals, 0.5 to 0.99.")] = 0.95,
     clip: Annotated[float | None, Option(help=CLIP)] = None,
-    seed: Annotated[int, Option(min=0, help="Of the bootstrap.")] = 0,
+    seed: Annotated[int, Option(min=0, help="What the bootstrap's random numbers follow from.")] = 0,
     engine: Annotated[str, Option(help=ENGINE)] = "local",
     jobs: Annotated[int, Option(min=1, help="Processes that read the log's files.")] = 1,
     as_json: Json = False,

@@ -13,7 +13,7 @@ LOG = "The log: a file, several, or a folder of Yahoo's or Open Bandit's files."
 STRICT = "A malformed line is an error; otherwise it is counted and skipped."
 CONTEXT = "Of a table: columns of features, with commas between; by default every column that is nothing else."
 CATEGORIES = "Of a table: features that are text even if they look like numbers, with commas between."
-FORMAT = "yahoo-r6b, yahoo-r6a, obd, dsjson, vw, csv or parquet; by default by its look."
+FORMAT = "yahoo-r6b, yahoo-r6a, obd, dsjson, vw, csv or parquet; by default found from its name and first line."
 PROPENSITY = "Of a table: column of the probability with which it was shown; or uniform, a number, or estimate."
 PARTS = ("arm", "propensity", "reward", "loss", "available", "timestamp", "id")  # columns of a table
 Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]

@@ -16,7 +16,7 @@ def serve(
         Path | None, Option(help="The journal: one file with everything. By default hsb.db; with --demo hsb-demo.db.")
     ] = None,
     host: Annotated[str, Option(help="Where to listen. 0.0.0.0 is every network of this machine.")] = "127.0.0.1",
-    port: Annotated[int, Option(min=0, max=65535, help="0 takes one that is free.")] = 8765,
+    port: Annotated[int, Option(min=0, max=65535, help="Port to listen on; 0 takes one that is free.")] = 8765,
     demo: Annotated[bool, Option("--demo", help="A synthetic shop with visitors, to look at.")] = False,
     no_auth: Annotated[
         bool, Option("--no-auth", help="Ask for no key. Only on this machine, unless --public is said too.")

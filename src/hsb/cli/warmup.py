@@ -36,7 +36,9 @@ def grow(policy: Policy) -> None:
     policy.decide_many([{"x": 0.1}, {"kind": "1"}])
 
 
-def warmup(everything: Annotated[bool, Option("--all", help="Every kind of structure, some minutes.")] = False) -> None:
+def warmup(
+    everything: Annotated[bool, Option("--all", help="Every kind of structure; it takes some minutes.")] = False,
+) -> None:
     """Compile what policies need, ahead of their first decision.
 
     Compiled code is kept, beside the package, in NUMBA_CACHE_DIR or in the user's cache folder: later processes start at once.

@@ -16,7 +16,7 @@ RESTARTS, TRIES = 200, 500
 
 
 def one_versus_all(classes: int) -> Signs:
-    """Column k asks whether it is class k. Every two codewords differ in two bits.
+    """The code in which column k asks whether it is class k: an array of +1 and -1, shape (classes, classes). Two codewords differ in two bits.
 
     >>> one_versus_all(3).tolist()
     [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
@@ -25,7 +25,9 @@ def one_versus_all(classes: int) -> Signs:
 
 
 def exhaustive(classes: int) -> Signs:
-    """Every way of dividing the classes in two, once: 2^(C-1) - 1 columns. Every two codewords differ in 2^(C-2) bits.
+    """The code with every way of dividing C = `classes` classes in two, once: an array of +1 and -1 with C rows and 2^(C-1) - 1 columns.
+
+    Every two codewords differ in 2^(C-2) bits. More than 14 classes raise `BudgetError`.
 
     >>> exhaustive(3).tolist()
     [[1, 1, 1], [-1, -1, 1], [-1, 1, -1]]
@@ -42,9 +44,10 @@ def exhaustive(classes: int) -> Signs:
 
 
 def random_code(classes: int, *, bits: int, distance: int = 1, seed: int | np.random.Generator | None = None) -> Signs:
-    """Codewords of fair coins, every two at least `distance` bits apart, and no column the same for all classes.
+    """A random code: an array of +1 and -1, shape (classes, bits), every two rows at least `distance` bits apart.
 
-    Refused where no such code exists by Plotkin's count, or where many draws found none.
+    No column is the same for all classes. `seed` is an int or a `numpy.random.Generator`; None takes fresh random numbers. `InputError` where
+    no such code exists by Plotkin's count, or where many draws found none.
 
     >>> matrix = random_code(6, bits=10, distance=4, seed=0)
     >>> matrix.shape, minimum_distance(matrix) >= 4
@@ -74,7 +77,7 @@ def random_code(classes: int, *, bits: int, distance: int = 1, seed: int | np.ra
 
 
 def minimum_distance(matrix: ArrayLike) -> int:
-    """The fewest bits in which two codewords differ; fewer than half of that many wrong bits can be put right.
+    """The fewest bits in which two codewords, rows of `matrix`, differ. Fewer wrong bits than half of this number can be put right.
 
     >>> minimum_distance(one_versus_all(6)), minimum_distance(exhaustive(6))
     (2, 16)
@@ -86,7 +89,7 @@ def minimum_distance(matrix: ArrayLike) -> int:
 
 
 def contexts(codes: ArrayLike) -> Floats:
-    """Codewords as contexts for a policy: a feature in {0, 1} for each bit, so a point of the unit cube.
+    """Codewords, rows of +1 and -1, as contexts for a policy: a feature of 1 or 0 for each bit, so a point of the unit cube.
 
     >>> contexts([[1, -1], [-1, -1]])
     array([[1., 0.],

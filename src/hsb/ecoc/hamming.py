@@ -13,10 +13,10 @@ from .coding import checked_signs
 
 
 class HammingDecoder:
-    """The class whose codeword differs from the one given in the fewest bits.
+    """Decodes a codeword as the class whose own codeword, its row of `matrix`, differs from it in the fewest bits.
 
-    Of several that do, `ties="random"` takes each with the same probability (by a number u in [0, 1) per row, drawn from `seed` unless
-    given) and `ties="lowest"` the first.
+    Of several that do, `ties="random"` takes each with the same probability and `ties="lowest"` the first. `seed`, an int or a
+    `numpy.random.Generator`, is what chance follows from; None takes fresh random numbers.
 
     >>> from hsb.ecoc import one_versus_all
     >>> decoder = HammingDecoder(one_versus_all(3), ties="lowest")
@@ -46,7 +46,10 @@ class HammingDecoder:
         return np.asarray((signs.shape[1] - signs @ self.matrix.T.astype(np.int64)) // 2)
 
     def decode(self, codes: ArrayLike, us: ArrayLike | None = None) -> Ints:
-        """The number of the nearest class, row by row."""
+        """An array with the number of the nearest class for each row of `codes`, codewords of +1 and -1.
+
+        `us` has a number in [0, 1) for each row, which decides between several that are nearest; None draws them.
+        """
         distances = self.distances(codes)
         if self.ties == "lowest":
             return np.asarray(distances.argmin(axis=1))

@@ -20,6 +20,7 @@ LARGEST = 1e150  # of a feature: its square must not overflow
 class Perceptrons:
     """`columns` perceptrons on the same features, each learning one bit of a codeword (Rosenblatt's rule, with an intercept).
 
+    - `features`: how many numbers a row has.
     - `scaling`: "online" standardises every row with the means and deviations of the rows learned so far, itself included: nothing of
       the future is used. A pair (means, deviations) standardises with these; "none" leaves features alone.
     - `averaged`: predict with the average of all weights since the start instead of the latest: steadier, and what learns is the same.
@@ -62,7 +63,7 @@ class Perceptrons:
         return means, deviations
 
     def learn(self, X: ArrayLike, targets: ArrayLike) -> Signs:
-        """For every row in turn, say its codeword, then learn its target; return the codewords said.
+        """For every row in turn, say its codeword, then learn its target. Returns the codewords said, an array (rows, columns) of +1 and -1.
 
         `X` has shape (rows, features), `targets` (rows, columns) of +1 and -1, as in `matrix[classes]`. The whole table is checked first.
         """
@@ -78,7 +79,7 @@ class Perceptrons:
         return codes
 
     def codewords(self, X: ArrayLike) -> Signs:
-        """The codeword of every row, as learned so far. Changes nothing."""
+        """The codeword of every row of `X`, as learned so far: an array (rows, columns) of +1 and -1. Changes nothing."""
         rows = self._rows(X)
         from ..kernels import perceptron
 
@@ -107,7 +108,7 @@ class Perceptrons:
 
 
 class Perceptron:
-    """One perceptron: says +1 or -1 of a row, then is told which it was. Arguments as for `Perceptrons`.
+    """One perceptron: says +1 or -1 of a row, then is told which it was. Arguments as in `Perceptrons`.
 
     >>> machine = Perceptron(1, scaling="none")
     >>> [machine.learn([x], 1 if x > 0 else -1) for x in (2.0, -1.0, 1.0, -2.0)]
@@ -121,15 +122,15 @@ class Perceptron:
 
     @property
     def weights(self) -> Floats:
-        """A weight for each standardised feature, and the intercept."""
+        """An array of a weight for each standardised feature, then the intercept."""
         return np.asarray(self._one.weights[0])
 
     def predict(self, x: ArrayLike) -> int:
-        """+1 or -1, as learned so far. Changes nothing."""
+        """What it says of a row `x`, as learned so far: +1 or -1. Changes nothing."""
         return int(self._one.codewords(np.asarray(x)[None])[0, 0])
 
     def learn(self, x: ArrayLike, target: int) -> int:
-        """Learn one row's target, +1 or -1; return what was said of it before."""
+        """Learn the `target` of a row `x`, +1 or -1. Returns what was said of it before, +1 or -1."""
         return int(self._one.learn(np.asarray(x)[None], [[target]])[0, 0])
 
     def __repr__(self) -> str:

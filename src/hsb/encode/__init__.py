@@ -1,4 +1,4 @@
-"""From raw features to contexts: fitted on the head of a log, kept as plain data, explicit about what lies outside of what was seen."""
+"""From raw features to contexts: fitted on the first rows of a log, kept as plain data, explicit about what lies outside of what was seen."""
 
 from .base import Encoder, from_dict
 from .categories import Hashed, Ordinal, code

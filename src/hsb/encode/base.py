@@ -16,11 +16,16 @@ Head = ArrayLike | Iterable[Any]
 
 
 class Encoder(ABC):
-    """Learns from a head (the first rows of the data), then maps rows of features (n, d) to rows of contexts.
+    """What all encoders share: each is fitted on a head, the first rows of the data, then turns rows of features (n, d) into contexts.
 
-    `to_dict` and `hsb.encode.from_dict` keep it.
+    A head is a table (n, d), or anything that gives tables or batches of a log each time it is iterated over, e.g. `log.head(10_000)`. A fitted
+    encoder is a function too: `hsb.replay`, `hsb.learn_from` and `hsb.evaluate` take it as `context=`. `to_dict` and `hsb.encode.from_dict`
+    keep it.
 
-    A head is a table (n, d), or anything that gives tables or batches of a log each time it is iterated over.
+    >>> import hsb.encode
+    >>> encoder = hsb.encode.MinMax().fit([[10.0], [20.0]])
+    >>> encoder([[12.5]]), encoder.features
+    (array([[0.25]]), 1)
     """
 
     kinds: ClassVar[dict[str, type["Encoder"]]] = {}  # filled as classes are defined; `from_dict` looks here
@@ -36,15 +41,21 @@ class Encoder(ABC):
 
     @abstractmethod
     def fit(self, head: Head) -> Self:
-        """Learn from the head, in bounded memory. What was learned before is forgotten; where the head is refused, nothing changes."""
+        """Learn from the head, in bounded memory; returns the encoder itself. What was learned before is forgotten.
+
+        A head that cannot be used, or that has fewer than two rows, raises `InputError`, and nothing changes.
+        """
 
     @property
     def named_columns(self) -> dict[str, str | None] | None:
-        """Of an encoder that takes columns by name: those that it was fitted on and what they are; of others None."""
+        """Of an encoder that takes columns by name: a dict of those that it was fitted on and their kinds; of others None."""
         return None
 
     def transform(self, rows: ArrayLike) -> Floats:
-        """Contexts (n, d') for rows of features (n, d). Only `clipped` may change."""
+        """The contexts, an array (n, d'), of rows of features (n, d). Of the encoder only `clipped`, the count of rows clipped, may change.
+
+        `InputError` where it was not fitted, or on another number of features.
+        """
         if not self.features:
             raise InputError(f"This {type(self).__name__} has not been fitted. Call fit(head) first.")
         table = as_table(rows)
@@ -59,7 +70,7 @@ class Encoder(ABC):
         return tables(head)
 
     def to_dict(self) -> dict[str, Any]:
-        """The encoder as plain data, for JSON: its class, its settings and what it learned."""
+        """A dict of plain data, for JSON: its class, its settings and what it learned."""
         return {"encoder": type(self).__name__, **self._plain()}
 
     @abstractmethod
@@ -104,10 +115,10 @@ class Streamed(Encoder, listed=False):
 
 
 def from_dict(data: dict[str, Any]) -> Encoder:
-    """The encoder that `to_dict` wrote.
+    """The encoder that `to_dict` wrote. `InputError` where `data` is none.
 
-    >>> import numpy as np
-    >>> scale = Encoder.kinds["MinMax"]().fit(np.array([[1.0], [3.0]]))
+    >>> from hsb.encode import MinMax
+    >>> scale = MinMax().fit([[1.0], [3.0]])
     >>> from_dict(scale.to_dict()).transform([[2.0]])
     array([[0.5]])
     """

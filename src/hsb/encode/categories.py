@@ -58,7 +58,8 @@ class Ordinal(_Categories):
     """The K categories of a feature, in order of their appearance in the head, become (k + 1/2) / (K + 1), k = 0 .. K - 1.
 
     The last place, k = K, is for categories that the head did not have: `unseen="own"` puts them there and counts their rows in `clipped`;
-    "error" refuses them. Text is given as its `hsb.encode.code`, which is what `hsb.logs.open(..., categories=[...])` gives.
+    "error" refuses them. `columns` are the numbers of the features that are categories, None for all; the others pass unchanged. Text is given
+    as its `hsb.encode.code`, which is what `hsb.logs.open(..., categories=[...])` gives. A feature may have 65,536 categories.
 
     >>> red, green, blue = map(code, ("red", "green", "blue"))
     >>> places = Ordinal().fit([[red], [green], [red]])
@@ -123,7 +124,7 @@ class Hashed(_Categories):
     """Each category falls into one of `buckets`, by its hash; bucket b becomes (b + 1/2) / buckets.
 
     Nothing is learned but how many features there are: a category that the head did not have gets its bucket like any other. Categories may
-    share a bucket, n of them with probability about n² / (2 buckets); another `seed` shares others.
+    share a bucket, some two of n with probability about n² / (2 buckets); with another `seed` others do. `columns` as in `Ordinal`.
 
     >>> rows = [[code(colour)] for colour in ("red", "green", "blue")]
     >>> places = Hashed(1024).fit(rows).transform(rows)

@@ -11,7 +11,7 @@ from .columns import Columns
 
 
 class Chain(Encoder):
-    """Each encoder takes what the one before gives; each is fitted on the head as it comes to it, so the head is read once for each.
+    """Encoders one after the other: each takes what the one before gives, and is fitted on it, so the head is read once for each.
 
     >>> import numpy as np
     >>> from hsb.encode import MinMax, PCA
@@ -29,7 +29,7 @@ class Chain(Encoder):
 
     @property
     def clipped(self) -> int:
-        """Rows clipped by any of them."""
+        """How many rows were clipped, summed over the encoders."""
         return sum(step.clipped for step in self.steps)
 
     @clipped.setter

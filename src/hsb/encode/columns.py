@@ -19,11 +19,14 @@ ROWS = 4096  # encoded at once
 
 
 class Columns(Encoder):
-    """Numbers as standard deviations from the mean, a place for each category, for true and false, and for what is missing.
+    """Mixed columns with missing values as numbers: what HSB without a structure sees (`docs/contexts.md`), for policies that take numbers.
 
-    What HSB without a structure sees (docs/contexts.md), for policies that take numbers. Means, spreads and categories are those of the head;
-    a category that it did not have is 0 in every place. It is given tables of `hsb.logs` by name: columns may come in any order, others are
-    left out, and a log that lacks one is refused. `hsb.learn_from`, `replay` and `off_policy` take it as `context=`.
+    A number becomes how many standard deviations it is from the mean. Each category, true and false, and "is missing" have a number of their
+    own, 0 or 1. Means, spreads and categories are those of the head; a category that it did not have is 0 everywhere.
+
+    `features` says what the columns are; None: that is found in the head. Logs of `hsb.logs` are read by name: columns may come in any order,
+    others are left out, and a log that lacks one is refused. `hsb.learn_from`, `hsb.replay` and `hsb.evaluate.off_policy` take it as
+    `context=`.
 
     >>> import hsb.encode
     >>> shop = {"country": ["FR", "DE", "FR"], "age": [30, None, 40]}
@@ -45,11 +48,11 @@ class Columns(Encoder):
 
     @property
     def names(self) -> list[str]:
-        """What each number of a context says."""
+        """A list of what each number of a context says."""
         return self._reader.place_names[1:]
 
     def fit(self, head: Head) -> Self:
-        """Learn from a table or the head of a log."""
+        """Learn from a table, named columns or rows, or from the head of a log. Fewer than two rows raise `InputError`."""
         fitted, rows = copy.copy(self), 0
         fitted._reader = Reader(self._reader.features)
         for table in self.parts(head):
@@ -63,7 +66,7 @@ class Columns(Encoder):
         return self
 
     def transform(self, rows: Any) -> Floats:
-        """Contexts (n, places) of a table: named columns, or rows if it was fitted on rows."""
+        """The contexts of a table, an array with a row each and a column for each of `names`: of named columns, or rows if fitted on rows."""
         if not self.features:
             raise InputError("This Columns has not been fitted. Call fit(head) first.")
         table, reader = self._own(table_of(rows)), self._reader

@@ -33,7 +33,9 @@ def with_encoder(policy: bytes, encoder: Encoder) -> bytes:
 
 
 def load(path: str | os.PathLike[str]) -> Encoder | None:
-    """The encoder that `hsb train` put into a policy's file; None where there is none. `hsb.load` reads the policy itself.
+    """The encoder that `hsb train` put into a policy's file; None where there is none in it. `hsb.load` reads the policy itself.
+
+    `FileError` where the file is damaged, `InputError` where there is no file.
 
     >>> import hsb, hsb.encode, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,9 @@ MOST = 1 << 20  # components
 
 
 class PCA(Streamed):
-    """Projection on the directions in which the head varies most, after taking off its mean.
+    """Projection on the `components` directions in which the head varies most, after taking off its mean.
+
+    `explained` is the share of all variance along each direction, `axes` has a direction in each row.
 
     The covariance is summed up batch by batch, about the mean of the first batch so that little is lost, and decomposed once. The sign of a
     component, which is arbitrary, is such that its largest entry (the first of them, if several) is positive.

@@ -73,10 +73,10 @@ class MinMax(_Scale):
 
 
 class Quantiles(_Scale):
-    """Each feature becomes the share of the head that lies below it: equal cells of the unit cube then hold equally many rows.
+    """Each feature becomes the share of the head that lies below it: equal parts of [0, 1] then hold equally many rows.
 
     Ranks are taken at `knots` points of at most `sample` rows of the head, evenly drawn, and interpolated; equal rows get the middle of their
-    ranks. Outside the head's range as in `MinMax`.
+    ranks. `outside` is as in `MinMax`.
 
     >>> scale = Quantiles().fit(np.array([[1.0], [2.0], [4.0], [100.0], [1000.0]]))
     >>> scale.transform([[4.0], [2000.0]]).ravel().tolist(), scale.clipped

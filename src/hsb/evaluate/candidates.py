@@ -22,9 +22,9 @@ Contexts = Callable[[Floats], Any] | None
 
 @dataclass(frozen=True)
 class Learning:
-    """A candidate that learns as it goes: it is replayed (`hsb.replay`), where others are evaluated as they are.
+    """A candidate of `hsb.evaluate.compare_off_policy` that learns as it goes: it is replayed, where others are evaluated as they are.
 
-    A copy of the policy is replayed; the policy itself stays as it is.
+    A copy of `policy` is replayed (`hsb.replay`); the policy itself stays as it is.
 
     >>> import hsb
     >>> Learning(hsb.Exp3(arms=["a", "b"]))

@@ -30,11 +30,15 @@ def compare(
     marks: Iterable[int] = (),
     progress: Progress | None = None,
 ) -> Comparison:
-    """Let every policy play the same `runs` data sets of the problem, each presented to it `presentations` times.
+    """Let every policy play the same `runs` data sets of a problem, of `rounds` rounds each. Returns a `Comparison`.
 
-    `policies` maps a name to a function that makes a policy from a seed, or to a policy, which is copied for each presentation and given
-    random numbers of its own. `jobs` processes share the runs (-1: all cores; needs joblib); the result is the same for any number.
-    Averages are kept at some 240 rounds, and at those in `marks`. `progress(done, total)` counts rounds.
+    - `policies`: by name, a function that makes a policy from a seed; or a policy, which is copied each time and given its own random numbers.
+    - `problem`: one of `hsb.problems`.
+    - `presentations`: how often each policy plays each data set, with other random numbers of its own.
+    - `jobs`: how many processes share the runs; -1 is one for each core. More than one needs joblib. The result is the same for any number.
+    - `seed`: what data sets and policies follow from.
+    - `marks`: rounds at which averages are kept, beside some 200 that are always kept.
+    - `progress`: a function, called as `progress(done, total)` with rounds, of all runs and policies together.
 
     >>> import hsb
     >>> from hsb.problems import Stationary

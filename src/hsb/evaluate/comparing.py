@@ -47,20 +47,23 @@ def compare_off_policy(
     jobs: int = 1,
     progress: Told | None = None,
 ) -> OffPolicyComparison:
-    """What each of several candidates would earn on the events of a log, and how much more than the baseline.
+    """What each of several candidates would earn on the events of a log, and how much more than the baseline: an `OffPolicyComparison`.
 
     The fixed ones are judged together: the log is read once, and once before that where a model is fitted or `clip` is chosen. Each gets what
     `off_policy` would give it alone.
 
     - `candidates`, by name: a policy, as it is; an arm, always that one; None, uniform play of what is offered; or `Learning(policy)`, which is
       replayed and learns on the way (`hsb.replay`), from a copy.
-    - `baseline`: the name of the candidate that others are compared with; by default the first.
-    - `estimator`: "dr", "switch", "snips", "ips" or "clipped"; `clip` and `model` as in `off_policy`. A model is fitted once, for all.
-    - `context`: what turns the log's features into a policy's contexts; where candidates see them differently, a mapping by their names.
-    - `reward_range`: of rewards, for candidates that are no policies; by default that of the policies, or else (0, 1).
-    - `confidence`: of every interval, between 0.5 and 0.99. `seed`: of the bootstrap and of replays.
+    - `baseline`: the name of the candidate that others are compared with; None is the first.
+    - `estimator`: "dr", "switch", "snips", "ips" or "clipped". `log`, `clip` and `model`: as in `off_policy`. A model is fitted once, for all.
+    - `context`: a function that turns the log's features into a policy's contexts; where candidates see them differently, a dict of such
+      functions by candidate. None uses the features as they are.
+    - `reward_range`: (low, high) of rewards, for candidates that are no policies; None is that of the policies, or else (0, 1).
+    - `seed`: of the random numbers of the bootstrap and of replays.
+    - `confidence`: of every interval, between 0.5 and 0.99.
     - `engine`, `jobs`: "local", "dask" or "ray", and how many processes. Files are read by several, their sums put together: Parquet files, or
       several CSV files. Learning candidates are replayed here, one after the other.
+    - `progress`: as in `off_policy`.
 
     Differences are paired: the two are compared event by event, on those that both can play, so what they have in common cancels, and their
     interval is far shorter than those of the two side by side. A candidate that learns is not paired: its difference is from the two intervals.

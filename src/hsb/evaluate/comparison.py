@@ -13,38 +13,65 @@ from .intervals import Interval, mean_interval, paired_interval
 
 
 class Row(NamedTuple):
-    """One number: the average loss of a policy over the rounds up to `round`, in one presentation of one run."""
+    """One number of a `Comparison`: the average loss of `policy` over the rounds up to `round`, in one `presentation` of one `run`.
+
+    >>> Row(policy="HSB", run=0, presentation=0, round=100, average_loss=0.25).average_loss
+    0.25
+    """
 
     policy: str
+    """The policy's name."""
     run: int
+    """Which data set was played, from 0."""
     presentation: int
+    """Which time the policy played that data set, from 0."""
     round: int
+    """The round up to which the loss is averaged, from 1."""
     average_loss: float
+    """The average loss a round."""
 
 
 class TableRow(NamedTuple):
-    """A policy's average loss and its 95% interval."""
+    """A policy's average loss and its 95% interval, as `Comparison.table` lists them.
+
+    >>> TableRow(policy="HSB", mean=0.25, low=0.24, high=0.26).mean
+    0.25
+    """
 
     policy: str
+    """The policy's name."""
     mean: float
+    """Its average loss a round, over all runs."""
     low: float
+    """The lower end of the 95% interval."""
     high: float
+    """The upper end."""
 
 
 class Curve(NamedTuple):
-    """Average loss so far against the round, with its 95% band."""
+    """Average loss so far, or regret so far, against the round, with its 95% band: four arrays of one length.
+
+    >>> losses = {"mine": np.array([[[0.5, 0.3]], [[0.5, 0.3]]])}
+    >>> Comparison(marks=np.array([10, 100]), losses=losses).curves()["mine"].rounds
+    array([ 10, 100])
+    """
 
     rounds: Ints
+    """The rounds that were marked."""
     mean: Floats
+    """The mean over the runs."""
     low: Floats
+    """The lower end of the band."""
     high: Floats
+    """The upper end."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Average losses of several policies on one problem. Runs are the unit of every interval; presentations are averaged within them.
+    """Average losses of several policies on one problem, as `hsb.evaluate.compare` returns them.
 
-    `losses[name]` has shape (runs, presentations, marks): the average loss over the first `marks[i]` rounds.
+    A run is one data set, and a presentation is once that a policy plays it. Runs are the unit of every interval; presentations are averaged
+    within them. Averages are kept at some rounds only, the marks.
 
     >>> losses = {"good": np.array([[[0.5, 0.1]], [[0.4, 0.2]]]), "bad": np.array([[[0.5, 0.6]], [[0.6, 0.7]]])}
     >>> compared = Comparison(marks=np.array([10, 100]), losses=losses)
@@ -57,9 +84,13 @@ class Comparison:
     """
 
     marks: Ints
+    """The marked rounds, increasing; the last is the number of rounds played."""
     losses: Mapping[str, Floats]
+    """By the policy's name, an array of shape (runs, presentations, marks): the average loss over the first `marks[i]` rounds."""
     title: str = ""
+    """What was played, in words, for figures."""
     synthetic: bool = False
+    """Was the problem made up, and not read from a file?"""
     best: float | None = None
     """What the best policy that knows the model is expected to lose a round, over all rounds."""
     best_so_far: Floats | None = None
@@ -76,13 +107,16 @@ class Comparison:
 
     @property
     def rows(self) -> Iterator[Row]:
-        """Everything, one number a row: `pandas.DataFrame(comparison.rows)` makes a frame of it."""
+        """Every number by itself, an iterator of `Row`: `pandas.DataFrame(comparison.rows)` makes a data frame of them."""
         for name, table in self.losses.items():
             for (run, presentation, mark), loss in np.ndenumerate(table):
                 yield Row(name, run, presentation, int(self.marks[mark]), float(loss))
 
     def averages(self, policy: str, *, since: int = 0, until: int | None = None) -> Floats:
-        """One number a run: the average loss over the rounds after `since` up to `until`, both marked (by default all rounds)."""
+        """An array with a number for each run: the average loss of `policy` over the rounds after `since` up to `until`.
+
+        Both must be marked, else `InputError`; `since=0` is the beginning, `until=None` the end.
+        """
         end = self._mark(int(self.marks[-1]) if until is None else until)
         if policy not in self.losses:
             raise InputError(f"There is no policy {quoted(policy)} here. The policies are {', '.join(map(repr, self.losses))}.")
@@ -96,26 +130,31 @@ class Comparison:
         return np.asarray((total - table[:, begin] * self.marks[begin]) / (self.marks[end] - self.marks[begin]))
 
     def interval(self, policy: str, *, since: int = 0, until: int | None = None) -> Interval:
-        """A policy's mean average loss and its 95% interval."""
+        """A policy's average loss, with a 95% interval. `since` and `until` as in `averages`."""
         return mean_interval(self.averages(policy, since=since, until=until))
 
     def difference(self, a: str, b: str, *, since: int = 0, until: int | None = None) -> Interval:
-        """How much more a lost than b, run by run on the same data, with a 95% interval: above 0 where b is better."""
+        """How much more policy `a` lost a round than policy `b`, on the same data, with a 95% interval: above 0 where `b` is better.
+
+        `since` and `until` as in `averages`.
+        """
         return paired_interval(self.averages(a, since=since, until=until) - self.averages(b, since=since, until=until))
 
     def table(self, *, since: int = 0, until: int | None = None) -> list[TableRow]:
-        """A row a policy, in the order given."""
+        """A `TableRow` for each policy, in the order given. `since` and `until` as in `averages`."""
         return [TableRow(name, *self.interval(name, since=since, until=until)) for name in self.losses]
 
     def curves(self) -> dict[str, Curve]:
-        """Average loss so far, with its band, at the marked rounds."""
+        """By the policy's name, its average loss so far, with a 95% band, at the marked rounds."""
         curves = {}
         for name, table in self.losses.items():
             curves[name] = Curve(self.marks, *np.array([mean_interval(column) for column in table.mean(axis=1).T]).T)
         return curves
 
     def regret_curves(self) -> dict[str, Curve]:
-        """Regret so far, with its band: what was lost more than the best policy that knows the model is expected to lose.
+        """By the policy's name, its regret so far: what was lost more than the best policy that knows the model is expected to lose.
+
+        `InputError` where `best` is None: it is known of synthetic problems that do not react to the policy.
 
         >>> losses = {"mine": np.array([[[0.5, 0.3]], [[0.5, 0.3]]])}
         >>> Comparison(marks=np.array([10, 100]), losses=losses, best=0.25).regret_curves()["mine"].mean
@@ -142,7 +181,12 @@ class Comparison:
         """Draw regret so far with bands, and beside each policy that has a structure its bound; return the axes.
 
         A bound is against the mappings of the structure, the curve against the best policy: where that is none of them, the curve may cross.
-        `bounds` gives others: a function of the round, e.g. `policy.regret_bound`, or a number a mark, by the policy's name; {} draws none.
+
+        - `ax`: matplotlib's axes to draw into; None makes new ones.
+        - `bounds`: other bounds, by the policy's name: a function of the round, e.g. `policy.regret_bound`, or a number for each mark. {} draws
+          none.
+        - `styles`: by the policy's name, what to add to the style of its line, as matplotlib's `plot` takes it.
+        - `log`: are both axes logarithmic?
 
         >>> import hsb
         >>> tree = hsb.BinaryTree(depth=3)
@@ -155,13 +199,16 @@ class Comparison:
         return plot_regret(self, ax, bounds=bounds, styles=styles or {}, log=log)
 
     def plot(self, ax: Any = None, *, styles: Mapping[str, Mapping[str, Any]] | None = None, log: bool = True) -> Any:
-        """Draw the curves with their bands, and the best loss as a line; return the axes. `styles` adds to a policy's line style."""
+        """Draw the curves with their bands, and the best loss as a line; return the axes. `ax` and `styles` as in `plot_regret`.
+
+        `log`: is the axis of rounds logarithmic?
+        """
         from .draw import plot_comparison
 
         return plot_comparison(self, ax, styles=styles or {}, log=log)
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the rows to a file, whole or not at all."""
+        """Write `rows` to a file of comma-separated values, whole or not at all."""
         from ..storage import write_atomically
 
         path = Path(path)

@@ -17,26 +17,29 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Difference:
-    """How much more a candidate earns an event than the baseline, and where that lies with the asked confidence.
+    """How much more a candidate earns an event than the baseline, and where that lies with the confidence that was asked for.
 
     >>> Difference(0.02, 0.01, 0.03, "bootstrap", (0.005, 0.035), 0.004, 5000).verdict
     'better'
     """
 
     value: float
+    """The candidate's average reward less the baseline's."""
     low: float
+    """The lower end of the interval of this difference alone."""
     high: float
+    """The upper end."""
     kind: DifferenceKind
     """What (low, high) is. "bootstrap": studentised, of the difference event by event. "safe": of the same differences, for any log whose
     propensities are right (`evaluate/pairs.py`); where the log cannot carry a bootstrap. "equal": the two play alike in every event. "apart":
     not paired, from the intervals of the two, each at half the error: where one of them learns, or their ranges of rewards differ."""
     joint: Ends
-    """The interval corrected for the number of candidates: all of them hold together with the asked confidence. Of bootstraps by the largest
-    |t| of a resample, of others by Bonferroni."""
+    """The interval (low, high) corrected for the number of candidates: all of these hold together with the confidence that was asked for. Of
+    bootstraps by the largest |t| of a resample, of others by Bonferroni."""
     p: float | None
     """How probable a difference as clear as this is where there is none, corrected in the same way; None where there are only intervals."""
     rows: int
-    """Events it is over: those that both could play. Of replayed candidates, all that were read."""
+    """How many events it is over: those that both could play. Of replayed candidates, all that were read."""
 
     @property
     def interval(self) -> Ends:
@@ -45,7 +48,7 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """ "better", "worse", "equal" or "undecided", by the corrected interval."""
+        """ "better", "worse", "equal" or "undecided", by the corrected interval `joint`."""
         low, high = self.joint
         if self.kind == "equal":
             return "equal"

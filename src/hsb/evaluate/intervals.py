@@ -16,18 +16,27 @@ SUMMED = 300  # degrees of freedom up to which the distribution is summed exactl
 
 
 class Interval(NamedTuple):
-    """A mean and where it lies with the asked confidence."""
+    """A mean and an interval in which it lies with the confidence that was asked for.
+
+    >>> print(Interval(mean=0.25, low=0.2, high=0.3))
+    0.2500 (0.2000 to 0.3000)
+    """
 
     mean: float
+    """The mean of the repetitions."""
     low: float
+    """The lower end of the interval."""
     high: float
+    """The upper end."""
 
     def __str__(self) -> str:
         return f"{self.mean:.4f} ({self.low:.4f} to {self.high:.4f})"
 
 
 def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
-    """The mean of independent repetitions and its Student t interval. One repetition alone: an infinite one.
+    """The mean of `values`, one for each independent repetition, and its Student t interval. One value alone: an infinite one.
+
+    `confidence`, between 0 and 1, is the probability with which such an interval holds.
 
     >>> print(mean_interval([1.0, 2.0, 3.0, 4.0]))
     2.5000 (0.4457 to 4.5543)
@@ -45,7 +54,9 @@ def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
 
 
 def paired_interval(differences: ArrayLike, *, confidence: float = 0.95) -> Interval:
-    """The interval of a mean difference: one difference per repetition, of two policies that saw the same data.
+    """The mean of `differences` and its interval: one difference for each repetition, of two policies that saw the same data.
+
+    `confidence` as in `mean_interval`.
 
     >>> paired_interval([0.02, 0.03, 0.025]).low > 0
     True
@@ -74,7 +85,7 @@ def zero_p(differences: ArrayLike) -> float:
 
 
 def student_quantile(p: float, freedom: int) -> float:
-    """The number below which a Student t variable with `freedom` degrees of freedom lies with probability p.
+    """The number below which a Student t variable with `freedom` degrees of freedom lies with probability `p`, between 0 and 1.
 
     >>> round(student_quantile(0.975, 9), 6)
     2.262157

@@ -33,17 +33,20 @@ def off_policy(
     seed: int = 0,
     progress: Told | None = None,
 ) -> OffPolicy:
-    """The average reward that a policy, as it is now, would earn on the events of a log. The policy does not learn.
+    """The average reward that a policy, as it is now, would earn on the events of a log. The policy does not learn. Returns an `OffPolicy`.
 
     Constant memory. The log is read once, and once before that where a model is fitted or `clip` is chosen.
 
-    - `estimators`: some of "ips", "snips", "direct", "dr", "switch", "clipped" (`evaluate/estimators.py` has the formulas).
+    - `log`: what `hsb.logs.open` returns, or a list of `hsb.logs.Batch`.
+    - `estimators`: some of "ips" (inverse propensity), "snips" (self-normalised), "direct" (the model alone), "dr" (doubly robust), "switch"
+      (doubly robust, with the model alone where weights are large) and "clipped" (inverse propensity, weights clipped); all by default.
     - `model`: of the reward of each arm, for direct, dr and switch. None: ridge regression on the log's features. A structure: averages
       in its cells of the policy's contexts. Both are cross-fitted: a row is predicted from four fifths of the log, without its own. Or a
-      function (features, arms) to rewards (n, arms), fitted on other data.
+      function of features (n, d) and a list of arms that returns rewards (n, arms), fitted on other data.
     - `clip`: the largest weight that clipped and switch allow; None takes the square root of the number of events.
-    - `context`: what turns the log's features into the policy's contexts, e.g. a fitted encoder.
-    - `seed`: of the bootstrap. `progress(done, total)` is called after each batch of the last reading.
+    - `context`: a function that turns the log's features (n, d) into the policy's contexts, e.g. a fitted encoder. None uses them as they are.
+    - `seed`: of the bootstrap's random numbers.
+    - `progress`: a function, called as `progress(done, total)` after each batch of the last reading; `total` is None where it is not known.
 
     The policy must not have learned from this log: it would be judged by what it was fitted to. Keep a part of the log for it.
 

@@ -32,21 +32,30 @@ HEAD = ("candidate", "reward", "interval", "against", "p", "verdict", "best")
 
 @dataclass(frozen=True)
 class OffPolicyCandidate:
-    """One candidate: its value with an interval, its difference to the baseline, and how often it was best.
+    """One candidate of an `OffPolicyComparison`: its value with an interval, its difference to the baseline, and how often it was best.
 
-    `difference` is None for the baseline itself.
+    >>> import hsb, hsb.logs
+    >>> table = {"x": [0.1, 0.9] * 500, "arm": ["a", "a", "b", "b"] * 250, "p": [0.5] * 1000, "click": [1, 0, 0, 0] * 250}
+    >>> log = hsb.logs.open(table, context="x", arm="arm", propensity="p", reward="click")
+    >>> found = hsb.evaluate.compare_off_policy({"uniform": None, "always a": "a"}, log, estimator="snips")
+    >>> found["always a"].value, found["always a"].difference.verdict, found["uniform"].difference
+    (0.5, 'better', None)
     """
 
     name: str
+    """The candidate's name."""
     how: Literal["evaluated", "replayed"]
     """Fixed candidates are evaluated as they are; those that learn are replayed."""
     value: float
     """Average reward an event; of a replayed one, of the events in which its arm was the one shown."""
     low: float
+    """The lower end of the interval of `value`."""
     high: float
+    """The upper end."""
     kind: str
-    """What (low, high) is: as `Estimate.kind`, or how the interval of a replay was computed."""
+    """What (low, high) is: as `Estimate.kind`, or of a replay how the interval was computed, as `Replay.method`."""
     difference: Difference | None
+    """How much more it earns than the baseline; None for the baseline itself."""
     best: float | None
     """In what share of resamples of the log's events its value is the highest of all that can be bootstrapped. It says how clearly the log
     tells them apart, if propensities are right. It is no probability that a candidate is best in truth, nor anything about other times."""
@@ -55,11 +64,11 @@ class OffPolicyCandidate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """(low, high)."""
+        """The pair (low, high)."""
         return self.low, self.high
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; what is not a number is None."""
+        """A dict of plain data, for JSON; a number that is not finite is None."""
         numbers = {"value": plain(self.value), "interval": [plain(self.low), plain(self.high)], "kind": self.kind}
         found: dict[str, Any] = {"how": self.how, **numbers, "difference": None, "chance_best": self.best}
         if (gap := self.difference) is not None:
@@ -69,7 +78,7 @@ class OffPolicyCandidate:
         return found
 
     def row(self) -> dict[str, Any]:
-        """One flat row of a data frame."""
+        """A flat dict, as `to_frame` and `csv` have one row."""
         found = {
             "candidate": self.name,
             "how": self.how,
@@ -87,7 +96,7 @@ class OffPolicyCandidate:
 
 @dataclass(frozen=True, eq=False)
 class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
-    """Candidates on a log, by name: `result["new"].difference`, and so on. `print(result)` shows the table.
+    """What `hsb.evaluate.compare_off_policy` returns: candidates by name, as `result["new"].difference`. `print(result)` shows the table.
 
     >>> import hsb, hsb.logs
     >>> clicked = [1, 0, 0, 0, 1, 0, 1, 0] * 250
@@ -101,12 +110,17 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
     """
 
     candidates: Mapping[str, OffPolicyCandidate]
+    """The candidates, by name."""
     baseline: str
+    """The name of the candidate that the others are compared with."""
     estimator: str
+    """The estimator of the values: "dr", "switch", "snips", "ips" or "clipped"."""
     confidence: float
+    """Of every interval."""
     logged: float
     """What the log's own policy earned an event."""
     warnings: tuple[str, ...]
+    """Where the log cannot answer, and what to do."""
 
     def __getitem__(self, name: str) -> OffPolicyCandidate:
         return self.candidates[name]
@@ -119,13 +133,13 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
 
     @property
     def sorted(self) -> list[OffPolicyCandidate]:
-        """The candidates, the one with the highest value first."""
+        """A list of the candidates, the one with the highest value first."""
         return sorted(
             self.candidates.values(), key=lambda each: -math.inf if math.isnan(each.value) else each.value, reverse=True
         )
 
     def table(self) -> str:
-        """The candidates as aligned lines of text, the best value first, and what the marks mean."""
+        """The candidates as aligned lines of text, the highest value first, and what the marks mean: what `print` shows."""
         rows = [self.head(), *(self.cells(each) for each in self.sorted)]
         shown = [k for k in range(len(HEAD)) if any(row[k] for row in rows[1:])]
         widths = {k: max(len(row[k]) for row in rows) for k in shown}
@@ -133,12 +147,12 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         return "\n".join([*lines, *self.notes()])
 
     def head(self) -> tuple[str, ...]:
-        """What the columns of `cells` are."""
+        """The titles of the table's columns."""
         percent = f"{100 * self.confidence:g}%"
         return ("candidate", "reward", f"{percent} interval", f"against {self.baseline}", "p", "verdict", "chance best")
 
     def cells(self, each: OffPolicyCandidate) -> tuple[str, ...]:
-        """A candidate as a line of the table has it."""
+        """The texts of the table's line for the candidate `each`, one for each column of `head`."""
         gap, how = each.difference, "" if each.how == "evaluated" else " (learns)"
         interval = f"{number(each.low)} to {number(each.high)}{KINDS[each.kind]}"
         against = "baseline" if each.name == self.baseline else ""
@@ -149,7 +163,7 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         return (each.name + how, number(each.value), interval, against, p, "" if gap is None else gap.verdict, best)
 
     def notes(self) -> list[str]:
-        """What a reader of the table must know."""
+        """A list of sentences that a reader of the table must know, the warnings last."""
         said = [f"By the {NAMES[self.estimator]} estimator; the log's own policy earned {number(self.logged)}."]
         if sum(each.difference is not None for each in self.values()) > 1:
             said.append("Intervals of differences and p values are corrected for the number of candidates.")
@@ -162,7 +176,7 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         return [*said, *(f"Warning: {warning}" for warning in self.warnings)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
+        """A dict of plain data, for JSON."""
         about = {
             "baseline": self.baseline,
             "estimator": self.estimator,
@@ -172,7 +186,7 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         return {**about, "candidates": {name: each.to_dict() for name, each in self.items()}, "warnings": list(self.warnings)}
 
     def to_frame(self) -> Any:
-        """A pandas data frame, a row a candidate; it needs pandas."""
+        """A pandas data frame, a row for each candidate. `InputError` where pandas is not installed."""
         from importlib import import_module
 
         try:
@@ -182,7 +196,7 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         return pandas.DataFrame([each.row() for each in self.values()]).set_index("candidate")
 
     def csv(self) -> str:
-        """The rows of the data frame as comma-separated values."""
+        """The rows of `to_frame` as text of comma-separated values; it does not need pandas."""
         rows = [each.row() for each in self.values()]
         lines = [",".join(rows[0]), *(",".join(_cell(value) for value in row.values()) for row in rows)]
         return "\n".join(lines) + "\n"
@@ -192,7 +206,7 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         _write(path, self.csv().encode())
 
     def html(self) -> str:
-        """A page that needs nothing else: the picture, the table, the warnings."""
+        """A web page as text, which needs no other file: the picture, the table, the warnings."""
         from .off_policy_page import page
 
         return page(self)
@@ -202,13 +216,16 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         _write(path, self.html().encode())
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw values with intervals and, beside them, differences to the baseline; return the two axes. `axes`: two to draw into."""
+        """Draw values with intervals and, beside them, differences to the baseline; return the two axes.
+
+        `axes`: two of matplotlib's axes to draw into; None makes new ones.
+        """
         from .draw import plot_candidates
 
         return plot_candidates(self, axes)
 
     def png(self) -> bytes:
-        """The picture as a PNG file, drawn on no screen."""
+        """The picture as the bytes of a PNG file; nothing is shown on a screen."""
         from .draw import candidates_picture
 
         return candidates_picture(self, "png")

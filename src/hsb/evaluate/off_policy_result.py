@@ -19,21 +19,25 @@ BEST = ("dr", "switch", "snips", "ips", "clipped", "direct")
 
 @dataclass(frozen=True)
 class Estimate:
-    """An average reward, and where it lies with 95% confidence.
+    """An average reward a policy would earn, and where it lies with 95% confidence.
 
     >>> Estimate(0.05, 0.04, 0.06, (0.02, 0.08))
     0.0500 (0.0400 to 0.0600; surely 0.0200 to 0.0800)
     """
 
     value: float
+    """The average reward of an event."""
     low: float
+    """The lower end of the 95% interval."""
     high: float
+    """The upper end."""
     safe: tuple[float, float]
     """An interval for the same average that holds for any log, adaptive or not, and any number of events, if its propensities are
     right (`evaluate/wagers.py` has the proof). The same for every estimator: it needs no model. Usually wider."""
     kind: Kind = "bootstrap"
-    """What (low, high) is. "bootstrap": studentised, a little wider where weights average below 1; for logs that can carry it. "bounds": of
-    clipped weights, where something was clipped or the log cannot (switch and clipped). "safe": the safe one, where the log cannot."""
+    """What the interval (low, high) is. "bootstrap": studentised, a little wider where weights average below 1, where the log can carry it.
+    "bounds": from clipped weights, for switch and clipped where something was clipped or the log cannot carry a bootstrap. "safe": the interval
+    `safe`, for the others where the log cannot."""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -46,7 +50,7 @@ class Estimate:
         return self.safe
 
     def reaching(self, other: Self) -> Self:
-        """The same with an interval that reaches to that of the other: how a model's bias, which its spread does not show, comes in."""
+        """The same with an interval that covers that of `other` too: how a model's bias, which its spread does not show, comes in."""
         return replace(self, low=min(self.low, other.low), high=max(self.high, other.high))
 
     def __repr__(self) -> str:
@@ -56,25 +60,35 @@ class Estimate:
 
 @dataclass(frozen=True)
 class OffPolicy:
-    """What a policy would have earned an event, by several estimators: `result["dr"]`, and so on.
+    """What a policy would have earned an event, by several estimators: `result["dr"]` is the `Estimate` of one. `print(result)` shows all.
 
-    `value` and `interval` are those of the first that was asked for among dr, switch, snips, ips, clipped and direct. `warnings` say where the
-    log cannot answer, and which interval is shown instead.
+    `value` and `interval` are those of the first that was asked for among dr, switch, snips, ips, clipped and direct. The weight of an event is
+    the policy's probability of the arm shown over its propensity.
+
+    >>> import hsb, hsb.logs
+    >>> table = {"x": [0.1, 0.9] * 500, "arm": ["a", "a", "b", "b"] * 250, "p": [0.5] * 1000, "click": [1, 0, 0, 0] * 250}
+    >>> log = hsb.logs.open(table, context="x", arm="arm", propensity="p", reward="click")
+    >>> found = hsb.evaluate.off_policy(hsb.Uniform(arms=["a", "b"]), log, estimators=["ips"])
+    >>> found.rows, found.best, found.value, found.logged
+    (1000, 'ips', 0.25, 0.25)
     """
 
     rows: int
-    """Events used."""
+    """How many events were used."""
     estimates: dict[str, Estimate]
+    """By the estimator's name, what it found."""
     effective_rows: float
     """Effective sample size, (sum of weights)^2 / sum of their squares: as many events of the policy's own would say as much."""
     largest_weight: float
+    """The largest weight of an event."""
     average_weight: float
     """Near 1 where propensities are right and every arm that the policy plays was shown."""
     clip: float | None
-    """The largest weight that clipped and switch allowed."""
+    """The largest weight that clipped and switch allowed; None where neither was asked for."""
     logged: float
     """Average reward of all events: what the log's own policy earned."""
     warnings: tuple[str, ...]
+    """Where the log cannot answer, and which interval is shown instead."""
     largest_share: float = 0.0
     """The largest weight, as a share of all weight."""
     missing: float = 0.0
@@ -88,7 +102,7 @@ class OffPolicy:
 
     @property
     def best(self) -> str:
-        """Which estimator `value` and `interval` are of."""
+        """The name of the estimator that `value` and `interval` are of."""
         return next(name for name in BEST if name in self.estimates)
 
     @property
@@ -107,7 +121,7 @@ class OffPolicy:
         return self.estimates[self.best].safe
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; what is not a number is None."""
+        """A dict of plain data, for JSON; a number that is not finite is None."""
         estimates = {name: _figures(each) for name, each in self.estimates.items()}
         best = {"value": _plain(self.value), "interval": list(self.interval), "best": self.best}
         about = ("effective_rows", "largest_weight", "largest_share", "average_weight", "missing", "clip", "logged")

@@ -12,8 +12,10 @@ NAMES = ("stationary", "nonstationary", "today", "landsat", "illustrations")
 
 
 def named(name: str) -> list[Experiment]:
-    """The experiment of that name; all of them, in the paper's order, for "all".
+    """A list of the experiment called `name`; of all of them, in the paper's order, for "all". `InputError` where there is none.
 
+    >>> [experiment.name for experiment in named("stationary")]
+    ['stationary']
     >>> named("moon")
     Traceback (most recent call last):
     hsb.errors.InputError: There is no experiment 'moon'. The experiments are stationary, nonstationary, today, landsat, illustrations, all.

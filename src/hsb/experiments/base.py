@@ -117,19 +117,30 @@ class Analysis(NamedTuple):
 
 
 class Experiment(ABC):
-    """What can be run and reported: a subsection of Section VI, the paper's illustrations, a comparison of the user's own."""
+    """What can be run and reported: a subsection of Section VI, the paper's illustrations, a comparison of the user's own.
+
+    `hsb.experiments.named` finds those of the paper. The `options` of its methods are what the command's options say: seed, quick, data,
+    visits.
+
+    >>> import hsb.experiments
+    >>> [experiment] = hsb.experiments.named("stationary")
+    >>> experiment.name, len(experiment.parts(Options(quick=True))) > 0
+    ('stationary', True)
+    """
 
     name: ClassVar[str]
+    """What `named` and the command call it."""
     title: ClassVar[str]
+    """What it is, in words."""
 
     @abstractmethod
     def settings(self, options: Options) -> dict[str, Any]:
-        """All that it is run with, as plain data for the report."""
+        """A dict of all that it is run with, as plain data for the report."""
 
     @abstractmethod
     def parts(self, options: Options) -> list[Part]:
-        """The work to do."""
+        """The work to do: a list of parts, which can run anywhere in any order."""
 
     @abstractmethod
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """What the parts' results, by part name, show."""
+        """What the results of the parts, by the part's name, show: claims, figures, tables and notes."""

@@ -36,11 +36,7 @@ Play = Callable[[Floats], Floats]  # contexts as rows of numbers, NaN where a va
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a context.
-
-    `low` and `high` are the ends of a number's range, None where it has none; `whole` says that it counts cells 0, 1, ..., high - 1.
-    `labels` are a category's names, in the order of their codes. `missing`: was a value ever missing? `usual`: from where to where a
-    number without ends is drawn in pictures. `form`: how numbers are written that are days since 1970, hours, or days of the week.
+    """One column of a context, as an explanation speaks of it.
 
     >>> Column("age", low=18, high=90).says((18.0, 36.0)), Column("age", missing=True).says((-math.inf, 30.0))
     ('18 <= age < 36', 'age < 30 (or missing)')
@@ -52,30 +48,43 @@ class Column:
     """
 
     name: str
+    """What it is called."""
     kind: Literal["number", "category", "flag"] = "number"
+    """What its values are."""
     low: float | None = None
+    """The lower end of a number's range; None where it has none."""
     high: float | None = None
+    """The upper end."""
     labels: tuple[str, ...] = ()
+    """A category's names, in the order of their codes 0, 1, ..."""
     whole: bool = False
+    """Is the number that of a cell, 0, 1, ..., high - 1?"""
     missing: bool = False
+    """Was a value ever missing?"""
     usual: tuple[float, float] | None = None
+    """From where to where a number without ends is drawn in pictures."""
     form: Form = "plain"
+    """How numbers are written: "plain", or as the "date", "clock" or "weekday" that they stand for."""
 
     @cached_property
     def everything(self) -> Side:
-        """The side that has all its values."""
+        """All its values: (low, high) of a number, the set of all codes of a category or flag."""
         if self.kind == "number":
             return (-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
         return frozenset({MISSING, *range(2)}) if self.kind == "flag" else frozenset(range(MISSING, len(self.labels)))
 
     def label(self, code: int) -> str:
-        """What a code stands for."""
+        """What the code of a category or flag stands for; -1 is any other category, -2 a missing value."""
         if code in (NEW, MISSING):
             return "missing" if code == MISSING else "any other"
         return ("false", "true")[code] if self.kind == "flag" else self.labels[code]
 
     def says(self, side: Side, digits: int = 6, *, short: bool = False) -> str:
-        """The side as a condition; empty where it is all there is. Short: without the ends of the whole range."""
+        """A part of its values as a condition in words; empty where it is all there is.
+
+        `side` is (low, high) of a number, a set of codes of a category or flag. `digits` is how many digits a number is written with.
+        `short=True` leaves out an end that is an end of the whole range.
+        """
         if isinstance(side, frozenset):
             return self._says_set(side) if side != self.everything else ""
         low, high = side

@@ -25,44 +25,46 @@ TOP = 12  # rules that are printed, unless told otherwise
 
 @dataclass(frozen=True)
 class Region:
-    """A part of all contexts and the arm to play there.
-
-    `boxes` make up the region, each a (low, high) per number in the user's units, and a set of codes per category. `probability`, or
-    `sure`, is the mean probability with which the arm is played there; in the most probable mapping of a structure, the arm's share in
-    the posterior of the region's node. `share` is the share of contexts that fall into it. Where `seen` is False nothing was ever
-    learned, and `arm` is only the first of equals. `name` is that of the node of a `Hierarchy` with this region,
-    or of several that make it up, if there are such.
-    `conditions` say the same in words.
+    """A part of all contexts and the arm to play there: one rule of an `Explanation`.
 
     >>> Region(boxes=(((0.5, 0.75),),), arm="b", probability=0.97, seen=True).bounds
     ((0.5, 0.75),)
     """
 
     boxes: Parts
+    """The boxes that make up the region: each has for every number (low, high), in the units of the contexts, and for every category a set of
+    codes (`Column.label`)."""
     arm: Hashable
+    """The arm."""
     probability: float
+    """The mean probability with which the arm is played there; in the most probable mapping of a structure, the arm's share of the weight that
+    the region's node gives to all arms."""
     seen: bool = True
+    """False where nothing was ever learned: `arm` is then only the first of equals."""
     name: str | None = None
+    """The name of the node of a `Hierarchy` that has this region, or the names of several that make it up; None where there are none."""
     share: float = 0.0
+    """The share of contexts that fall into it."""
     conditions: tuple[str, ...] = ()
+    """What `boxes` say, in words."""
 
     @property
     def sure(self) -> float:
-        """How surely the arm is played."""
+        """How surely the arm is played: `probability`, in [0, 1]."""
         return self.probability
 
     @property
     def where(self) -> str:
-        """Name or conditions, in words."""
+        """Where it is, in words: its name, or its conditions."""
         return self.name or " and ".join(self.conditions) or "everywhere"
 
     @property
     def bounds(self) -> Part:
-        """The region's box, or the smallest box around all of them."""
+        """The region's box, or the smallest box around all of its boxes."""
         return tuple(_around(sides) for sides in zip(*self.boxes, strict=True))
 
     def to_dict(self, columns: Sequence[Column] | None = None) -> dict[str, Any]:
-        """Plain data; with columns, categories by their labels."""
+        """A dict of plain data, for JSON; with `columns`, categories by their labels."""
         named = {} if self.name is None else {"name": self.name}
         return {
             "boxes": [plain(box, columns) for box in self.boxes],
@@ -77,15 +79,10 @@ class Region:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What a policy plays, as rules: regions that divide all contexts, an arm for each. Prints as rules; `.plot()` draws.
+    """What a policy plays, as rules: regions that divide all contexts, an arm for each. `policy.explain()` makes it.
 
-    `arms` are the labels of all arms, `columns` what contexts consist of. `agreement` is the share of contexts, drawn afresh, for which the
-    rule's arm is the one that the policy plays most; `importance` the share for which that arm changes when a column is drawn anew. `top`
-    rules are printed.
-
-    Of the most probable mapping of a structure, `log_probability` is the logarithm of its posterior probability, among all ways of
-    splitting and all arms for the parts; neighbours with the same arm may therefore be different regions, which are joined in print.
-    `chosen` is the structure that the regions come from: under `OneOf` the one that won, otherwise `structure` itself.
+    `print` shows the rules, `.plot()` draws them. In the most probable mapping of a structure neighbours with the same arm may be different
+    regions; they are joined in print.
 
     >>> from hsb.structures import BinaryTree
     >>> tree = BinaryTree(depth=2)
@@ -101,15 +98,25 @@ class Explanation:
     """
 
     regions: tuple[Region, ...]
+    """The regions, each with its arm."""
     log_probability: float | None
+    """Of the most probable mapping, the logarithm of its probability, among all ways of splitting and all arms for the parts; else None."""
     arms: tuple[Hashable, ...]
+    """All arms."""
     structure: Structure | None = None
+    """The policy's structure; None where it has none."""
     chosen: Structure | None = None
+    """The structure that the regions come from: under `OneOf` the one that won, otherwise `structure` itself."""
     columns: tuple[Column, ...] = ()
+    """What contexts consist of."""
     agreement: float | None = None
+    """The share of contexts for which the rule's arm is the one that the policy plays most; None where it was not measured."""
     importance: dict[str, float] = field(default_factory=dict)
+    """By column, the share of contexts for which the arm played most changes when that column is drawn anew."""
     top: int | None = TOP
+    """How many rules are printed, the largest; None: all."""
     read: Callable[[Any], ArrayLike] | None = field(default=None, compare=False)
+    """What turns a context into a number for each column; None where contexts are such numbers."""
 
     def __post_init__(self) -> None:
         if self.top is not None and (not isinstance(self.top, int | np.integer) or isinstance(self.top, bool) or self.top < 1):
@@ -140,11 +147,11 @@ class Explanation:
 
     @cached_property
     def rules(self) -> tuple[Region, ...]:
-        """The regions as they are printed, neighbours with one arm joined: in order of position of one number, else the largest first."""
+        """The regions as they are printed, neighbours with one arm joined: along one number in its order, else the largest first."""
         return self.merged().regions
 
     def region_at(self, context: Any) -> Region:
-        """The region that contains a context. O(regions)."""
+        """The region that contains a context. `InputError` where none does. O(regions)."""
         bare = self.read is None and self.structure is not None  # numbers, which may be given as they are or in a list
         rows = numbers("Contexts", context).reshape(1, -1) if bare else self._rows([context])
         return self.regions[int(self._places(rows, context)[0])]
@@ -154,7 +161,7 @@ class Explanation:
         return self.region_at(context).arm
 
     def arms_at(self, contexts: Any) -> list[Hashable]:
-        """The arms of a whole table of contexts. O(rows * regions), in NumPy.
+        """A list of the arms for a whole table of contexts. O(rows * regions), in NumPy.
 
         >>> import hsb
         >>> hsb.HSB(hsb.BinaryTree(depth=2), arms=2).explain().arms_at([0.2, 0.7])
@@ -196,7 +203,7 @@ class Explanation:
         return replace(self, regions=ordered(self.columns, regions))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """A dict of plain data."""
         return {
             "structure": None if self.structure is None else self.structure.to_dict(),
             "chosen": None if self.chosen is None else self.chosen.to_dict(),
@@ -209,13 +216,16 @@ class Explanation:
         }
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw with matplotlib and return the axes (`hsb.plot`): one or two numbers as a map, more as what matters and the first rules."""
+        """Draw with matplotlib and return the axes: one or two numbers as a map, more columns as what matters and the largest rules.
+
+        `ax`: matplotlib's axes to draw into; None makes new ones.
+        """
         from ..plot import plot_explanation
 
         return plot_explanation(self, ax)
 
     def plot_importance(self, ax: Any = None) -> Any:
-        """Draw how much each column matters, as bars, and return the axes."""
+        """Draw how much each column matters, as bars, and return the axes. `ax` as in `plot`."""
         from ..plot import plot_importance
 
         return plot_importance(self, ax)

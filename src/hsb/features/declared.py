@@ -16,6 +16,7 @@ MOST = {"columns": 100_000, "text": 1 << 16, "width": 1 << 16}
 class Features:
     """The features of a context, by name, in order. `Features()` declares nothing: names and kinds are found out on the way.
 
+    Each name is given a kind: `hsb.Number`, `Category`, `Flag`, `Tags`, `Time` or `Cycle`; names that are no Python identifiers come in a dict.
     What is declared is strict: a name that was not declared is refused, so that a misspelt one is noticed. One that a context does not
     have, or has as None or NaN, is missing, which is a value like others.
 
@@ -47,8 +48,9 @@ class Features:
     def limit(self, *, columns: int | None = None, text: int | None = None, width: int | None = None) -> "Features":
         """The same features with other limits; None keeps the one there is.
 
-        `columns` is the most features a context may have, `text` the most characters of a category, a tag or a name, `width` the most
-        places that linear models see: further ones share places, each always the same.
+        `columns` is the most features a context may have (1000), `text` the most characters of a category, a tag or a name (256): beyond them
+        a context is refused. `width` is the most numbers that models see of a context (256): what goes beyond shares places, each always the
+        same one.
 
         >>> Features().limit(columns=20)
         Features().limit(columns=20)
@@ -65,16 +67,16 @@ class Features:
 
     @property
     def open(self) -> bool:
-        """Is nothing declared?"""
+        """True where nothing is declared."""
         return not self.kinds
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is declared, in order."""
+        """The names that are declared, in order."""
         return tuple(self.kinds)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON.
+        """A dict of plain data, for JSON.
 
         >>> Features.from_dict(Features().limit(text=20).to_dict())
         Features().limit(text=20)
@@ -83,7 +85,7 @@ class Features:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Features":
-        """The features that `to_dict` wrote."""
+        """The features that `to_dict` wrote. `InputError` where `data` is none."""
         try:
             pairs, limits = data["kinds"], data["limits"]
             kinds = {name: Kind.from_dict(kind) for name, kind in pairs}

@@ -36,10 +36,14 @@ def compiled() -> Any:
 
 
 class Encoder:
-    """Reads contexts into raw rows, one float a slot, and raw rows into `z`, which models see, and `cells`, which trees see.
+    """What `hsb.HSB(arms=...)` reads contexts with: into raw rows, and these into `z`, which models see, and `cells`, which trees see.
+
+    A raw row has a float for each *slot*: one for most features, several for a time. `z` has a number for each *place*: a number, a category, a
+    tag, or that a value is missing. `cells` has for each slot the number of the part of its values that the context falls into.
 
     Reading changes nothing. `admit` takes in what is new: features, categories, a place for missing values. `observe` counts a raw row;
-    `refit`, when it is `due`, freezes new scales and edges from what was counted and says how z has moved.
+    `refit`, when it is `due`, freezes new scales and edges from what was counted and says how z has moved. `features` says what is declared;
+    `width` is the most places, None for the limit of `features`.
 
     >>> from hsb.features import Encoder, Features
     >>> import numpy as np
@@ -177,32 +181,32 @@ class Encoder:
 
     @property
     def slots(self) -> int:
-        """Floats of a raw row."""
+        """How many floats a raw row has."""
         return self.layout.slots
 
     @property
     def places(self) -> int:
-        """Numbers of z that mean something."""
+        """How many numbers of z mean something."""
         return self.layout.places
 
     @property
     def rows(self) -> int:
-        """Raw rows observed."""
+        """How many raw rows were observed."""
         return int(self.layout.head[at.ROWS])
 
     @property
     def unseen(self) -> int:
-        """Values observed that were categories not admitted by then."""
+        """How many of the values observed were categories not admitted by then."""
         return int(self.layout.head[at.UNSEEN])
 
     @property
     def shared(self) -> int:
-        """Values observed that share the place of another category or tag, because there were more than the limit."""
+        """How many of the values observed share the place of another category or tag, because there were more than the limit."""
         return int(self.layout.head[at.SHARED])
 
     @property
     def crowded(self) -> int:
-        """Categories, numbers and so on that share a place with something else, because `width` places were used up."""
+        """How many categories, numbers and so on share a place with something else, because `width` places were used up."""
         return self.layout.crowded
 
     @property
@@ -215,7 +219,7 @@ class Encoder:
 
     @property
     def slot_names(self) -> list[str]:
-        """Of each slot."""
+        """The name of each slot."""
         return list(self.layout.slot_names)
 
     @property
@@ -234,7 +238,7 @@ class Encoder:
 
     @property
     def place_names(self) -> list[str]:
-        """Of each place; where several things share one, all of them."""
+        """The name of each place; where several things share one, all of their names."""
         return [" | ".join(names) for names in self.layout.names]
 
     @property
@@ -244,7 +248,7 @@ class Encoder:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its arrays."""
+        """How many bytes its arrays take."""
         layout = self.layout
         return sum(array.nbytes for array in (layout.head, layout.I, layout.F, layout.where, layout.reservoir))
 

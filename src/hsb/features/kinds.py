@@ -11,7 +11,11 @@ MOST = 1 << 16  # the largest limit
 
 
 class Kind:
-    """What all kinds of features share. Use one of Number, Category, Cycle, Flag, Tags and Time."""
+    """What all kinds of features share. Use one of Number, Category, Cycle, Flag, Tags and Time.
+
+    >>> Cycle(24).name, Cycle(24).to_dict()
+    ('cycle', {'kind': 'Cycle', 'period': 24})
+    """
 
     name: ClassVar[str]
     """How messages and files call it."""
@@ -21,12 +25,12 @@ class Kind:
         Kind.kinds[cls.__name__] = cls
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """A dict of plain data, for JSON, which `from_dict` reads back."""
         return {"kind": type(self).__name__, **{name: getattr(self, name) for name in _names(self)}}
 
     @staticmethod
     def from_dict(data: Any) -> "Kind":
-        """The kind that `to_dict` wrote.
+        """The kind that `to_dict` wrote. `InputError` where `data` is none.
 
         >>> Kind.from_dict(Cycle(24).to_dict())
         Cycle(24)
@@ -69,7 +73,8 @@ class Number(Kind):
 class Category(Kind):
     """One of several names: a country, a device, a postcode. Whole numbers and True, False are taken by their text.
 
-    The first `limit` categories have places of their own; later ones share these, each always the same, by a hash of its text.
+    The first `limit` categories, 64 by default and at most 65,536, are told apart. Later ones share the places of these, each always the same
+    one, by a hash of its text.
 
     >>> Category(), Category(limit=1000)
     (Category(), Category(limit=1000))
@@ -84,7 +89,7 @@ class Category(Kind):
 
 @dataclass(frozen=True, repr=False)
 class Cycle(Kind):
-    """A number that goes round: `period` is next to 0. Hours of the day are a Cycle(24), degrees of a compass a Cycle(360).
+    """A number that goes round, so that `period` is next to 0. Hours of the day are a Cycle(24), degrees of a compass a Cycle(360).
 
     >>> Cycle(24)
     Cycle(24)
@@ -114,7 +119,7 @@ class Flag(Kind):
 
 @dataclass(frozen=True, repr=False)
 class Tags(Kind):
-    """Any number of names at once: a list, tuple or set of text. The first `limit` tags have places of their own, as in Category.
+    """Any number of names at once: a list, tuple or set of text. The first `limit` tags are told apart, as in `hsb.Category`.
 
     >>> Tags()
     Tags()

@@ -15,31 +15,33 @@ from ..types import Floats, Ints
 
 
 class Pools(NamedTuple):
-    """Sets of arms: pool k offers the arms members[starts[k] : starts[k + 1]], in increasing order.
+    """Sets of arms that were offered together: pool k has the arms members[starts[k] : starts[k + 1]], by number, in increasing order.
 
     >>> Pools.of([[0, 2], [1]]).sizes
     array([2, 1])
     """
 
     starts: Ints
+    """Where each pool begins in `members`, and at the end the length of `members`."""
     members: Ints
+    """The numbers of the arms of all pools, one pool after the other."""
 
     @classmethod
     def of(cls, pools: Sequence[Sequence[int]]) -> Self:
-        """Pools from lists of arm indices, each sorted."""
+        """Pools from lists of arm numbers, which need not be sorted."""
         starts = np.concatenate([[0], np.cumsum([len(pool) for pool in pools])]).astype(np.int64)
         return cls(starts, np.array([arm for pool in pools for arm in sorted(pool)], dtype=np.int64))
 
     @property
     def sizes(self) -> Ints:
-        """How many arms each pool offers."""
+        """How many arms each pool has, an array."""
         return np.diff(self.starts)
 
     def __getitem__(self, k: Any) -> Any:
         return self.members[self.starts[k] : self.starts[k + 1]]
 
     def table(self, arms: int) -> NDArray[np.bool_]:
-        """Which pool offers which arm: booleans, a row per pool."""
+        """Which pool has which arm: booleans, a row for each pool and a column for each of `arms` arms."""
         table = np.zeros((len(self.starts) - 1, arms), dtype=np.bool_)
         table[np.repeat(np.arange(len(table)), self.sizes), self.members] = True
         return table
@@ -49,7 +51,8 @@ class Pools(NamedTuple):
 class Batch:
     """Rows of a log: what was known, what was shown, with which probability, and what came of it.
 
-    Rows with equal sets of offered arms share a pool; `available` writes them out. `Batch.of` makes one from tables and checks them.
+    Rows to which the same arms were offered share a pool; `available` has them row by row. `Batch.of` makes a batch from tables and checks
+    them. Below, a batch has n rows and d features.
 
     >>> batch = Batch.of(contexts=[[0.1], [0.7]], arm=[0, 1], reward=[1, 0], propensity=[0.5, 0.5], arms=["a", "b"])
     >>> len(batch), batch.labels().tolist(), batch.available.tolist()
@@ -57,18 +60,19 @@ class Batch:
     """
 
     contexts: Floats
-    """(n, d)"""
+    """(n, d): the features."""
     arm: Ints
-    """(n,): the arm shown, an index into `arms`."""
+    """(n,): the arm shown, by its place in `arms`."""
     reward: Floats
-    """(n,)"""
+    """(n,): what came of it."""
     propensity: Floats
-    """(n,): the probability with which it was shown."""
+    """(n,): the probability with which it was shown, in (0, 1]."""
     timestamp: Floats
     """(n,): seconds since 1970; NaN where the log has none."""
     pool: Ints
-    """(n,): which of `pools` was offered."""
+    """(n,): which of `pools` was offered, by number."""
     pools: Pools
+    """The different sets of arms that were offered."""
     arms: tuple[Hashable, ...]
     """Labels of the arms seen so far. Later batches of a log have the same and perhaps more."""
     named: Table | None = None
@@ -93,22 +97,22 @@ class Batch:
 
     @property
     def available(self) -> NDArray[np.bool_]:
-        """(n, arms): which arms were offered."""
+        """(n, arms): which arms were offered, booleans."""
         return self.pools.table(len(self.arms))[self.pool]
 
     @property
     def is_uniform(self) -> bool:
-        """Was every arm of its pool as probable as the one shown?"""
+        """True where each arm shown was drawn uniformly: its propensity is 1 / (arms offered) in every row."""
         return bool(np.allclose(self.propensity * self.pools.sizes[self.pool], 1.0, rtol=1e-6, atol=0.0))
 
     def labels(self) -> NDArray[Any]:
-        """(n,): the arms shown, by name."""
+        """(n,): the arms shown, themselves and not by number."""
         names = np.empty(len(self.arms), dtype=object)
         names[:] = self.arms
         return names[self.arm]
 
     def take(self, rows: Any) -> Self:
-        """Some of the rows: a slice, indices or booleans."""
+        """A batch of some of the rows: `rows` is a slice, indices or booleans."""
         columns = ("contexts", "arm", "reward", "propensity", "timestamp", "pool")
         named = None if self.named is None else self.named.take(rows)
         return replace(self, **{name: getattr(self, name)[rows] for name in columns}, named=named)
@@ -125,7 +129,11 @@ class Batch:
         available: ArrayLike | None = None,
         timestamp: ArrayLike | None = None,
     ) -> Self:
-        """A checked batch: a row each of contexts (n, d), arm indices, rewards, propensities; `available` is (n, arms), all if left out."""
+        """A batch from tables, checked: `InputError` where something does not fit.
+
+        `contexts` has shape (n, d), or (n,) for one feature. `arm`, `reward`, `propensity` and `timestamp` have an entry for each row; `arm` is
+        the place in the list `arms`, and `timestamp` may be left out. `available` is a table of booleans (n, arms); None: all were offered.
+        """
         points = numbers("contexts", contexts)
         points = points.reshape(-1, 1) if points.ndim == 1 else points
         labels = arm_list(arms)

@@ -21,10 +21,11 @@ def decisions_table(
     reward: str = "reward",
     available: str = "available",
 ) -> dict[str, list[Any]]:
-    """Columns, by name, of decisions and their rewards: to be written as CSV or Parquet, or read as they are by `hsb.logs.open`.
+    """A dict of columns, by name, of decisions and their rewards: to be written as CSV or Parquet, or read as it is by `hsb.logs.open`.
 
-    Contexts with names have a column for each name, None where a context lacks it; rows of values x0, x1, ...; single numbers x. What was
-    offered has a column where a decision says so, and is then a list of arms. The other names are columns as `hsb.logs.open` asks for them.
+    Contexts that are dicts have a column for each name, with None where a context lacks it. Contexts that are rows have the columns x0, x1, and
+    so on, single numbers the column x. `arm`, `propensity`, `reward` and `available` are what the other columns are to be called. There is a
+    column `available` where a decision says what was offered: a list of arms.
 
     >>> import hsb, hsb.logs
     >>> policy = hsb.HSB(arms=["sale", "app"], seed=0)

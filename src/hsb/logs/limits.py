@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """How far a reader goes. Beyond these a file is refused, and the error says at which line; only a line that is too long is passed over.
+    """How far a reader goes, so that no file takes time or memory without end.
 
-    A plain file has no ratio: whoever trusts a compressed file that is refused can decompress it first.
+    Beyond these a file raises `FileError`, which says at which line; only a line that is too long is passed over. A plain file has no ratio:
+    whoever trusts a compressed file that is refused can decompress it first.
 
     >>> Limits(ratio=100).line
     16777216
@@ -19,7 +20,7 @@ class Limits(NamedTuple):
     line: int = 1 << 24
     """Bytes of a line; a longer one is a problem like any other line that cannot be used. Of Yahoo's logs it is 4 MB at most."""
     empty: int = 100_000
-    """Empty lines one after the other."""
+    """How many empty lines may come one after the other."""
 
 
 LIMITS = Limits()

@@ -19,11 +19,18 @@ NOTHING: Mapping[str, str | None] = {}
 
 
 class Problem(NamedTuple):
-    """A line that was not used, and why."""
+    """A line of a log that was not used, and why.
+
+    >>> print(Problem("log.txt", 3, "the line is empty"))
+    log.txt, line 3: the line is empty
+    """
 
     file: str
+    """The name of the file; "table" of a table in memory."""
     line: int
+    """The number of the line, from 1."""
     reason: str
+    """Why it was not used."""
 
     def __str__(self) -> str:
         return f"{self.file}, line {self.line}: {self.reason}"
@@ -41,8 +48,11 @@ class Problems:
     """
 
     count: int = 0
+    """How many lines."""
     reasons: dict[str, int] = field(default_factory=dict)
+    """By the reason, how many lines."""
     first: list[Problem] = field(default_factory=list)
+    """The first ten."""
 
     def add(self, problem: Problem) -> None:
         """Count one more line; keep it if it is among the first."""
@@ -52,7 +62,7 @@ class Problems:
             self.first.append(problem)
 
     def join(self, others: "Problems") -> None:
-        """Take in those of a later part of the log."""
+        """Take in `others`, those of a later part of the log."""
         self.count += others.count
         for reason, times in others.reasons.items():
             self.reasons[reason] = self.reasons.get(reason, 0) + times
@@ -69,7 +79,15 @@ class Problems:
 
 
 class Log(ABC):
-    """Batches, in order, a bounded number of rows at a time. Each `for` reads from the beginning; a log with a known length has `len`."""
+    """What `hsb.logs.open` returns: an iterable of `Batch`, in order, each of a bounded number of rows.
+
+    Each `for` reads from the beginning. A log whose length is known has `len`.
+
+    >>> import hsb.logs
+    >>> log = hsb.logs.open({"x": [0.1, 0.2], "shown": ["a", "b"], "click": [1, 0]}, arm="shown", propensity="uniform", reward="click")
+    >>> [len(batch) for batch in log], len(log.problems)
+    ([2], 0)
+    """
 
     seen: list[Hashable]
     """The arms seen so far, in order of appearance. It grows while the log is read; a place once given stays."""
@@ -86,7 +104,7 @@ class Log(ABC):
 
     @property
     def arms(self) -> list[Hashable]:
-        """The arms seen so far; of a log that was not read yet, those that are known once its first rows are, which are read for it.
+        """A list of the arms seen so far. Where the log was not read yet, its first rows are read to see them.
 
         Where a log says of each row what was offered, later rows may bring more: policies take them in as they appear. Where it does not,
         these are all there are. Empty only if no row can be used.
@@ -140,9 +158,9 @@ class Log(ABC):
     def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> "Log":
         """The same log, whose batches have their contexts by name too (`Batch.named`); a log whose contexts have no names is as it is.
 
-        What a column holds is found in the first rows and stays: numbers, true and false, dates, else categories. A missing value is a value
-        like others, unless the rows must be `complete`. `known` says of some columns what they are: "number", "category", "flag", ...
-        `hsb.learn_from`, `hsb.replay` and `hsb.evaluate` read so by themselves for policies that take features by name.
+        What a column holds is found in the first rows and stays: numbers, true and false, dates, else categories. `known` says of some columns
+        what they are: "number", "category", "flag", ... A missing value is a value like others; with `complete=True` rows with missing values
+        are problems. `hsb.learn_from`, `hsb.replay` and `hsb.evaluate` do this by themselves for policies that take features by name.
 
         >>> import hsb.logs
         >>> table = {"age": [31, None], "country": ["FR", "DE"], "shown": ["a", "b"], "p": [0.5, 0.5], "click": [1, 0]}
@@ -154,7 +172,7 @@ class Log(ABC):
         return self
 
     def count(self) -> int:
-        """How many rows it has, by reading it."""
+        """How many rows can be used, found by reading the log."""
         return sum(len(batch) for batch in self)
 
     def cut(self) -> "list[Log]":
@@ -170,7 +188,7 @@ class Log(ABC):
         return False
 
     def find_arms(self) -> list[Hashable]:
-        """All arms, by reading the log."""
+        """A list of all arms, found by reading the log."""
         for _ in self:
             pass
         return self.arms

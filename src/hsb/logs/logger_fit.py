@@ -25,7 +25,9 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class LoggerFit:
-    """How well the model behind `propensity="estimate"` foretells which arm was shown. Every number is of rows that it was not fitted on.
+    """How well the model behind `hsb.logs.open(..., propensity="estimate")` foretells which arm was shown.
+
+    Every number is of rows that the model was not fitted on.
 
     >>> fit = LoggerFit(1000, 2, -0.5, -0.6, -0.69, (Bin(0.3, 0.31, 1000), Bin(0.7, 0.69, 1000)), 0.01, 0.05, 0.1, 0, 0.0)
     >>> print(fit)
@@ -39,6 +41,7 @@ class LoggerFit:
     rows: int
     """Rows that it was fitted on, in five parts: the propensity of each row comes from the other four."""
     arms: int
+    """How many arms there are."""
     log_likelihood: float
     """The average logarithm of the propensity, as the model has it."""
     frequencies: float
@@ -65,7 +68,7 @@ class LoggerFit:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What speaks against the estimates."""
+        """Sentences that say what speaks against the estimates."""
         return tuple(self._warnings())
 
     def _warnings(self) -> Iterator[str]:
@@ -83,7 +86,7 @@ class LoggerFit:
             yield f"{self.bounded} estimated propensities were smaller than a hundredth of uniform and were set to it."
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """A dict of plain data, for JSON."""
         names = (
             "rows",
             "arms",

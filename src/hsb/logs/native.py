@@ -28,7 +28,9 @@ KEY = b"hsb"
 
 
 class StoredLog(Log):
-    """A log from files that `hsb.logs.write` or `hsb.logs.convert` wrote. All its arms are known from the beginning, and its length.
+    """A log from Parquet files that `hsb.logs.write` or `hsb.logs.convert` wrote. All its arms are known from the beginning, and its length.
+
+    `hsb.logs.open` makes it. `paths` are the files, `rows` the most rows of a batch.
 
     >>> import tempfile, pathlib, hsb.logs
     >>> with tempfile.TemporaryDirectory() as folder:

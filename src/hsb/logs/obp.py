@@ -19,9 +19,11 @@ from .table import Frame
 
 
 def from_obp(feedback: Mapping[str, Any], *, on_error: Any = "skip", rows: int = 1 << 13) -> Log:
-    """A log from OBP's dictionary: context (n, d), action, reward, and pscore, or pi_b (n, actions, 1). All actions were available.
+    """A log from the dictionary of logged feedback that the Open Bandit Pipeline (OBP) uses. All actions were available.
 
-    Rows with a pscore of 0 or NaN, an action beyond n_actions, ... are in the log's `problems`. A position is not used: give one slot's rows.
+    It has context (n, d), action, reward, and pscore, or pi_b (n, actions, 1). Rows with a pscore of 0 or NaN, an action beyond n_actions, ...
+    are in the log's `problems`; with `on_error="raise"` they raise `FileError`. A position is not used: give the rows of one position. `rows`
+    is the most rows of a batch.
 
     >>> log = from_obp({"n_rounds": 2, "n_actions": 3, "context": [[0.1], [0.2]], "action": [2, 0], "reward": [1, 0], "pscore": [0.5, 0.2]})
     >>> [batch] = log
@@ -53,9 +55,9 @@ def _chances(pi_b: Any, action: Any) -> Any:
 
 
 def to_obp(log: Iterable[Batch]) -> dict[str, Any]:
-    """OBP's dictionary of a whole log, in memory. Action k is the log's arm k; pi_b is there where every draw was uniform.
+    """The Open Bandit Pipeline's dictionary of a whole log, in memory. Action k is the log's arm k; pi_b is there where every draw was uniform.
 
-    OBP takes every action to be available all the time: a log that says otherwise is refused.
+    OBP takes every action to be available all the time: a log that says otherwise raises `InputError`.
 
     >>> batch = Batch.of(contexts=[[0.1], [0.7]], arm=[0, 1], reward=[1, 0], propensity=[0.5, 0.5], arms=["a", "b"])
     >>> feedback = to_obp([batch])
@@ -87,9 +89,9 @@ def to_obp(log: Iterable[Batch]) -> dict[str, Any]:
 
 
 def from_decisions(decisions: Iterable[Decision], rewards: Sequence[float], *, arms: Sequence[Hashable]) -> Batch:
-    """A batch of decisions and what came of them, e.g. to be written with `hsb.logs.write`. `arms` are the policy's.
+    """A `Batch` of decisions and what came of them, e.g. to be written with `hsb.logs.write`.
 
-    Contexts must be numbers; those with names become a table: `hsb.logs.decisions_table`.
+    `rewards` has a number for each decision; `arms` are the policy's. Contexts must be numbers; for dicts there is `hsb.logs.decisions_table`.
 
     >>> import hsb
     >>> policy = hsb.Exp3(arms=["a", "b"], seed=0)

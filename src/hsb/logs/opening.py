@@ -50,30 +50,31 @@ def open(
     rows: int = 1 << 13,
     limits: Limits = LIMITS,
 ) -> Log:
-    """A log: an iterable of batches of at most `rows` rows, read as they are asked for.
+    """A `Log` of past decisions: an iterable of batches of at most `rows` rows, which are read when they are asked for.
 
     - `path`: a file, plain or gzip; several, read one after the other; a directory, of which the files named as Yahoo! or the Open Bandit
       Dataset names them, or else those that end in .parquet, are read in order; or a table: Arrow, pandas, polars, a mapping to columns.
-    - `format`: None looks at the name and the first line.
+    - `format`: "yahoo-r6b", "yahoo-r6a", "obd", "dsjson", "vw", "csv" or "parquet"; None looks at the name and the first line.
     - `on_error`: what happens at a malformed line or a row that cannot be used (a propensity of 0 or NaN, a feature that is missing, an arm
-      that was not available, ...). "skip": it is counted and listed in the log's `problems`. "raise": FileError.
-    - `limits`: how far a reader goes, so that no file takes time or memory without end; see `Limits`.
+      that was not available, ...). "skip": it is counted and listed in the log's `problems`. "raise": `FileError`.
+    - `limits`: how far a reader goes, so that no file takes time or memory without end; see `hsb.logs.Limits`.
 
-    Of a table ("csv", "parquet", frames) say which column is what:
+    Of a table ("csv", "parquet", frames) say which column is what, by its name:
 
-    - `context`: the features; left out, every column that is nothing else here. A policy without a structure is given them by name
-      (`Log.by_name`), mixed, with missing values. For others they are numbers; those that are named in `categories` too are text and become
-      their `hsb.encode.code`. `categories` are text in any case, even if they look like numbers.
-    - `arm`: what was shown. In a CSV file arms are text.
-    - `propensity`: with which probability. A log without them: "uniform", if each of the arms offered was as probable as the others; a number,
-      if all rows have the same; or "estimate", for a model of who wrote the log (`log.logger` says how well it fits; docs/off_policy.md). A
-      column that is called "uniform" or "estimate" comes first.
-    - `reward`, or `loss` in the `loss_range`, [0, 1] if left out, of which it becomes the mirror image: the reward low + high - loss.
-    - `available`: what was offered: a column with lists of arms (in a CSV file a|b|c, or JSON), or a column of booleans for each arm, as a
-      mapping or in the order of `arms`. Left out, all arms were.
+    - `context`: the features, one name or a list; left out, every column that is nothing else here. A policy without a structure is given them
+      by name (`Log.by_name`), mixed, with missing values. For others they are numbers.
+    - `categories`: those of the features that are text, even if they look like numbers. For a policy that needs numbers each text becomes its
+      `hsb.encode.code`.
+    - `arm`: the arm that was shown. In a CSV file arms are text.
+    - `propensity`: the probability with which it was shown. A log without such a column: "uniform", if each of the arms offered was as probable
+      as the others; a number, if all rows have the same; or "estimate", for a model of who wrote the log (`log.logger` says how well it fits;
+      `docs/off_policy.md`). Where a column is called "uniform" or "estimate", it is that column that is meant.
+    - `reward`: what came of it. Or `loss`, in `loss_range` (low, high), (0, 1) if left out; it becomes the reward low + high - loss.
+    - `available`: the arms that were offered: a column with lists of arms (in a CSV file a|b|c, or JSON), or a column of booleans for each arm,
+      as {arm: column} or in the order of `arms`. Left out, all arms were.
     - `timestamp`: seconds since 1970, or dates; without a zone they are UTC.
-    - `id`: of events; a repeated one is a problem. The ids seen are remembered, so memory grows.
-    - `arms`: all there may be; others are problems. Left out, those that appear.
+    - `id`: what names an event; a row with a repeated one is a problem. The ids seen are remembered, so memory grows.
+    - `arms`: a list of all arms there may be; rows with others are problems. Left out, those that appear.
 
     Parquet files that `hsb.logs.write` made need none of this. Of "obd" the default context is the position and four categories of the user;
     `context` and `categories` choose other columns. Of "dsjson" `context` are paths of shared features, `arm` the path of what names an action,

@@ -17,7 +17,9 @@ from .table import CsvFiles, ParquetFiles
 
 
 class RowLog(Log):
-    """A log whose rows are checked one by one as they are read; those that cannot be used are in `problems`.
+    """A log of a table, a CSV, Parquet, DSJSON or VW file: its rows are checked one by one as they are read.
+
+    `hsb.logs.open` makes it: `source` is what reads the rows, `rows` the most rows of a batch. Rows that cannot be used are in `problems`.
 
     Where neither the arms nor what was available is given, every arm that the log shows is taken to be available all the time: the log is
     then read once more, before the first batch, to find them. So it is where propensities are estimated; `logger` says how well.
@@ -73,7 +75,7 @@ class RowLog(Log):
 
     @property
     def logger(self) -> LoggerFit | None:  # type: ignore[override]
-        """Of `propensity="estimate"`, how well the model fits, as the log was read last; it is read for it, if it was not yet."""
+        """With `propensity="estimate"`, how well the model fits, as the log was read last; a log that was not read yet is read. Else None."""
         if self.source.meaning.chances != "estimate":
             return None
         if not self._settled:

@@ -24,15 +24,16 @@ FEWEST, MOST = 20, 50  # articles in a pool
 
 
 class SyntheticToday(Log):
-    """Visits with the statistics of R6B, whatever their number: a uniformly drawn article, and clicks that depend on user and article.
+    """A made-up log of `visits` visits with the statistics of Yahoo!'s R6B: a uniformly drawn article, and clicks by user and article.
 
-    - 136 binary features: the first always on, on a quarter of the lines alone; the others on 8% of the time, more or less.
-    - Users differ by a level z in [0, 1], which shows in most features and so in their first principal component, and by a group,
+    - 136 binary features: the first always on, in a quarter of the rows alone; the others on 7% of the time, more or less.
+    - Users differ by a level z in [-1, 1], which shows in most features and so in their first principal component, and by a group,
       which shows in a few and hardly in that component.
-    - Articles come and go: 20 to 50 are on offer at a time, about half of the `articles` in all. They differ in how often they are clicked,
-      and by z and group in who likes them. On average 4% of visits end in a click.
+    - Of `articles` articles in all, which come and go, 20 to 50 are on offer at a time. They differ in how often they are clicked, and by z and
+      group in who likes them. On average 4% of visits end in a click.
 
-    Everything follows from the `seed`. `chances` tells the truth of the last batch, which a real log does not.
+    Everything follows from the `seed`. The attribute `chances` tells how probable a click was on each article in each row of the last batch,
+    which a real log does not.
 
     >>> log = SyntheticToday(20_000, seed=0)
     >>> batches = list(log)

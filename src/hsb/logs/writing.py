@@ -39,7 +39,9 @@ def write(
     names: Sequence[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Write batches to a file, compressed if its name ends in .gz. Returns how many rows. The file appears when it is whole.
+    """Write batches, or a log, to a file. Returns how many rows were written. The file appears when it is whole.
+
+    A file whose name ends in .gz is compressed; Parquet files always are. What `format` cannot hold raises `InputError`:
 
     - "parquet" keeps everything, compactly, and is read again fastest.
     - "dsjson" and "vw" keep costs, -reward; features are called by their `names`, else f0, f1, ... dsjson writes arms as text and the
@@ -47,7 +49,7 @@ def write(
     - "yahoo-r6b" keeps features that are 0 or 1; "yahoo-r6a" keeps six features to six decimals and, of each article, only its name. Both
       mean a uniform draw, and a batch drawn otherwise is refused.
 
-    `progress(rows)` is called after each batch.
+    `progress` is a function, called as `progress(rows)` after each batch, with the rows written so far.
 
     >>> import tempfile, pathlib, hsb.logs
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -140,12 +142,22 @@ def _check(batch: Batch, format: Format, before: int) -> None:
 
 
 class Converted(NamedTuple):
-    """What was written, and what was skipped."""
+    """What `hsb.logs.convert` wrote, and what it skipped.
+
+    >>> import hsb.logs, pathlib, tempfile
+    >>> table = {"x": [0.1, 0.2], "shown": ["a", "b"], "click": [1, 0]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     out = pathlib.Path(folder) / "log.parquet"
+    ...     hsb.logs.convert(table, out, arm="shown", propensity="uniform", reward="click").rows
+    2
+    """
 
     rows: int
+    """How many rows were written."""
     problems: Problems
+    """The lines that were skipped."""
     logger: LoggerFit | None = None
-    """Where propensities were estimated: how well."""
+    """Where propensities were estimated: how well; else None."""
 
 
 def convert(
@@ -159,7 +171,8 @@ def convert(
 ) -> Converted:
     """Read a log as `hsb.logs.open(source, format, **options)` and write it, a batch at a time; memory does not grow with the log.
 
-    `to` is the format written; None goes by the ending of `out`: .parquet, .dsjson or .vw. `progress(rows)` is called after each batch.
+    `to` is the format written, as in `hsb.logs.write`; None goes by the ending of `out`: .parquet, .dsjson, .json or .vw, perhaps with .gz.
+    `progress` is as in `hsb.logs.write`.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:

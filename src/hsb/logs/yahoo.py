@@ -29,8 +29,10 @@ FEATURES = {"yahoo-r6a": 6, "yahoo-r6b": 136}
 class YahooLog(Log):
     """Visits of the Today Module: features of the user, the article shown, click or not, and the articles it was drawn from.
 
-    The article was drawn uniformly, so its propensity is 1 / (articles in the pool). A feature that a line does not name is 0. Malformed lines
-    are skipped and listed in `problems`, or raise FileError; a compressed file that is cut off always does. Memory does not grow with the log.
+    `hsb.logs.open` makes it from `paths`, Yahoo!'s files of R6A or R6B (`format`). The article was drawn uniformly, so its propensity is
+    1 / (articles to choose from). A feature that a line does not name is 0. Malformed lines are skipped and listed in `problems`, or with
+    `on_error="raise"` raise `FileError`; a compressed file that is cut off always does. Memory does not grow with the log. `rows` is the most
+    rows of a batch, `limits` is how far a reader goes.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:

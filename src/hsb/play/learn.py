@@ -23,14 +23,14 @@ def learn_from(
     context: Callable[[Floats], Any] | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> int:
-    """Let a policy learn every event of a log, as `policy.learn` of the logged decision would. Returns how many it learned.
+    """Let a policy learn every event of a log, as `policy.learn` of the logged decision would. Returns how many events it learned.
 
     Unlike a replay no event is passed over: each is weighed by the inverse of its own propensity. The policy chooses nothing.
-    An arm that the policy does not know is added as it appears; an event whose arm was removed is left out. `context` and `progress` as for
-    `hsb.replay`. Compiled for mixtures.
+    An arm that the policy does not know is added as it appears; an event whose arm was removed is left out. `log`, `context` and `progress`
+    are as in `hsb.replay`. HSB, SExp3 and Exp3 learn in compiled code, many events at a time.
 
     A policy without a structure is given the columns of a table by name, mixed, with missing values (`Log.by_name`). It keeps to the columns
-    that it learned first, in whatever order they come; others are ignored, and a log without one of them is refused.
+    that it learned first, in whatever order they come; others are ignored, and a log without one of them raises `InputError`.
 
     >>> import hsb
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=2), arms=["a", "b"], learning_rate=0.5)

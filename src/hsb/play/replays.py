@@ -34,15 +34,17 @@ def replay(
     """Let a policy decide on every event of a log; where it chooses the arm that was shown, it learns from what came of it (Algorithm 2).
 
     The policy goes on from its present state and is changed. It chooses among the arms that the event offered; an arm that it does not know is
-    added as it appears. What it learns does not depend on how the log is cut into batches.
+    added as it appears. What it learns does not depend on how the log is cut into batches. Where few events are left or match, or propensities
+    are estimates, the `warnings` of the `Replay` say why, and what to do instead.
 
-    - `log`: from `hsb.logs.open`, or batches.
-    - `context`: what turns the log's features (n, d) into the policy's contexts, e.g. a fitted encoder; None uses them as they are, for a
-      policy without a structure by name (`hsb.learn_from`).
-    - `floor`: a log whose arms were not drawn uniformly from their pools is thinned first: an event shown with propensity p is kept with
-      probability floor / p. No propensity may be below it; None finds the smallest by reading the log once more. `seed` draws the thinning.
-    - `progress(done, total)` is called after each batch; total is None where the log does not know its length.
-    - Where few events are left or match, or propensities are estimates, the result's `warnings` say why, and what to do instead.
+    - `log`: what `hsb.logs.open` returns, or a list of `hsb.logs.Batch`.
+    - `context`: a function that turns the log's features (n, d) into the policy's contexts, e.g. a fitted encoder. None uses them as they are;
+      a policy without a structure is given them by name (`hsb.learn_from`).
+    - `floor`: a log whose arms were not drawn uniformly from those offered is thinned first: an event shown with propensity p is kept with
+      probability floor / p. An event with a propensity below `floor` raises `InputError`. None takes the smallest propensity, and reads the log
+      once more to find it.
+    - `seed`: of the random numbers that the thinning draws.
+    - `progress`: a function, called as `progress(done, total)` after each batch; `total` is None where the log does not know its length.
     - `checkpoint`: a file, written about every `every` events and removed at the end. Where it is there already, the replay goes on from it,
       with the result that it would have had; the policy, the encoding and the log must be those that it was made with.
 
@@ -69,7 +71,9 @@ def replay_all(
     checkpoint: str | Path | None = None,
     every: int = 1_000_000,
 ) -> dict[str, Replay]:
-    """`replay` for several policies that read the log together, once; each gets what it would get alone.
+    """`replay` for several `policies`, by name, that read the log together, once. Returns a `Replay` for each name, as it would be alone.
+
+    Other arguments as in `replay`.
 
     >>> import hsb, hsb.logs
     >>> log = hsb.logs.SyntheticToday(5000, seed=1)

@@ -14,29 +14,32 @@ TINY = 1e-9
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of a replay. The average is over the rounds in which the policy's arm was the one shown: the policy as it was while it learned.
+    """What came of a replay, as `hsb.replay` returns it. Averages are over the events in which the policy chose the arm that was shown.
+
+    They are of the policy as it was while it learned, not as it is in the end.
 
     >>> Replay(rounds=1000, matched=250, total=10.0, squares=10.0, logged=30.0, rejected=0, skipped=0, low=0.0, high=1.0)
     Replay(rounds=1000, matched=250, average_reward=0.0400, interval=(0.0219, 0.0721))
     """
 
     rounds: int
-    """Events seen."""
+    """How many events were seen."""
     matched: int
-    """Those in which the policy chose the arm that was shown, and learned."""
+    """In how many of them the policy chose the arm that was shown, and learned."""
     total: float
-    """Sum of the rewards in them."""
+    """Sum of the rewards of the matched events."""
     squares: float
-    """Sum of their squares."""
+    """Sum of the squares of these rewards."""
     logged: float
     """Sum of the rewards of all events seen: what the log's own policy earned."""
     rejected: int
-    """Events passed over to make a log that was not drawn uniformly look as if it were."""
+    """How many events were passed over to make a log that was not drawn uniformly look as if it were."""
     skipped: int
-    """Lines of the log that could not be read."""
+    """How many lines of the log could not be read."""
     low: float
+    """The least that a reward may be, by the policy's `reward_range`; where it finds that on the way, as it was in the end."""
     high: float
-    """The range of rewards: the policy's, and where it finds that on the way, as it was in the end. Rewards that it clips count as clipped."""
+    """The most that a reward may be, likewise. Rewards that the policy clips count as clipped."""
     warnings: tuple[str, ...] = ()
     """Why the log says little of the policy, and what to do instead."""
 
@@ -59,11 +62,11 @@ class Replay:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95% interval of the average reward: Wilson's for clicks, else empirical Bernstein (Maurer and Pontil 2009, Theorem 4)."""
+        """95% interval (low, high) of the average reward: Wilson's for clicks, else empirical Bernstein (Maurer and Pontil 2009, Theorem 4)."""
         return self.between(0.95)
 
     def between(self, confidence: float) -> tuple[float, float]:
-        """The same interval, for another confidence.
+        """The pair (low, high): `interval` for another `confidence`, between 0 and 1. The whole range of rewards where fewer than two match.
 
         >>> replay = Replay(rounds=1000, matched=250, total=10.0, squares=10.0, logged=30.0, rejected=0, skipped=0, low=0.0, high=1.0)
         >>> replay.between(0.8)[0] > replay.interval[0] == replay.between(0.95)[0]

@@ -17,7 +17,7 @@ CHUNK = 1 << 14
 
 @dataclass(frozen=True)
 class Run:
-    """What `simulate` did: the arms played, what they lost, and the probabilities with which they were played, one entry a round.
+    """What `simulate` did: the arms played, what they lost, and the probabilities with which they were played. One entry for each round.
 
     >>> run = Run(arms=np.array([0, 1]), losses=np.array([0.0, 1.0]), propensities=np.array([0.5, 0.5]))
     >>> run.average_loss
@@ -33,7 +33,7 @@ class Run:
 
     @property
     def average_loss(self) -> float:
-        """Mean loss a round."""
+        """Mean loss a round; NaN where there were no rounds."""
         return float(self.losses.mean()) if len(self.losses) else float("nan")
 
     def __len__(self) -> int:
@@ -52,11 +52,16 @@ def simulate(
     available: ArrayLike | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Run:
-    """Let the policy decide and learn in every round of a table; it goes on from its present state and is changed.
+    """Let the policy decide and learn in every round of a table. It goes on from its present state and is changed. Returns a `Run`.
 
-    `contexts` has shape (T, features) (or (T,) for one feature), `losses` or `rewards` shape (T, M), column m for the policy's m-th arm, and
-    `available`, if given, is a table of booleans (T, M). The same as `decide` and `learn` round by round, bit for bit, only faster.
-    `progress(done, total)` is called now and then. The whole table is checked before the first round is played.
+    The same as `decide` and `learn` round by round, bit for bit, only faster. The whole table is checked before the first round is played;
+    where something cannot be used, `InputError` says what and where.
+
+    - `contexts`: a row for each of the T rounds: shape (T, features), or (T,) for one feature. A policy without a structure also takes a list
+      of dicts, a dict of columns or a data frame.
+    - `losses`, or else `rewards`: shape (T, M), column m for the policy's m-th arm.
+    - `available`: a table of booleans, shape (T, M), of the arms offered; None: all of them, in every round.
+    - `progress`: a function, called as `progress(done, total)` with the rounds played and T, after every 16,384 rounds and the last.
 
     >>> import hsb, numpy as np
     >>> rng = np.random.default_rng(0)

@@ -22,9 +22,12 @@ WIDE = 1e200  # a range of losses beyond this is measured in units of itself
 class BestFixed(Leader):
     """One mapping from the leaves of a structure to arms, played for ever; it learns nothing. `BestFixed.of` finds the best one for a table.
 
-    `mapping` has the number of an arm (in `arms`) for each leaf, or one number for all. Without a structure it is one arm, and contexts are
-    not looked at. Where its arm is not offered, it plays the best offered one by that leaf's totals in the table it was fitted to; if it
-    never was fitted, the first one offered.
+    - `structure`: as in `hsb.SExp3`. None: it plays one arm, and contexts are not looked at.
+    - `mapping`: the number of an arm (its place in `arms`) for each leaf, or one number for all.
+    - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
+
+    Where its arm is not offered, it plays the best offered one by that leaf's totals in the table it was fitted to; if it never was fitted,
+    the first one offered.
 
     >>> import hsb
     >>> policy = BestFixed(hsb.BinaryTree(depth=1), arms=["a", "b"], mapping=[1, 0])
@@ -88,10 +91,12 @@ class BestFixed(Leader):
         floor: float = 0.0,
         seed: Seed = None,
     ) -> Self:
-        """The best mapping for a table of losses (or rewards), shape (T, M): no mapping of its class loses less in hindsight.
+        """The best mapping for a table of `losses` (or `rewards`), shape (T, M): no mapping of its class loses less in hindsight.
 
         The class: one arm (no structure, or regions=1), any arm in each leaf (regions=None; leaves never seen get the best arm overall), or
         at most `regions` runs of equal arms along the numbered leaves (by dynamic programming, O(N M regions)). Ties: the lowest arm number.
+        `contexts` has a row for each of the T rounds; `arms` are the names of the columns, None for 0, 1, ... The policy's `average_loss` is
+        what the mapping loses a round. Other arguments as in `hsb.HSB`.
 
         >>> import hsb
         >>> found = BestFixed.of(hsb.BinaryTree(depth=1), [0.1, 0.4, 0.7], [[1, 0], [1, 0], [0, 1]])

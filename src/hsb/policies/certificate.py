@@ -8,13 +8,15 @@ from dataclasses import dataclass
 class Certificate:
     """A bound on what was lost more than by a mapping, from what was observed: a fact about these rounds, whatever the world did.
 
-    With estimates loss / propensity for the arm played and 0 for the others, and for every mapping g of prior weight beta,
+    `policy.certificate()` makes it. A mapping is an arm for each leaf of the structure. With estimates loss / propensity for the arm played and
+    0 for the others, and for every mapping g of prior weight beta,
 
         sum of (loss - estimate of g)  <=  ln(1/beta) / rate + sum of (loss + ln(Z) / rate at that time) + what sharing cost
 
     holds in every run, not only on average: with late feedback, arms that come and go, logged decisions, a rate that falls (`docs/proofs.md`).
-    Z is what a round left of the mixture's weight. The sums run over the rounds learned from; those in which g's arm was not offered are left
-    out, and before an arm was added g may have any other arm. It is never more than the loss observed, since estimates are never negative.
+    Z is the share of all weight that a round left; sharing is weight that goes back to the prior, so that changes can be followed. The sums run
+    over the rounds learned from; those in which g's arm was not offered are left out, and before an arm was added g may have any other arm. The
+    bound is never more than the loss observed, since estimates are never negative.
 
     The estimates are unbiased, so for a mapping fixed beforehand the left side is, in expectation, the regret. Here g is the mapping that
     `explain()` shows, and in the default the one that its advisor has learned, on the structure's leaves; chosen afterwards, it looks better

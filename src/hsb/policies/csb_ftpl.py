@@ -31,11 +31,15 @@ class CsbFtpl(Leader):
     advance. Being all that a mapping can tell apart, they are also the known contexts of its transductive setting, whose bound is the
     better one: order T^(1/2), where a separator alone has T^(2/3) N^(3/4) M sqrt(ln|Pi|). `theory/leaders.py` proves it, with constants.
 
-    - `regions`: the class of mappings: all (None: each leaf's best arm), or those with at most that number of runs of equal arms along the
-      numbered leaves, by dynamic programming, O(N M regions) a draw.
-    - `horizon` T: noise of mean size 1/epsilon = sqrt(2 M T / B), L = ceil(sqrt(M T)); B is `theory.leaders.noise_cost`, at most N (1 + ln M).
-      Or `noise`, the mean size itself (then L = ceil(noise sqrt(B/2))). With neither, sqrt(4 M t / B) and ceil(sqrt(M t)) in round t.
-    - `resamples`: L itself.
+    - `structure`: as in `hsb.SExp3`. It has N leaves.
+    - `regions`: which mappings there are: those with at most `regions` runs of equal arms along the numbered leaves, by dynamic programming,
+      O(N M regions) a draw. None: all, each leaf with its best arm.
+    - `horizon`: the number of rounds T to come, for noise of mean size 1/epsilon = sqrt(2 M T / B) and L = ceil(sqrt(M T)); M is the number of
+      arms, and B is `hsb.theory.noise_cost`, at most N (1 + ln M).
+    - `noise`: the mean size itself, in place of a `horizon`; then L = ceil(noise sqrt(B/2)). With neither, the size is sqrt(4 M t / B) and
+      L = ceil(sqrt(M t)) in round t.
+    - `resamples`: L itself. None: as above.
+    - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
     `probabilities` are good to about 1e-14 with all mappings. With `regions` they are a count over 1000 draws of noise, always the same ones:
     within 0.05 of the truth nearly always, and 0 for rare arms.
@@ -96,10 +100,10 @@ class CsbFtpl(Leader):
         self._refresh()
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """B noise + 2 M T / noise + M T / (e L) over T rounds, in expectation against each mapping of the class.
+        """B noise + 2 M T / noise + M T / (e L) over T = `horizon` rounds, in expectation against each mapping of the class.
 
-        Where every arm is offered in every round and feedback comes at once. Proved, with these constants, in `theory/leaders.py`; the paper's
-        theorem for the transductive setting has its own.
+        Where every arm is offered in every round and feedback comes at once. Infinite with a `floor`. Proved, with these constants, in
+        `theory/leaders.py`; the paper's theorem for the transductive setting has its own.
 
         >>> import hsb
         >>> round(CsbFtpl(hsb.BinaryTree(depth=5), arms=3, horizon=100_000).regret_bound())

@@ -17,13 +17,17 @@ class EpochGreedy(Leader):
     """Epoch-Greedy (Langford and Zhang 2007) over the mappings of a structure's leaves.
 
     Epoch n is one round of a uniformly random arm, then s_n = floor(sqrt(n / (2 M ln|Pi|))) rounds of the mapping with the least
-    estimated loss on the explored rounds alone. |Pi| is the number of mappings: all M^N, or with `regions` those with at most that
-    number of runs of equal arms along the numbered leaves. This is the paper's rule for finite classes, one over what that mapping may
-    still lose a round to the best one; the constant comes from the proof in `theory/leaders.py`. There is no horizon to know.
+    estimated loss on the explored rounds alone. |Pi| is the number of mappings of N leaves to M arms. This is the paper's rule for finite
+    classes, one over what that mapping may still lose a round to the best one; the constant comes from the proof in `theory/leaders.py`.
+    There is no horizon to know.
 
     Rounds count when they are learned. A propensity below 1 means explored, however late it comes (and wherever it comes from: logged rounds
     count too); a round with propensity 1 teaches nothing. Feedback that comes late leads to more exploring at first, repaid afterwards.
     With a `floor` every round is explored, and its loss counts by its propensity.
+
+    - `structure`: as in `hsb.SExp3`.
+    - `regions`: which mappings there are: those with at most `regions` runs of equal arms along the numbered leaves. None: all M^N.
+    - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
     >>> import hsb, numpy as np
     >>> policy = EpochGreedy(hsb.BinaryTree(depth=3), arms=2, regions=2, seed=0)
@@ -65,7 +69,7 @@ class EpochGreedy(Leader):
 
     @property
     def explored(self) -> int:
-        """Explored rounds learned from."""
+        """How many explored rounds it has learned from."""
         return int(self.counts[0])
 
     @property
@@ -74,7 +78,9 @@ class EpochGreedy(Leader):
         return self._mapping.copy()
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """2 (4.5 M T^2 ln|Pi|)^(1/3) + 2 over T rounds that are independent and alike, order T^(2/3); nothing is proved of others.
+        """2 (4.5 M T^2 ln|Pi|)^(1/3) + 2 over T = `horizon` rounds that are independent and alike, order T^(2/3).
+
+        Nothing is proved of other rounds. Infinite with a `floor`, and where `loss_range` is "auto".
 
         >>> import hsb
         >>> round(EpochGreedy(hsb.BinaryTree(depth=5), arms=3, regions=3).regret_bound(100_000))

@@ -11,8 +11,11 @@ from .mixture import Mixture
 class Exp3(Mixture):
     """Exponential weights over the arms with importance-weighted losses; the context may be anything and is not looked at.
 
-    Exactly HSB on a single leaf. With a `horizon` T the rate is sqrt(2 ln M / (T M)); with neither a horizon nor a `learning_rate` it falls
-    as sqrt(ln M / (M t)).
+    At the same `learning_rate` exactly HSB on a single leaf.
+
+    - `horizon`: the number of rounds T to come, for the rate sqrt(2 ln M / (T M)) with M arms. Or `learning_rate` itself, a constant above 0.
+      With neither the rate in round t is about sqrt(ln M / (M t)).
+    - `arms`, `implicit`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
     >>> import hsb
     >>> policy = hsb.Exp3(arms=["a", "b"], horizon=1000, seed=0)
@@ -25,7 +28,7 @@ class Exp3(Mixture):
     guarantee: ClassVar[str] = "Against every single arm, whatever the losses: sqrt(2 M T ln M), with a horizon."
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """ln M / rate + M T rate / 2; at the theory's rate, sqrt(2 M T ln M).
+        """ln M / rate + M T rate / 2 over T = `horizon` rounds (None: those it was made for); at the theory's rate, sqrt(2 M T ln M).
 
         >>> import hsb
         >>> round(hsb.Exp3(arms=3, horizon=100_000).regret_bound())

@@ -29,16 +29,19 @@ class Exp4(Weighted):
 
     Expert k's estimated loss is advice_k[I] loss / p[I] for the arm I that was played; its weight falls by exp(-rate * that).
 
-    - `experts`: functions of the context, each returning an arm or a number for each arm, which add to 1. They must be pure: advice
-      is computed again when feedback comes. Or a number K: then each context is the advice of that round, K arms (arms that are not
-      numbers may be given by their place) or shape (K, M), and `hsb.simulate` takes tables (T, K) or (T, K, M). Or `hsb.mappings(...)`.
-    - `prior`: a positive number for each expert, of any sum; equal unless given.
+    - `experts`: a list of functions of the context, each of which returns an arm, or a number for each of the M arms, with the sum 1. They
+      must be pure: advice is computed again when feedback comes. Or a number K: then each context is the advice of that round, K arms (arms
+      that are not numbers may be given by their place) or a table of shape (K, M), and `hsb.simulate` takes tables (T, K) or (T, K, M). Or
+      what `hsb.mappings` returns.
+    - `prior`: a positive number for each expert, of any sum. None: all are equal.
     - `horizon`: the number of rounds T to come, for the rate sqrt(2 max ln(1/prior) / (T M)), with equal priors sqrt(2 ln K / (T M)). Or
-      `learning_rate` itself. With neither the rate falls as sqrt(ln K / (M t)).
+      `learning_rate` itself, a constant above 0. With neither the rate in round t is about sqrt(max ln(1/prior) / (M t)).
+    - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
-    With some arms not `available`, an expert sleeps if it advises none of the others, and the rest of its advice is scaled up if it does.
-    The weight of the experts awake together is kept. Where all sleep, the offered arms are equally probable and nothing is learned. An arm may
-    be added, unless the experts are mappings: functions return it, or M+1 numbers, from then on. Time and memory: O(experts) a round.
+    Where some arms are not `available`, an expert that advises none of those offered sleeps: it is left out of the round. The advice of the
+    others is scaled up to the sum 1. The weight of the experts awake together is kept. Where all sleep, the offered arms are equally probable
+    and nothing is learned. An arm may be added, unless the experts are mappings: functions return it, or M+1 numbers, from then on. Time and
+    memory: O(experts) a round.
 
     >>> import hsb
     >>> policy = hsb.Exp4([lambda x: "a", lambda x: "b" if x > 0.5 else "a", lambda x: [0.5, 0.5]], arms=["a", "b"], learning_rate=1.0)
@@ -80,7 +83,7 @@ class Exp4(Weighted):
         self._start(logs, horizon=horizon, learning_rate=learning_rate)
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """max ln(1/prior) / rate + M T rate / 2; at the theory's rate and with equal priors, sqrt(2 M T ln K).
+        """max ln(1/prior) / rate + M T rate / 2 over T = `horizon` rounds; at the theory's rate and with equal priors, sqrt(2 M T ln K).
 
         >>> import hsb
         >>> round(hsb.Exp4(50, arms=3, horizon=100_000).regret_bound()), round(hsb.theory.exp4_bound(arms=3, horizon=100_000, experts=50))

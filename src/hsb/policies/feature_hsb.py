@@ -294,8 +294,8 @@ class FeatureHSB(FeatureTables):
     ) -> Explanation:
         """What it plays, as rules in the names and units of the contexts; `.agreement` says how often they are right.
 
-        `contexts`: a table of contexts to measure on; without it, those that were learned from (a sample of 512 is kept). `rules`: no more
-        than these, however often they are wrong. `top`: how many are printed.
+        `contexts`: a table of contexts to measure on; without it, those that were learned from (a sample of 512 is kept). `rules`: the most
+        rules there may be, however often they are wrong. `top`: how many rules are printed; None prints all. `names`: other names of columns.
 
         >>> import hsb
         >>> policy = hsb.HSB(arms=["a", "b"], seed=0)

@@ -40,33 +40,39 @@ MOST_FEATURES = 256  # of a structure, that a panel of models looks at
 
 
 class HSB(Mixture):
-    """Hierarchical Structure based Bandits: the policy to begin with. It needs arms and nothing else: no horizon, no rate, no drift.
+    """Hierarchical Structure based Bandits: the policy to begin with. It needs `arms` and nothing else: no horizon, no rate, no drift.
 
     `HSB(arms=[...])` takes contexts as they are: dicts, rows or numbers, with text, dates and gaps (`docs/contexts.md`). It is never much worse
     than the best rule on any one feature, or the best single arm, whatever the world does.
 
-    `HSB(structure, arms=[...])` mixes every mapping that the structure can express, exactly (Algorithm 1 of the paper), and is never much worse
-    than the best of them. Beside the mixture it keeps an advisor, which learns quickly and notices changes; the guarantee stays and holds at
-    any time (`docs/proofs.md`). With a `horizon` or `learning_rate` it is the paper's algorithm.
+    `HSB(structure, arms=[...])` keeps a weight for every mapping, an arm for each leaf of the structure. It computes this mixture exactly
+    (Algorithm 1 of the paper), and is never much worse than the best mapping. Beside the mixture it keeps an advisor, a model that learns
+    quickly and notices changes; the guarantee stays and holds at any time (`docs/proofs.md`). With a `horizon` or `learning_rate` it is the
+    paper's algorithm, by default without an advisor.
 
     - `structure`: how contexts may be divided, e.g. `hsb.BinaryTree(depth=10)`; None for contexts of any kind.
-    - `arms`: a number, or the arms themselves (any hashables).
-    - `features`: without a structure, what the features are (`hsb.Features`); left out, that is found on the way.
-    - `arm_features`: without a structure, what each arm is like, a dict for each: a new arm begins with what similar ones taught.
-    - `horizon`: the number of rounds to come, if known: Corollary 1's constant rate, for an optimal partition into `regions` regions
-      (by default as many as arms). Or `learning_rate` itself.
-    - `drift`: "auto" (the default without horizon and rate): the advisor. None (the default with one of them): no drift. A number: in
-      each node learned from, every arm gives that share of its weight to all (fixed share); regret is then bounded against mappings that
-      change. With None or a number, and neither a horizon nor a rate, the rate falls as sqrt(A / (M t)), and the bound holds at any time.
-    - `stop`: a tree's prior probability of stopping at a node; the paper's is one half. 0 gives S-EXP3.
+    - `arms`: how many arms there are, which are then 0, 1, ...; or a list of the arms themselves (any hashables).
+    - `features`: only without a structure: what the features are (`hsb.Features`). None: that is found on the way.
+    - `arm_features`: only without a structure: what each arm is like, {arm: {name: value}}. A new arm begins with what similar ones taught.
+    - `horizon`: the number of rounds to come, if known. It sets Corollary 1's constant rate, for an optimal partition into `regions` regions
+      (None: as many as arms). `horizon`, `regions`, `drift` and `stop` need a structure.
+    - `learning_rate`: a constant rate, above 0, in place of a `horizon`. None: the rate follows from the `horizon`, or falls.
+    - `drift`: how changes are followed. "auto", the default without `horizon` and `learning_rate`: by the advisor. None, the default with one
+      of them: not at all. A number in [1e-12, 0.5]: in each node learned from, every arm gives that share of its weight to all (fixed share);
+      regret is then bounded against mappings that change. With None or a number, and neither a horizon nor a rate, the rate in round t is
+      about sqrt(A / (M t)), with M arms and A as in `hsb.theory.learning_rate`, and the bound holds at any time.
+    - `stop`: a tree's prior probability of stopping at a node, in [0, 1). None is the paper's, one half. 0 goes down to the leaves, as
+      `hsb.SExp3`.
     - `implicit`: implicit exploration, loss / (propensity + rate/2) in place of loss / propensity. It plays a little more of the other arms,
       and `certificate(delta)` then bounds the true regret with probability 1 - delta.
-    - `loss_range`: losses (and rewards) lie in it; they are scaled to [0, 1]. `reward_range` is another name for it. With `outside="clip"`
-      what lies beyond it is moved to its nearest end and counted in `clipped_losses`. "auto": the range is found on the way, and a reward r is
-      the loss -r (`docs/proofs.md`, 7, says what is proved then).
-    - `floor`: this share of the decisions is uniform over the offered arms, so each is played with at least floor/M: for logs from which other
-      policies will be valued (`hsb.evaluate.off_policy`). It costs at most that share of the rounds; propensities say so exactly.
-    - `seed`: an int, a `numpy.random.Generator`, or None. Same seed, same run.
+    - `loss_range`: (low, high), in which losses and rewards lie; they are scaled to [0, 1], and a reward r is the loss low + high - r. "auto":
+      the range is found on the way, and a reward r is the loss -r (`docs/proofs.md`, 7, says what is proved then). `reward_range` is another
+      name for it: give one of the two.
+    - `outside`: what becomes of a loss or reward outside that range. "error" refuses it. "clip" moves it to the nearest end and counts it in
+      `clipped_losses`.
+    - `floor`: a share in [0, 1] of the decisions that is uniform over the offered arms, so each is played with at least floor/M: for logs from
+      which other policies will be valued (`hsb.evaluate.off_policy`). It costs at most that share of the rounds; propensities say so exactly.
+    - `seed`: an int or a `numpy.random.Generator`; None takes fresh random numbers. Same seed, same run.
 
     >>> import hsb
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=3, seed=0)
@@ -175,11 +181,13 @@ class HSB(Mixture):
         self.locator, self.state = self._locator(), self._fresh()
 
     def regret_bound(self, horizon: float | None = None, *, regions: int | None = None, delay: float = 0.0) -> float:
-        """What Theorem 2 says of this policy over `horizon` rounds (by default the one it was made for), against mappings of
-        `regions` regions (by default as many as arms).
+        """Theorem 2's bound on the expected regret over `horizon` rounds, against mappings of at most `regions` regions.
 
-        At Corollary 1's rate, that is sqrt(2 A M T); for the default, `theory.anytime_bound`. It is never more than `horizon`.
-        Where all feedback comes `delay` rounds late, and losses are set beforehand, about rate * delay a round is added.
+        At Corollary 1's rate, that is sqrt(2 A M T); for the default, `hsb.theory.anytime_bound`. It is never more than `horizon`.
+
+        - `horizon`: None takes the one that the policy was made with; `InputError` where it was made without.
+        - `regions`: None takes those that the policy was made with, else as many as arms.
+        - `delay`: how many rounds late all feedback comes, if losses are set beforehand. About rate * delay a round is added.
 
         >>> import hsb
         >>> tree = hsb.BinaryTree(depth=10)
@@ -195,15 +203,16 @@ class HSB(Mixture):
     def explain(
         self, *, names: Sequence[str] | None = None, contexts: Any = None, rules: int | None = None, top: int | None = 12
     ) -> Explanation:
-        """What it plays, as rules: regions, their arms, how sure. Data that prints as rules and can be drawn (`.plot()`).
+        """What it plays, as rules: regions, their arms, how sure. The `Explanation` prints as rules and can be drawn (`.plot()`).
 
         Of the default: the arm played most, everywhere; the policy is asked, and `.agreement` says how often the rules are right. With a
         horizon, a rate or another drift: the most probable mapping.
 
-        - `names`: what the features are called.
-        - `contexts`: a table of contexts as they come, which shares, agreement and importance are then measured on. Without it, contexts may
+        - `names`: what the features are called, in order.
+        - `contexts`: a table of contexts as they come, on which shares, agreement and importance are then measured. Without it, contexts may
           lie anywhere in the space: of many features most of it is empty, and the rules are then right less often where contexts come.
-        - `rules`: no more rules than these, however often they are wrong: the default then says the most important things only.
+        - `rules`: the most rules there may be, however often they are wrong: only the most important things are said. None: no limit.
+          `InputError` where the most probable mapping is shown, which has the rules it has.
         - `top`: how many rules are printed, the largest; None prints all.
 
         >>> import hsb

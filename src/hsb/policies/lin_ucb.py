@@ -24,13 +24,16 @@ MOST_WORDS = 1 << 28  # of the state: 2 GB
 class LinUCB(Policy):
     """A ridge regression for each arm; plays the arm with the least estimate - alpha * width (Li, Chu, Langford, Schapire 2010, disjoint).
 
-    With z the features (and 1 for the intercept), A = ridge I + the sum of z z' over the rounds of an arm and b that of loss z, the
-    estimate is z' A^-1 b and the width sqrt(z' A^-1 z). Equal arms are played with equal probability. A round costs O(M d^2), memory is
-    2 M d^2 numbers. Learning does not use the propensity.
+    With z the d features (and 1 for the intercept), A = ridge I + the sum of z z' over the rounds of an arm and b that of loss z, the
+    estimate is z' A^-1 b and the width sqrt(z' A^-1 z). Equal arms are played with equal probability. With M arms a round costs O(M d^2),
+    and memory is about 2 M d^2 numbers. Learning does not use the propensity.
 
     - `features`: how many numbers a context has; or an `hsb.Box` or `hsb.Cells`, or a structure, whose space is taken: each feature is then
       scaled to [0, 1].
-    - `alpha`: how much the width counts; 0 plays the best estimate. `ridge`: how strongly coefficients are held at 0.
+    - `alpha`: how much the width counts, at least 0; 0 plays the best estimate.
+    - `ridge`: how strongly coefficients are held at 0, above 0.
+    - `intercept`: has each regression a constant?
+    - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
     >>> import hsb
     >>> policy = LinUCB(2, arms=["a", "b"], alpha=0.5, seed=0)
@@ -106,7 +109,7 @@ class LinUCB(Policy):
         return np.ascontiguousarray(self.space.to_unit(points) if self._scaled else points)
 
     def coefficients(self, arm: Hashable) -> Floats:
-        """What an arm's estimate gives each feature, the intercept last.
+        """The coefficients of an arm's regression, by which its loss is estimated: one for each feature, then the intercept, if there is one.
 
         >>> LinUCB(3, arms=2).coefficients(0)
         array([0., 0., 0., 0.])

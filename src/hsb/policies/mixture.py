@@ -171,7 +171,7 @@ class Mixture(Rated, Located, listed=False):
             raise
 
     def distributions(self, rows: Rows) -> Floats:
-        """What it would play on every row of a log, a column an arm. O(rows * nodes * arms), compiled."""
+        """The probability of every arm on every row of a log, a column for each arm. O(rows * nodes * arms), compiled."""
         self._visited, table = False, np.empty((len(rows.pool), len(self.arms)))
         self.state.distributions(self.state.tables.Rounds(self.locator.keys(rows.points), rows.masks, rows.pool), table)
         return self._raised(table, rows.masks[rows.pool]) if self.even > 0.0 else table
@@ -209,7 +209,7 @@ class Mixture(Rated, Located, listed=False):
     def certificate(self, delta: float | None = None) -> Certificate:
         """What the rounds learned so far prove of what was lost: a fact about this run; with `delta`, a bound on the true regret.
 
-        `delta` is the probability with which the bound may fail, and needs a policy made with `implicit=True`.
+        `delta`, in (0, 1), is the probability with which the bound may fail. It needs a policy made with `implicit=True`, else `InputError`.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
@@ -243,7 +243,7 @@ class Mixture(Rated, Located, listed=False):
 
     @property
     def nbytes(self) -> int:
-        """Memory that the state takes, rows not yet used apart."""
+        """Memory that the state takes, in bytes, without room that is not used yet."""
         return self.state.nbytes
 
     def _refresh(self) -> None:

@@ -23,11 +23,14 @@ MOST_COSTS = 1 << 16  # those whose prior is computed one by one, up to 0.2 ms a
 class MixtureOfMappings(Weighted):
     """Every mapping of the N leaves to M arms is an expert with a weight of its own (Section III): the truth that others are tested on.
 
-    With `prior="uniform"` exactly `SExp3`, and with `prior="complexity"`, each mapping's weight exp(-theory.prior_cost(structure, mapping)),
-    exactly `HSB`: those two compute it without listing M^N experts. More than 2^20 are refused, or 2^16 with the complexity prior.
+    With `prior="uniform"` exactly `SExp3`. With `prior="complexity"`, where a mapping weighs exp(-theory.prior_cost(structure, mapping)),
+    exactly `HSB` with `drift=None`. Those two compute it without listing M^N experts. More than 2^20 mappings, or 2^16 with the complexity
+    prior, raise `BudgetError`.
 
-    - `horizon`, `learning_rate`: as there. With neither the rate falls as sqrt(A / (M t)).
-    - `regions`, `stop`: as in `HSB`, for the complexity prior only.
+    - `structure`: as in `hsb.SExp3`; the complexity prior needs a structure.
+    - `horizon`, `learning_rate`: as in these two. With neither the rate in round t is about sqrt(A / (M t)), A as in `regret_bound`.
+    - `regions`, `stop`: as in `hsb.HSB`, for the complexity prior only.
+    - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
     No arm can be added: the list of mappings is fixed. Time and memory: O(M^N) a round.
 
@@ -85,7 +88,7 @@ class MixtureOfMappings(Weighted):
         self._start(logs, horizon=horizon, learning_rate=learning_rate)
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """A / rate + M T rate / 2, with A = N ln M, or Theorem 2's for the complexity prior and `regions`.
+        """A / rate + M T rate / 2 over T = `horizon` rounds, with A = N ln M, or Theorem 2's for the complexity prior and `regions`.
 
         >>> import hsb
         >>> tree = hsb.BinaryTree(depth=3)

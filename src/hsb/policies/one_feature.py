@@ -40,10 +40,10 @@ class OneFeature(Leaning, listed=False):
         return anytime_schedule(arms=len(self.arms), rate=self.learning_rate, mixture=MIXTURE)
 
     def regret_bound(self, horizon: float | None = None, *, regions: int | None = None, delay: float = 0.0) -> float:
-        """What is proved against every rule on one feature, and so against every single arm.
+        """A bound on the expected regret over `horizon` rounds against every rule on one feature, and so against every single arm.
 
-        Rules on numbers have `regions` parts (by default as many as arms), those on categories an arm for each. For the features and
-        categories known now; before there are any, for one number.
+        Rules on numbers have `regions` parts (None: as many as arms), those on categories an arm for each. For the features and categories
+        known now; before there are any, for one number. `delay`: how many rounds late all feedback comes.
 
         >>> import hsb
         >>> round(hsb.HSB(arms=2).regret_bound(100_000))

@@ -14,12 +14,14 @@ from .mixture import Mixture
 
 
 class SExp3(Mixture):
-    """An EXP3 in every leaf of a structure: all M^N mappings, with equal prior weight (Section I-A).
+    """An EXP3 in every one of the N leaves of a structure: all M^N mappings of leaves to M arms, with equal prior weight (Section I-A).
 
-    `structure` may be a number: then leaves are that number of equal cells of [0, 1].
+    At the same `learning_rate` exactly `HSB(tree, stop=0)`, the tree that never stops above its leaves, only faster.
 
-    Exactly `HSB(tree, stop=0)`, the tree that never stops above its leaves, only faster. With a `horizon` T the rate is
-    sqrt(2 N ln M / (T M)); with neither a horizon nor a `learning_rate` it falls as sqrt(N ln M / (M t)).
+    - `structure`: a structure, of which only the leaves count; an `hsb.Cells`; or the number of equal cells that [0, 1] is divided into.
+    - `horizon`: the number of rounds T to come, for the rate sqrt(2 N ln M / (T M)). Or `learning_rate` itself, a constant above 0. With
+      neither the rate in round t is about sqrt(N ln M / (M t)).
+    - `arms`, `implicit`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
     >>> import hsb
     >>> policy = hsb.SExp3(32, arms=3, horizon=10_000, seed=0)
@@ -61,7 +63,7 @@ class SExp3(Mixture):
         )
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """N ln M / rate + M T rate / 2; at the theory's rate, sqrt(2 N M T ln M).
+        """N ln M / rate + M T rate / 2 over T = `horizon` rounds (None: those it was made for); at the theory's rate, sqrt(2 N M T ln M).
 
         >>> import hsb
         >>> round(hsb.SExp3(1024, arms=3, horizon=100_000).regret_bound())

@@ -35,12 +35,14 @@ class TreeThompson(Located):
     sum of the child's two. A decision walks down to where it stops, draws a Beta for each offered arm of that node and plays
     the arm with the least loss. Learning does not use the propensity.
 
-    - `structure`: `BinaryTree` or `KaryTree`, up to 500 levels with the default `stop`. Memory: at most two rows a context visited.
+    - `structure`: `BinaryTree` or `KaryTree`, up to 504 levels with the default `stop`. Memory: at most two rows for each context visited.
     - `forgetting`: a number a little below 1, e.g. 0.997, for losses that change; None never forgets. At each visit to a node, before the
       round is counted, the counts of the arm played are multiplied by it, those of the other arms by 1 - (1 - forgetting)/10, and the
       evidence ratio of child and node is raised to the power of it. All tend to the prior. A chain of nodes that have seen the same
       rounds counts as one node there.
-    - `loss_range`, `outside`, `seed`: as in `HSB`.
+    - `stop`: the prior probability of stopping at a node, in [0, 1); None is one half.
+    - `prior`: the counts (good, bad) with which every arm begins in every node, each from 0.001 to 1,000,000.
+    - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
     A decision's propensity is an integral, good to 1e-8 and at least 1e-12, and takes longer than the decision; `simulate` gives NaN instead.
 

@@ -13,6 +13,8 @@ from ..types import Floats, Ints, Masks, Table
 class Uniform(Policy):
     """Every offered arm with the same probability, always. It learns nothing, and its logs are the best ones to evaluate others on.
 
+    Contexts may be anything and are not looked at. Arguments as in `hsb.HSB`.
+
     >>> import hsb
     >>> hsb.Uniform(arms=4).probabilities("any context", available=[0, 2])
     array([0.5, 0. , 0.5, 0. ])

@@ -64,7 +64,7 @@ class Weighted(Rated, Located, listed=False):
 
     @property
     def weights(self) -> Floats:
-        """The experts' weights at present: a distribution, in their order.
+        """The experts' weights at present: an array in their order, with the sum 1.
 
         >>> import hsb
         >>> hsb.Exp4(3, arms=2, learning_rate=0.1, prior=[1, 1, 2]).weights

@@ -18,7 +18,7 @@ __all__ += ["Articles", "Noise", "Piecewise", "RareClicks", "RealLosses", "SlowD
 
 
 def named(name: str, **settings: Any) -> Problem:
-    """The problem of that name, with these settings.
+    """The problem called `name`, e.g. "sudden-change" for `SuddenChange`, made with `settings`. `InputError` where there is none.
 
     >>> named("sudden-change", at=0.5)
     SuddenChange(at=0.5)

@@ -19,13 +19,23 @@ HINDSIGHT = 8  # cells of the mapping that a fight's regret is held against
 
 @dataclass(frozen=True, repr=False)
 class Fight(Run):
-    """A run, and the contexts and losses that the adversary set: `hsb.BestFixed.of(structure, run.contexts, run.table)` is hindsight."""
+    """A `Run` against an adversary, with the contexts and losses that it set. Its `arms` are numbers, places among the policy's arms.
+
+    `hsb.BestFixed.of(structure, run.contexts, run.table)` is the best mapping in hindsight.
+
+    >>> import hsb
+    >>> run = Adversary(arms=2).play(hsb.Uniform(arms=2, seed=0), 100, seed=0)
+    >>> run.contexts.shape, run.table.shape
+    ((100, 1), (100, 2))
+    """
 
     contexts: Floats = field(default_factory=lambda: np.zeros((0, 1)))
+    """The contexts, shape (T, 1)."""
     table: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    """The loss of every arm in every round, shape (T, M)."""
 
     def regret(self, cells: int = HINDSIGHT) -> float:
-        """What was lost more than by the best arm in each of `cells` equal cells, in hindsight.
+        """What was lost more, in all, than by the best arm in each of `cells` equal parts of [0, 1], in hindsight.
 
         The losses were set against this policy, so only regrets of different policies can be compared, never their losses.
 
@@ -41,10 +51,14 @@ class Fight(Run):
 class Adversary(Problem):
     """Looks at the policy's probabilities in each round and sets the losses against its most probable arm.
 
-    `kind` says how. "spite": that arm loses 1, the others nothing. "contrary": it loses with probability 0.9, the others with 0.1.
-    "contradict": it loses with probability 0.9, the others as in VI-A. "contradict-but-one": the same, but arm 0 is always as in VI-A. "lure":
-    arm 0 loses with probability 0.45, another with 0.9 when it is the most probable, else 0.1. "probabilities": each arm loses with the
-    probability with which it is played. No policy comes below 1/M against "spite" on average, and none that is certain of its arm below 1.
+    `kind` says how, and `arms` is the number of arms M.
+
+    - "spite": that arm loses 1, the others nothing. No policy comes below 1/M on average, and none that is certain of its arm below 1.
+    - "contrary": it loses 1 with probability 0.9, the others with 0.1.
+    - "contradict": it loses 1 with probability 0.9, the others as in `Stationary`. Three arms.
+    - "contradict-but-one": the same, but arm 0 is always as in `Stationary`.
+    - "lure": arm 0 loses 1 with probability 0.45, another with 0.9 when it is the most probable, else 0.1.
+    - "probabilities": each arm loses 1 with the probability with which it is played.
 
     >>> import hsb
     >>> run = Adversary(arms=2).play(hsb.Uniform(arms=2, seed=0), 100, seed=0)
@@ -65,7 +79,10 @@ class Adversary(Problem):
         self.kind = kind
 
     def play(self, policy: Policy, rounds: int, seed: int) -> Fight:
-        """Round by round: the policy's probabilities, the losses, then its draw."""
+        """Let a policy play `rounds` rounds: in each the adversary sees its probabilities and sets the losses, then the arm is drawn.
+
+        Contexts and chance follow from `seed`. The policy goes on from its present state and is changed. Returns a `Fight`.
+        """
         self.check(policy)
         rng = data_generator(seed)
         contexts = rng.random((whole("rounds", rounds, 1), 1))
@@ -85,7 +102,10 @@ class Adversary(Problem):
         return Fight(arms=arms, losses=losses, propensities=propensities, contexts=contexts, table=table)
 
     def losses(self, rng: np.random.Generator, model: Floats, target: int, p: Floats | None = None) -> Floats:
-        """The losses of one round, against the arm `target`; `model` are VI-A's expected losses in its context, `p` what is played."""
+        """The losses of one round, against the arm `target`, an array of 0 and 1.
+
+        `model` are the expected losses of `Stationary` in its context, `p` the probabilities with which arms are played.
+        """
         if self.kind == "probabilities":
             return flips(rng, np.eye(len(model))[target] if p is None else p)
         return flips(rng, chances(self.kind, model, target))

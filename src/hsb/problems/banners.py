@@ -78,6 +78,6 @@ class Banners(Problem):
         return np.asarray(1.0 - np.clip(LEVEL + EFFECT * clicks, LEAST, MOST))
 
     def best_loss(self, rounds: int) -> float:
-        """By the average over 262,144 visitors, right to 3e-4."""
+        """The average loss to be expected of the best banner for each visitor: the mean over 262,144 visitors, right to 3e-4."""
         contexts = self._contexts(np.random.default_rng(0), SCATTERED)
         return float(self.expected(contexts, np.zeros(SCATTERED, dtype=np.int64), 1).min(axis=1).mean())

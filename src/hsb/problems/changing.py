@@ -12,7 +12,7 @@ from .paper import SuddenChange, shifted, waves_and_line
 
 
 class LocalChange(SuddenChange):
-    """VI-A; after the share `at` of the rounds the arms change places, but only in contexts s < `below`.
+    """`Stationary`; after the share `at` of the rounds the arms change places, but only in contexts below `below`.
 
     >>> LocalChange()
     LocalChange(at=0.5, below=0.25)
@@ -29,11 +29,11 @@ class LocalChange(SuddenChange):
 
 
 class Changes(Drawn):
-    """VI-A in `count` + 1 stretches of equal length, each with the arms permuted at random, never as in the stretch before.
+    """`Stationary`, whose arms change places at random `count` times, after equal numbers of rounds: each time to another order.
 
-    The permutations follow from `model`.
+    `model`, a number, says which orders: they are drawn from it.
 
-    >>> round(Changes(count=3).best_loss(1000), 4)  # VI-A's
+    >>> round(Changes(count=3).best_loss(1000), 4)  # that of Stationary
     0.1957
     """
 
@@ -56,7 +56,7 @@ class Changes(Drawn):
 
 
 class HiddenImprovement(Problem):
-    """Losses expected 0.3, 0.5, 0.6 whatever the context; after half of the rounds the second is 0.1.
+    """Three arms are expected to lose 0.3, 0.5 and 0.6, whatever the context; after half of the rounds the second loses 0.1.
 
     Who plays nothing but the first arm by then never sees it.
 

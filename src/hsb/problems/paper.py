@@ -14,7 +14,7 @@ SHIFT = [1, 2, 0]  # after the change arm 1 has the model that arm 2 had, 2 that
 
 
 class Stationary(Problem):
-    """Section VI-A: one feature, three arms that lose 1 with probability 1/2 + sin(2 pi s)/2, sin(pi s) and s.
+    """The model of Section VI-A: one feature s in [0, 1], three arms that lose 1 with probability 1/2 + sin(2 pi s)/2, sin(pi s) and s.
 
     >>> Stationary().sample(100_000, seed=0).losses.mean().round(2)
     np.float64(0.55)
@@ -28,7 +28,7 @@ class Stationary(Problem):
 
 
 class SuddenChange(Problem):
-    """Section VI-B: VI-A, whose arms change places after the share `at` of the rounds.
+    """The model of Section VI-B: `Stationary`, whose arms change places after the share `at` of the rounds, between 0 and 1.
 
     >>> SuddenChange().change(100_000)
     25000
@@ -41,7 +41,7 @@ class SuddenChange(Problem):
         self.at = float(at)
 
     def change(self, rounds: int) -> int:
-        """The first round, 0-based, with the new model."""
+        """The first of `rounds` rounds, counted from 0, with the new model."""
         return math.floor(self.at * rounds + 1e-9)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
@@ -49,7 +49,7 @@ class SuddenChange(Problem):
 
 
 class SortedContexts(Stationary):
-    """VI-A, but the contexts come in increasing order: what was learned on the left never helps again.
+    """`Stationary`, but the contexts come in increasing order: what was learned of small ones never helps again.
 
     >>> contexts = SortedContexts().sample(100, seed=0).contexts
     >>> bool((contexts[1:] >= contexts[:-1]).all())

@@ -12,7 +12,9 @@ TIMES = 256  # where something drifts: rounds that stand for all
 
 
 class Smooth(Drawn):
-    """Arm m is expected to lose 0.5 + 0.4 sin(2 pi (f s + phi)), f one of 1/2, 1, 3/2, 2 and phi uniform, both drawn per arm.
+    """At the context s each arm is expected to lose 0.5 + 0.4 sin(2 pi (f s + phi)), f one of 1/2, 1, 3/2, 2 and phi uniform on [0, 1).
+
+    Both are drawn for each of `arms` arms, from the number `model`: the problem is the same for every seed of a sample.
 
     >>> Smooth(arms=10).sample(100, seed=0).losses.shape
     (100, 10)
@@ -31,6 +33,8 @@ class Smooth(Drawn):
 class RealLosses(Smooth):
     """Losses that are not 0 or 1: `Smooth` scaled to [0.2, 0.8], plus noise uniform on [-0.2, 0.2].
 
+    `arms` and `model` as in `Smooth`.
+
     >>> len(np.unique(RealLosses().sample(100, seed=0).losses))
     300
     """
@@ -45,6 +49,8 @@ class RealLosses(Smooth):
 class RareClicks(Smooth):
     """`Smooth` scaled to [0.92, 0.98]: whatever is played, a loss of 0 is rare, as clicks are.
 
+    `arms` and `model` as in `Smooth`.
+
     >>> bool(RareClicks().sample(1000, seed=0).losses.mean() > 0.9)
     True
     """
@@ -57,8 +63,10 @@ class RareClicks(Smooth):
 
 
 class Articles(Drawn):
-    """Arm m gets a click, no loss, with probability min(0.5, 0.04 exp(a + 0.35 sin(2 pi (f s + phi)))); all drawn per arm: a normal with
-    deviation 0.35, f one of 1/2, 1, 3/2, and phi uniform. Some arms are better everywhere, as articles are.
+    """At the context s an arm gets a click, which is no loss, with probability min(0.5, 0.04 exp(a + 0.35 sin(2 pi (f s + phi)))).
+
+    Drawn for each arm are a, normal with deviation 0.35, f, one of 1/2, 1, 3/2, and phi, uniform on [0, 1). Some arms are better everywhere, as
+    articles are. `arms` and `model` as in `Smooth`.
 
     >>> bool(Articles().sample(1000, seed=0).losses.mean() > 0.9)
     True
@@ -77,7 +85,9 @@ class Articles(Drawn):
 
 
 class Noise(Problem):
-    """Losses uniform on (0, 1] whatever is played: nothing to be learned, and every round teaches. The dearest case for a policy.
+    """Losses uniform on (0, 1] whatever is played: there is nothing to learn, and every round has a loss. The costliest case.
+
+    `arms` is the number of arms, `features` that of the numbers in a context.
 
     >>> Noise(arms=2, features=3).sample(100, seed=0).contexts.shape
     (100, 3)
@@ -97,6 +107,8 @@ class Noise(Problem):
 class SlowDrift(Smooth):
     """`Smooth` whose phases make one full turn in the course of the run, every second arm against the others.
 
+    `arms` and `model` as in `Smooth`.
+
     >>> SlowDrift().expected(np.array([[0.3]]), np.array([0]), 100).shape
     (1, 3)
     """
@@ -111,7 +123,9 @@ class SlowDrift(Smooth):
 
 
 class Piecewise(Drawn):
-    """`pieces` - 1 cuts, uniform on [0, 1), make intervals; in each, every arm has an expected loss uniform on [0.1, 0.9).
+    """[0, 1) is cut into `pieces` intervals at random; in each, every arm has an expected loss drawn uniformly from [0.1, 0.9).
+
+    `arms` and `model` as in `Smooth`.
 
     >>> Piecewise(arms=5).sample(100, seed=0).losses.shape
     (100, 5)
@@ -129,12 +143,14 @@ class Piecewise(Drawn):
         return np.asarray(self._means[np.searchsorted(self._cuts, contexts[:, 0], side="right")])
 
     def best_loss(self, rounds: int) -> float:
-        """Exact: the least expected loss of each interval, by its length."""
+        """Exact: the average of the least expected loss of each interval, weighed by its length. `rounds` makes no difference."""
         return float(np.diff(self._cuts, prepend=0.0, append=1.0) @ self._means.min(axis=1))
 
 
 class TwoFeatures(Drawn):
-    """Contexts (x, y) in the unit square; three waves 0.5 + 0.4 sin(2 pi (f x + g y + phi)), f and g one of -1, -1/2, 1/2, 1.
+    """Contexts (x, y) in the unit square; each arm is expected to lose 0.5 + 0.4 sin(2 pi (f x + g y + phi)).
+
+    Drawn for each arm are f and g, one of -1, -1/2, 1/2, 1, and phi, uniform on [0, 1). `arms` and `model` as in `Smooth`.
 
     >>> TwoFeatures().structure(depth=4).space
     Box([0.0, 0.0], [1.0, 1.0])

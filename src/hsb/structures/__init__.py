@@ -19,7 +19,12 @@ from_dict = Structure.from_dict
 
 
 def from_json(text: str) -> Structure:
-    """The structure that `to_json` described."""
+    """The structure that `to_json` described. `InputError` where `text` describes none.
+
+    >>> import hsb
+    >>> hsb.structures.from_json(hsb.BinaryTree(depth=3).to_json())
+    BinaryTree(depth=3)
+    """
     try:
         return from_dict(json.loads(text))
     except json.JSONDecodeError as error:

@@ -20,8 +20,8 @@ MOST_LEAVES = 14
 class ArbitrarySplits(Structure):
     """Nodes are the non-empty sets of leaves, bit masks; a set splits into any two parts (Example 1).
 
-    Psi = 2, H_S = 2^(N-1) - 1, A_R = M - 1 whatever the regions. A round visits 2^(N-1) sets and 3^(N-1) - 2^(N-1) splits,
-    so N is limited to 14.
+    With N = `leaves`: Psi = 2, H_S = 2^(N-1) - 1, A_R = M - 1 whatever the regions (the letters: `hsb.Structure`). A round visits 2^(N-1) sets
+    and 3^(N-1) - 2^(N-1) splits, so N is limited to 14. `space`, `features`: as in `hsb.Structure`.
 
     >>> ArbitrarySplits(leaves=6).cost
     Cost(nodes=32, groups=211)

@@ -28,17 +28,32 @@ from .walk import Group, Layer, Node
 
 
 class Cost(NamedTuple):
-    """What a round costs at most: nodes that contain a context, and child groups of those nodes."""
+    """What a round costs at most: the nodes that contain a context, and the groups of children of those nodes.
+
+    >>> import hsb
+    >>> hsb.BinaryTree(depth=10).cost
+    Cost(nodes=11, groups=10)
+    """
 
     nodes: int
+    """The nodes that a round visits."""
     groups: int
+    """The groups that it visits."""
 
 
 class Structure(ABC):
     """A hierarchical structure of Section IV: nodes with regions, each with groups of children that partition it.
 
-    A structure is a description and never changes; what a policy learns over it is kept elsewhere. Leaf k of N in one dimension is
-    the k-th equal cell; in several dimensions leaves are numbered by the divisions that lead to them.
+    A region is a part of the contexts, and the root is all of them. A group is one way of splitting a node: its children together. A leaf
+    does not split. A structure is a description and never changes; what a policy learns over it is kept elsewhere. Leaf k of N in one dimension
+    is the k-th equal cell; in several dimensions leaves are numbered by the divisions that lead to them.
+
+    - `leaves`: N, how many leaves there are; a power of two where the structure looks at several features.
+    - `space`: where contexts lie, an `hsb.Box` or `hsb.Cells`; None is the unit interval, `hsb.Box.unit()`.
+    - `features`: the numbers of the features of the space that the structure looks at; None: all of them.
+
+    The paper's letters, used of every structure: Psi = `max_group`, H_S = `max_groups`, A_R = `splits(R, M)` for R regions and M arms.
+    What is too large raises `BudgetError`.
 
     A structure of your own says where it begins (`root`), how a node may split (`groups`), which leaves a node has (`leaves_of`) and what
     it was made from (`parameters`); a node is any small value. All else follows, in time and memory O(N * nodes that contain a leaf).
@@ -81,18 +96,18 @@ class Structure(ABC):
             )
 
     def groups(self, node: Node) -> Sequence[Group]:
-        """The child groups of a node, none for a leaf. Where several are equally probable, `explain` takes the first."""
+        """The groups of a node, a list of tuples of nodes; empty for a leaf. Where several are equally probable, `explain` takes the first."""
         raise InputError(
             f"{type(self).__name__} does not say how its nodes split: it needs root, groups(node) and leaves_of(node)."
         )
 
     def leaves_of(self, node: Node) -> Sequence[int]:
-        """The numbers of the leaves in a node's region."""
+        """The numbers, from 0 to N - 1, of the leaves in a node's region."""
         raise InputError(f"{type(self).__name__} does not say which leaves its nodes have: it needs leaves_of(node).")
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """The constructor's arguments as plain data, the space apart."""
+        """A dict of the constructor's arguments other than `space` and `features`, as plain data."""
 
     @cached_property
     def _listing(self) -> walk.Listing:
@@ -116,7 +131,7 @@ class Structure(ABC):
 
     @cached_property
     def slots(self) -> int:
-        """How many numbers nodes have."""
+        """How many numbers `number` may give: at least as many as there are nodes."""
         return len(self._listing.numbers)
 
     def layers(self) -> Iterable[Layer]:
@@ -140,11 +155,14 @@ class Structure(ABC):
 
     @property
     def cost(self) -> Cost:
-        """What a round costs at most."""
+        """What a round costs at most, an `hsb.structures.Cost`."""
         return Cost(self._listing.most_nodes, self._listing.most_groups)
 
     def splits(self, regions: int, arms: int) -> int:
-        """A_R: an upper bound on the splits needed for an optimal partition into `regions`; here, the fewest that go all the way down."""
+        """A_R: an upper bound on the splits needed for an optimal partition into `regions` regions, with `arms` arms.
+
+        Here, the fewest splits that go all the way down to the leaves; 0 for one region.
+        """
         if regions == 1:
             return 0
 
@@ -230,7 +248,7 @@ class Structure(ABC):
         return leaf_numbers(points[:, list(self.features)], *self._division())
 
     def leaf_of(self, context: ArrayLike) -> int:
-        """The leaf that contains one context.
+        """The number of the leaf that contains a context. `InputError` where the context does not lie in the space.
 
         >>> import hsb
         >>> hsb.BinaryTree(depth=2).leaf_of(0.6)
@@ -256,7 +274,7 @@ class Structure(ABC):
         return (self.leaves, 1) if len(self.features) == 1 else (2, self.leaves.bit_length() - 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that `hsb.structures.from_dict` reads back."""
+        """A dict of plain data, which `hsb.structures.from_dict` reads back."""
         return {
             "structure": type(self).__name__,
             **self.parameters(),
@@ -271,7 +289,7 @@ class Structure(ABC):
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Structure:
-        """The structure that `to_dict` described; the same as `hsb.structures.from_dict`.
+        """The structure that `to_dict` described; the same as `hsb.structures.from_dict`. `InputError` where `data` describes none.
 
         >>> import hsb
         >>> hsb.structures.from_dict(hsb.BinaryTree(depth=3).to_dict())
@@ -293,7 +311,7 @@ class Structure(ABC):
             ) from error
 
     def to_json(self) -> str:
-        """`to_dict` as text."""
+        """`to_dict` as JSON text, which `hsb.structures.from_json` reads back."""
         return json.dumps(self.to_dict())
 
     def _usual_space(self) -> Space:

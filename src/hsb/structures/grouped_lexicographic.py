@@ -23,9 +23,10 @@ MOST_LEAVES = 900  # with two arms w stays within a double for any rounds up to 
 class GroupedLexicographic(Structure):
     """Nodes are intervals of the ordered leaves, (first, end); one splits into `groups` consecutive parts in every way (Example 5).
 
-    Psi = K, H_S = C(N-1, K-1), A_R = ceil((R-1)/(K-1)). An interval shorter than K splits into its single leaves: without that
-    rule, which the paper leaves out, not every mapping could be modelled. Memory O(K N^2 + N^2 M); a round costs
-    O(K N^3) multiplications at most, by dynamic programming over the cuts. Needs leaves * ln(arms) <= 700, and at most 900 leaves.
+    With N = `leaves` and K = `groups`, at least 2: Psi = K, H_S = C(N-1, K-1), A_R = ceil((R-1)/(K-1)) (the letters: `hsb.Structure`). An
+    interval shorter than K splits into its single leaves: without that rule, which the paper leaves out, not every mapping could be modelled.
+    Memory O(K N^2 + N^2 M); a round costs O(K N^3) multiplications at most, by dynamic programming over the cuts. Needs
+    leaves * ln(arms) <= 700, and at most 900 leaves. `space`, `features`: as in `hsb.Structure`.
 
     >>> GroupedLexicographic(leaves=8, groups=3).max_groups
     21
@@ -97,7 +98,8 @@ class GroupedLexicographic(Structure):
 class Lexicographic(GroupedLexicographic):
     """Nodes are intervals of the ordered leaves; an interval splits at any place (Example 4).
 
-    Psi = 2, H_S = N-1, A_R = R-1: the cheapest encoding of regions that are intervals. Memory O(N^2 M), a round O(N^3) at most.
+    With N = `leaves`: Psi = 2, H_S = N-1, A_R = R-1 (the letters: `hsb.Structure`), the cheapest encoding of regions that are intervals. Memory
+    O(N^2 M), a round O(N^3) at most. Limits, `space` and `features`: as in `hsb.GroupedLexicographic`.
 
     >>> Lexicographic(leaves=64).max_groups
     63

@@ -17,8 +17,8 @@ class Hierarchy(Structure):
 
     `nodes` maps a name to {"leaves": [...], "groups": [[name, ...], ...]}; "groups" may be left out. The first node is the root unless
     `root` says otherwise; its leaves must be 0 .. N-1. A node may be the child of several others, and a group may have one child.
-    A round costs as many nodes and groups as contain the leaf. Contexts are leaf numbers; with `space` or `features`, leaves are
-    equal cells of them. Explanations call regions by the names of their nodes.
+    A round costs as many nodes and groups as contain the leaf. Contexts are leaf numbers; with `space` or `features` (as in `hsb.Structure`)
+    leaves are equal cells of them. Explanations call regions by the names of their nodes. What does not fit raises `InputError`.
 
     >>> ages = Hierarchy({
     ...     "all": {"leaves": [0, 1, 2], "groups": [["young", "old"]]},

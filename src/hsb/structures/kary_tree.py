@@ -23,11 +23,11 @@ FEATURE_BITS = 52  # finer cells than 2^-52 cannot be told apart in a double
 
 
 class KaryTree(Structure):
-    """A tree whose nodes, (level, number), divide into k equal parts, `depth` times, features taken in turn (Example 3).
+    """A tree whose nodes, (level, number), divide into `k` equal parts, `depth` times, features taken in turn (Example 3).
 
-    N = k^depth leaves, Psi = k, H_S = 1, A_R = (R-1) depth. A round costs O(depth) nodes; memory grows with the nodes visited. A
-    large tree is path-compressed: a round then costs O(log rounds) nodes whatever the depth. Each feature may be divided until
-    its cells are 2^-52 wide.
+    N = k^depth leaves, Psi = k, H_S = 1, A_R = (R-1) depth (the letters: `hsb.Structure`). A round costs O(depth) nodes; memory grows with the
+    nodes visited. A large tree is path-compressed: a round then costs O(log rounds) nodes whatever the depth. Each feature may be divided
+    until its cells are 2^-52 wide. `k` is at most 4096, `depth` at most 4000. `space`, `features`: as in `hsb.Structure`.
 
     >>> KaryTree(k=3, depth=4).leaves
     81
@@ -127,10 +127,17 @@ class KaryTree(Structure):
 class BinaryTree(KaryTree):
     """A tree that halves its features in turn, `depth` times (Example 2; the quantiser of Section V).
 
-    N = 2^depth leaves, Psi = 2, H_S = 1, A_R = (R-1) log2 N.
+    - `depth`: how often; at most 52 times the number of features.
+    - `space`: where contexts lie, an `hsb.Box` or `hsb.Cells`; None is the unit interval, `hsb.Box.unit()`.
+    - `features`: the numbers of the features of the space that the tree looks at; None: all of them.
+
+    N = 2^depth leaves, Psi = 2, H_S = 1, A_R = (R-1) log2 N (the letters: `hsb.Structure`).
 
     >>> BinaryTree(depth=10)
     BinaryTree(depth=10)
+    >>> import hsb
+    >>> hsb.BinaryTree(depth=6, space=hsb.Box([18, 0], [90, 1])).leaf_of([30, 0.5])
+    18
     """
 
     def __init__(self, *, depth: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:

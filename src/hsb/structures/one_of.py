@@ -19,10 +19,11 @@ class OneOf(Structure):
     """One arm everywhere, or one of several structures over the same space: which one is learned while running.
 
     A group with a single child that covers its parent is legal in Section IV, so this is a hierarchical structure too: the price of not
-    knowing the right one in advance is ln(K+1) / rate. Each structure keeps a state of its own; a round costs the sum of theirs.
+    knowing which of K `structures` is right is ln(K+1) / rate in regret. Each structure keeps a state of its own; a round costs the sum of
+    theirs. Its leaves are those of the structure that has the most, the first of several.
 
-    >>> box = __import__("hsb").Box.unit(2)
-    >>> from hsb import BinaryTree
+    >>> from hsb import BinaryTree, Box
+    >>> box = Box.unit(2)
     >>> OneOf(BinaryTree(depth=6, space=box, features=[0]), BinaryTree(depth=6, space=box, features=[1])).max_groups
     2
     """

@@ -27,9 +27,11 @@ MOST_BITS = 10_000  # whose powers would take longer than to say so
 class PositionSplits(Structure):
     """Nodes are boxes, one side for each feature; a box may be halved along any feature that has bits left (Example 6, HSB-APS).
 
-    Feature j has 2^bits[j] equal cells. Psi = 2, H_S = number of features with bits, A_R = (R-1) log2 N. A round visits
-    prod(bits_j + 1) boxes of the prod(2^(bits_j + 1) - 1) there are: on binary codes, 2^d of 3^d. Refused beyond 2^21 boxes in all.
-    Leaves are numbered row by row: the first feature counts most.
+    `bits` has an entry for each feature: feature j has 2^bits[j] equal cells. Psi = 2, H_S = number of features with bits,
+    A_R = (R-1) log2 N (the letters: `hsb.Structure`). A round visits prod(bits_j + 1) boxes of the prod(2^(bits_j + 1) - 1) there are: on
+    d features of one bit each, 2^d of 3^d. Refused beyond 2^21 boxes in all. Leaves are numbered row by row: the first feature counts most.
+
+    `space`: None is the unit cube with as many features as `bits` has entries. `features`: as in `hsb.Structure`.
 
     >>> PositionSplits(bits=[1] * 6).cost
     Cost(nodes=64, groups=192)

@@ -17,7 +17,10 @@ HEAD_SHARED = 3.0  # and the head this much
 
 
 def anytime_schedule(*, arms: int, rate: float | None = None, mixture: float = MIXTURE) -> Falling:
-    """The default's rates and sharing; with a `rate` of its own that rate stays.
+    """The rates of HSB's default, and the shares of weight that go back to the prior, for `arms` arms: the same within a stretch of rounds.
+
+    `stretch(n)` of the result says what they are after n rounds, and its `until` up to which round. `rate`: a constant rate; None falls as in
+    the default. `mixture`: the prior weight, between 0 and 1, of the mixture of all mappings; the rest is that of its advisor.
 
     >>> schedule = anytime_schedule(arms=3)
     >>> schedule.stretch(0).until, schedule.stretch(100_000).until
@@ -30,9 +33,9 @@ def anytime_schedule(*, arms: int, rate: float | None = None, mixture: float = M
 
 
 def anytime_bound(structure: Structure, *, arms: int, horizon: float, regions: int | None = None) -> float:
-    """The regret of the default HSB after `horizon` rounds, which it does not know, whatever the contexts and losses.
+    """A bound on the regret of the default HSB after `horizon` rounds, which it does not know, whatever the contexts and losses.
 
-    See `anytime_mixture_bound`, with Theorem 2's bound on ln(1/beta).
+    That is `anytime_mixture_bound` of `prior_bound`: against mappings of `regions` regions; None is as many as `arms`.
 
     >>> from hsb import BinaryTree
     >>> round(anytime_bound(BinaryTree(depth=10), arms=3, horizon=100_000))
@@ -43,9 +46,9 @@ def anytime_bound(structure: Structure, *, arms: int, horizon: float, regions: i
 
 
 def anytime_mixture_bound(prior_cost: float, *, arms: int, horizon: float) -> float:
-    """The regret of the default HSB against a mapping of prior weight beta, `prior_cost` = ln(1/beta), after `horizon` rounds.
+    """A bound on the regret of the default HSB against a mapping of prior weight beta, `prior_cost` = ln(1/beta), after `horizon` rounds.
 
-    It is at most the horizon: no policy can lose more.
+    `arms` is how many arms there are. It is at most the horizon: no policy can lose more.
 
     >>> round(anytime_mixture_bound(20.7, arms=3, horizon=100_000))
     7694

@@ -9,7 +9,7 @@ from .checks import check_horizon
 
 
 def exp3_rate(*, arms: int, horizon: float) -> float:
-    """EXP3's rate: M constant mappings, each of prior weight 1/M.
+    """EXP3's rate for M = `arms` arms and T = `horizon` rounds, sqrt(2 ln M / (M T)).
 
     >>> round(exp3_rate(arms=3, horizon=100_000), 5)
     0.00271
@@ -18,7 +18,7 @@ def exp3_rate(*, arms: int, horizon: float) -> float:
 
 
 def exp3_bound(*, arms: int, horizon: float) -> float:
-    """EXP3's regret against the best constant arm, sqrt(2 M T ln M).
+    """A bound on EXP3's regret against the best single arm, sqrt(2 M T ln M). Arguments as in `exp3_rate`.
 
     >>> round(exp3_bound(arms=3, horizon=100_000))
     812
@@ -27,7 +27,9 @@ def exp3_bound(*, arms: int, horizon: float) -> float:
 
 
 def s_exp3_rate(*, arms: int, horizon: float, leaves: int) -> float:
-    """S-EXP3's rate, an EXP3 of its own on each of N leaves: M^N mappings of equal weight, so ln(1/beta) = N ln M.
+    """S-EXP3's rate for N = `leaves` leaves, M = `arms` arms and T = `horizon` rounds, sqrt(2 N ln M / (M T)).
+
+    It has an EXP3 of its own on each leaf: M^N mappings of equal weight, so ln(1/beta) = N ln M.
 
     >>> round(s_exp3_rate(arms=3, horizon=100_000, leaves=1024), 5)
     0.0866
@@ -36,7 +38,7 @@ def s_exp3_rate(*, arms: int, horizon: float, leaves: int) -> float:
 
 
 def s_exp3_bound(*, arms: int, horizon: float, leaves: int) -> float:
-    """S-EXP3's regret against the best mapping of N leaves, sqrt(2 N M T ln M).
+    """A bound on S-EXP3's regret against the best mapping of N leaves, sqrt(2 N M T ln M). Arguments as in `s_exp3_rate`.
 
     >>> round(s_exp3_bound(arms=3, horizon=100_000, leaves=1024))
     25981
@@ -46,7 +48,7 @@ def s_exp3_bound(*, arms: int, horizon: float, leaves: int) -> float:
 
 
 def exp4_rate(*, arms: int, horizon: float, experts: int) -> float:
-    """EXP4's rate with K experts of equal weight, ln(1/beta) = ln K.
+    """EXP4's rate for K = `experts` experts of equal weight, M = `arms` arms and T = `horizon` rounds, sqrt(2 ln K / (M T)).
 
     >>> round(exp4_rate(arms=3, horizon=100_000, experts=50), 5)
     0.00511
@@ -55,7 +57,9 @@ def exp4_rate(*, arms: int, horizon: float, experts: int) -> float:
 
 
 def exp4_bound(*, arms: int, horizon: float, experts: int) -> float:
-    """EXP4's regret against the best of K experts, sqrt(2 M T ln K); S-EXP3's where they are all M^N mappings.
+    """A bound on EXP4's regret against the best of K experts, sqrt(2 M T ln K); S-EXP3's where they are all M^N mappings.
+
+    Arguments as in `exp4_rate`.
 
     >>> exp4_bound(arms=3, horizon=1000, experts=3**4) == s_exp3_bound(arms=3, horizon=1000, leaves=4)
     True

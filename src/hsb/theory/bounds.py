@@ -12,7 +12,8 @@ from .checks import check_at_least_zero, check_horizon, check_rate, check_struct
 def mixture_bound(prior_cost: float, *, learning_rate: float, arms: int, horizon: float) -> float:
     """Theorem 1: the regret against a mapping of prior weight beta is at most ln(1/beta)/rate + M T rate/2.
 
-    `prior_cost` is ln(1/beta): exact from `prior_cost`, or Theorem 2's upper bound from `prior_bound`. Losses are in [0, 1].
+    `prior_cost` is ln(1/beta): exact from `hsb.theory.prior_cost`, or Theorem 2's upper bound from `prior_bound`. M is `arms`, how many there
+    are, T is `horizon`, the number of rounds, and the rate is `learning_rate`. Losses are in [0, 1].
 
     >>> from hsb import BinaryTree, theory
     >>> cost = theory.prior_cost(BinaryTree(depth=2), [0, 0, 0, 1], arms=2)
@@ -28,6 +29,8 @@ def mixture_bound(prior_cost: float, *, learning_rate: float, arms: int, horizon
 def mixture_rate(prior_cost: float, *, arms: int, horizon: float) -> float:
     """The rate at which Theorem 1's bound is smallest, sqrt(2 ln(1/beta) / (M T)); the bound is then sqrt(2 ln(1/beta) M T).
 
+    Arguments as in `mixture_bound`.
+
     >>> rate = mixture_rate(3.6, arms=2, horizon=10_000)
     >>> round(rate, 5), round(mixture_bound(3.6, learning_rate=rate, arms=2, horizon=10_000), 2)
     (0.01897, 379.47)
@@ -38,7 +41,9 @@ def mixture_rate(prior_cost: float, *, arms: int, horizon: float) -> float:
 
 
 def constant_rate(prior_cost: float, *, arms: int, horizon: float | None, learning_rate: float | None) -> float | None:
-    """A policy's constant rate: as given, or the best of Theorem 1 for ln(1/beta) = `prior_cost`; None where neither is given.
+    """A policy's constant rate: `learning_rate`, or for a `horizon` the best of Theorem 1 with ln(1/beta) = `prior_cost`; None for neither.
+
+    Giving both raises `InputError`.
 
     >>> constant_rate(75.25, arms=3, horizon=None, learning_rate=0.02)
     0.02
@@ -55,10 +60,10 @@ def constant_rate(prior_cost: float, *, arms: int, horizon: float | None, learni
 
 
 def prior_bound(structure: Structure, *, arms: int, regions: int, stop: float | None = None, dearer: float = 0.0) -> float:
-    """Theorem 2's upper bound on ln(1/beta): Psi (A_R + 1) ln((H_S + 1) M).
+    """Theorem 2's upper bound on ln(1/beta): Psi (A_R + 1) ln((H_S + 1) M), for mappings of `regions` regions and M = `arms` arms.
 
-    Regions are counted along the numbered leaves: one more than the places where the arm changes from one leaf to the next. In
-    several dimensions a region of the space may be many of these (`docs/errata.md`). For a OneOf only its
+    The other letters are explained in `hsb.Structure`. Regions are counted along the numbered leaves: one more than the places where the arm
+    changes from one leaf to the next. In several dimensions a region of the space may be many of these (`docs/errata.md`). For a OneOf only its
     finest structures count: a coarser one cannot represent every mapping of their leaves.
 
     Theorem 2 is for the uniform prior. With a tree's `stop` prior q, A splits into K parts cost A ln(1/(1-q)) + (A(K-1)+1) ln(M/q), and
@@ -83,7 +88,7 @@ def hierarchy_bound(
 ) -> float:
     """Theorem 2: with any rate, the regret is at most A/rate + M T rate/2, A = Psi (A_R + 1) ln((H_S + 1) M).
 
-    `regions` defaults to the number of arms.
+    That is `mixture_bound` of `prior_bound`. `regions`: None is as many as `arms`.
 
     >>> from hsb import BinaryTree
     >>> round(hierarchy_bound(BinaryTree(depth=10), arms=3, horizon=100_000, learning_rate=0.02), 1)
@@ -95,7 +100,9 @@ def hierarchy_bound(
 
 
 def learning_rate(structure: Structure, *, arms: int, horizon: float, regions: int | None = None) -> float:
-    """Corollary 1's rate, sqrt(2 A / (M T)) with A = Psi (A_R + 1) ln((H_S + 1) M). `regions` defaults to the number of arms.
+    """Corollary 1's rate, sqrt(2 A / (M T)) with A = Psi (A_R + 1) ln((H_S + 1) M), which is `prior_bound`.
+
+    M is `arms`, how many there are, T is `horizon`, the number of rounds. `regions`: None is as many as `arms`.
 
     >>> from hsb import BinaryTree
     >>> round(learning_rate(BinaryTree(depth=10), arms=3, horizon=100_000), 5)
@@ -108,7 +115,7 @@ def learning_rate(structure: Structure, *, arms: int, horizon: float, regions: i
 def regret_bound(structure: Structure, *, arms: int, horizon: float, regions: int | None = None) -> float:
     """Corollary 1 with the right constant: at its rate, A/rate + M T rate/2 = sqrt(2 A M T).
 
-    The paper prints sqrt(A M T / 2), half of it; the algebra is one line (`docs/errata.md`).
+    Arguments as in `learning_rate`. The paper prints sqrt(A M T / 2), half of it; the algebra is one line (`docs/errata.md`).
 
     >>> from hsb import BinaryTree
     >>> round(regret_bound(BinaryTree(depth=10), arms=3, horizon=100_000))

@@ -17,7 +17,7 @@ Plays = Sequence[int] | Ints  # the arm of each leaf in order
 
 
 def prior_cost(structure: Structure, mapping: Plays, *, arms: int, stop: float | None = None) -> float:
-    """ln(1/beta), exactly: what Theorem 1 charges for `mapping`, the arm (0 .. arms-1) of each leaf in order.
+    """ln(1/beta), exactly: what Theorem 1 charges for `mapping`, the arm (0 .. `arms` - 1) of each leaf in order.
 
     Appendix B's prior, summed over every way in which the structure represents the mapping g:
     beta_i = [1{g constant on r_i}/M + sum over groups of prod beta_j] / (|Phi_i| + 1) at node i, and beta is the root's.
@@ -54,8 +54,9 @@ def tracking_cost(
     arms of its parts in all, weighs at least its prior times (s/(qM))^c q^(rounds - 1), whenever the changes come. So this is `prior_cost` with
     (1/M) (s/(qM))^changes in place of 1/M, summed over all ways. A change of the arm of one part adds about ln(M/s).
 
-    Exact on a single leaf if every mapping is in use in a round with a loss. With one mapping and s = 0 it is `prior_cost`; infinite where
-    there are changes and s = 0. Put it into `mixture_bound` for the regret against the sequence (`docs/proofs.md`, 3).
+    `stop` is as in `prior_cost`. Exact on a single leaf if every mapping is in use in a round with a loss. With one mapping and s = 0 it is
+    `prior_cost`; infinite where there are changes and s = 0. Put it into `mixture_bound` for the regret against the sequence (`docs/proofs.md`,
+    3).
 
     >>> from hsb import BinaryTree, theory
     >>> tree, before, after = BinaryTree(depth=2), [0, 0, 0, 1], [1, 0, 0, 1]

@@ -18,7 +18,8 @@ def example_bound(
 ) -> float:
     """The regret bound that the paper prints for its Examples 1 to 6: the first line, or the last with `simplified`.
 
-    With N leaves, M arms, R regions (as many as arms where not given; counted as in `prior_bound`), C/rate + M T rate/2 where C is
+    With N leaves, M = `arms`, T = `horizon`, R = `regions` (None: as many as arms; counted as in `prior_bound`) and the rate `learning_rate`,
+    it is C/rate + M T rate/2, where C is
 
     | example | first line | last line | which needs |
     |---|---|---|---|

@@ -29,7 +29,9 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def log_mappings(*, leaves: int, arms: int, regions: int | None = None) -> float:
-    """ln|Pi|: all M^N mappings, or those with at most `regions` runs of equal arms along the numbered leaves.
+    """ln|Pi|, where Pi is a set of mappings of N = `leaves` leaves to M = `arms` arms.
+
+    `regions`: those with at most `regions` runs of equal arms along the numbered leaves; None: all M^N.
 
     >>> round(math.exp(log_mappings(leaves=3, arms=2, regions=2)))
     6
@@ -47,10 +49,10 @@ def log_mappings(*, leaves: int, arms: int, regions: int | None = None) -> float
 
 
 def noise_cost(*, leaves: int, arms: int, regions: int | None = None) -> float:
-    """B, or what bounds it: the expected largest sum of unit Laplace noise over the leaves, one arm each, of any mapping.
+    """B of CSB-FTPL, or a bound on it: the expected largest sum of unit Laplace noise over the leaves, one arm each, of any mapping.
 
-    Over all mappings exactly N times the expected largest of M Laplace numbers. Over fewer, also
-    min over s in (0, 1) of (ln|Pi| - N ln(1 - s^2)) / s, from the moment generating function 1/(1 - s^2).
+    Arguments as in `log_mappings`. Over all mappings it is exactly N times the expected largest of M Laplace numbers. Over fewer it is at most
+    the smaller of that and min over s in (0, 1) of (ln|Pi| - N ln(1 - s^2)) / s, from the moment generating function 1/(1 - s^2).
 
     >>> round(noise_cost(leaves=1, arms=2), 12), round(noise_cost(leaves=1000, arms=2, regions=1), 1)
     (0.75, 52.7)
@@ -77,9 +79,10 @@ def noise_cost(*, leaves: int, arms: int, regions: int | None = None) -> float:
 
 
 def csb_ftpl_bound(cost: float, *, arms: int, horizon: float, noise: float, resamples: int) -> float:
-    """CSB-FTPL's regret: B noise + 2 M T / noise + M T / (e L), with noise = 1/epsilon.
+    """A bound on CSB-FTPL's regret: B noise + 2 M T / noise + M T / (e L), with noise = 1/epsilon.
 
-    At the best noise, sqrt(2 M T / B), 2 sqrt(2 B M T) + M T / (e L).
+    B is `cost`, from `noise_cost`; M is `arms`, T is `horizon`, L is `resamples`. At the best noise, sqrt(2 M T / B), it is
+    2 sqrt(2 B M T) + M T / (e L).
 
     >>> round(csb_ftpl_bound(0.75, arms=2, horizon=10_000, noise=231.0, resamples=142))
     398
@@ -92,9 +95,10 @@ def csb_ftpl_bound(cost: float, *, arms: int, horizon: float, noise: float, resa
 
 
 def csb_ftpl_anytime_bound(cost: float, *, arms: int, horizon: float, resamples: int | None = None) -> float:
-    """CSB-FTPL's regret without a horizon: 4 sqrt(B M T) + 2 sqrt(M T) / e.
+    """A bound on CSB-FTPL's regret where it was made without a horizon: 4 sqrt(B M T) + 2 sqrt(M T) / e.
 
-    With noise sqrt(4 M t / B) and L = ceil(sqrt(M t)) in round t; or M T / (e L) for a given L.
+    With noise sqrt(4 M t / B) and L = ceil(sqrt(M t)) in round t. Where L is fixed, `resamples`, the last term is M T / (e L). B is `cost`,
+    from `noise_cost`; M is `arms`, T is `horizon`.
 
     >>> round(csb_ftpl_anytime_bound(0.75, arms=2, horizon=10_000))
     594
@@ -108,9 +112,9 @@ def csb_ftpl_anytime_bound(cost: float, *, arms: int, horizon: float, resamples:
 
 
 def epoch_greedy_bound(count: float, *, arms: int, horizon: float) -> float:
-    """Epoch-Greedy's regret: 2 (9 A T^2 / 4)^(1/3) + 2 with A = 2 M ln|Pi|, and never more than T.
+    """A bound on Epoch-Greedy's regret: 2 (9 A T^2 / 4)^(1/3) + 2 with A = 2 M ln|Pi|, and never more than T.
 
-    `count` is ln|Pi|. Rounds must be independent and alike.
+    `count` is ln|Pi|, from `log_mappings`; M is `arms`, T is `horizon`. Rounds must be independent and alike.
 
     With s_n = floor(sqrt(n/A)) an epoch's regret is at most 1 + s_n sqrt(A/n) <= 2, and n epochs last at least (2/3) n^(3/2) / sqrt(A) rounds.
 
