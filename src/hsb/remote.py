@@ -25,14 +25,13 @@ LONGEST = 5.0  # seconds between two tries
 class RemoteDecision(Decision):
     """A decision that a service made, as `hsb.Remote.decide` returns it.
 
-    `id` is its name there, and `version` counts what the policy had learned. `receipt` is text where the service gave one, else None: `learn`
-    sends it along, so that what was decided cannot be lost.
+    `id` is its name there, and `version` counts what the policy had learned.
 
     >>> RemoteDecision(context=0.2, arm="a", propensity=0.4, id="order-77", version=812).id
     'order-77'
     """
 
-    __slots__ = ("receipt", "version")
+    __slots__ = ("version",)
 
     def __init__(
         self, *, context: Any, arm: str, propensity: float, id: str, version: int = 0, available: Iterable[str] | None = None
@@ -40,7 +39,6 @@ class RemoteDecision(Decision):
         super().__init__(context=context, arm=arm, propensity=propensity, available=available)
         self.id: Any = id
         self.version = version
-        self.receipt: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {"context": encode_context(self.context), "arm": self.arm, "propensity": self.propensity, "id": self.id}
@@ -103,9 +101,7 @@ class Remote:
             body["baseline"] = baseline
         found = self._ask("POST", f"/v1/policies/{self.policy}/decisions", body)
         about = {"arm": found["arm"], "propensity": found["propensity"], "id": found["id"], "version": found["version"]}
-        made = RemoteDecision(context=context, available=body.get("available"), **about)
-        made.receipt = found.get("receipt")
-        return made
+        return RemoteDecision(context=context, available=body.get("available"), **about)
 
     def learn(
         self, decision: RemoteDecision | str, *, loss: float | None = None, reward: float | None = None, id: str = "1"
@@ -123,10 +119,7 @@ class Remote:
         what, value = ("reward", reward) if loss is None else ("loss", loss)
         if not isinstance(value, bool) and not is_number(value):
             raise InputError(f"{what} must be a number; given {quoted(value)}.")
-        body: dict[str, Any] = {what: float(value), "id": id}
-        if isinstance(decision, RemoteDecision) and decision.receipt is not None:
-            body["receipt"] = decision.receipt
-        found = self._ask("POST", f"/v1/decisions/{name}/reward", body)
+        found = self._ask("POST", f"/v1/decisions/{name}/reward", {what: float(value), "id": id})
         return str(found["status"])
 
     def probabilities(self, context: Any = None) -> dict[str, float]:
