@@ -58,7 +58,9 @@ HIDDEN |= {
     "from_plain",
     "plain",
 }
+HIDDEN |= {"decide_rows", "learn_rows", "replay_rows", "first_learned", "become", "resume", "play"}
 SHOWN = {
+    "Problem.play",
     "Policy.settings",
     "Structure.groups",
     "Structure.leaves_of",
