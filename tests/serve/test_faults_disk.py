@@ -21,7 +21,8 @@ from hsb.serve.local import Local
 from hsb.serve.store.sqlite import SqliteReader, readable
 
 pytestmark = pytest.mark.sized
-MEGABYTES = 80  # of the disk that is filled: with less than 64 free the service says that it is not ready
+MEGABYTES = 80  # of a disk that is filled: with less than 64 free the service says that it is not ready
+EACH = 10  # more for each time: the journal grows
 
 
 def fill(path):
@@ -75,7 +76,7 @@ def filled(tmp_path, fillings, fault=None):
     folder, clients, again, keys = tmp_path / "disk", Clients(), [], []
     folder.mkdir()
     path = folder / "hsb.db"
-    with Process(path, before=small_disk(folder, MEGABYTES), fault=fault) as service:
+    with Process(path, before=small_disk(folder, MEGABYTES + EACH * (fillings - 1)), fault=fault) as service:
         service.make()
         for k in range(fillings):
             before = clients.statuses.get(507, 0)
