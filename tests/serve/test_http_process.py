@@ -1,5 +1,6 @@
 """Real `hsb serve` processes: two on one file, starts that are refused, the demo. Kills and other faults: test_faults_*.py."""
 
+import signal
 import subprocess
 import time
 
@@ -39,6 +40,18 @@ def test_starts_that_are_refused(tmp_path, options, said):
     done = subprocess.run(command("serve", "--port", "0", *options), capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "hsb.db").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_may_be_stopped_as_soon_as_it_has_greeted(tmp_path, number):
+    line = command("serve", "--db", str(tmp_path / "hsb.db"), "--port", "0")
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert "http://" in process.stdout.readline()
+        process.send_signal(number)
+        try:
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
 
 
 def test_the_demo_is_busy(tmp_path):
