@@ -91,7 +91,7 @@ class Keys:
             raise InputError("HSB_ADMIN_KEY must be hsb_ and 32 capital letters or digits 2 to 7, as hsb serve prints one.")
         wanted = admin_key or (None if any(self._admins()) or not settings.auth else fresh())
         if wanted is not None and digest(wanted) not in self.by_hash:
-            store.beside(lambda store: self.add(store, wanted, "first", ["admin"], None, None, None))
+            self.take(store.beside(lambda store: self.add(store, wanted, "first", ["admin"], None, None, None)))
             self.printed = None if admin_key else wanted
 
     def _admins(self) -> list[Key]:
@@ -101,20 +101,26 @@ class Keys:
         self, store: SqliteStore, text: str, name: str, scopes: list[str], policies: list[str] | None, rate: float | None,
         expires: int | None,
     ) -> Key:  # fmt: skip
-        """Write a key, on the thread that writes."""
+        """Write a key, on the thread that writes; it is valid when it is taken, after the commit."""
         at = time.time_ns() // 1000
         given = (name, digest(text), json.dumps(scopes), None if policies is None else json.dumps(policies), rate, expires, at)
         sql = "INSERT INTO key (name, hash, scopes, policies, rate, expires, at) VALUES (?, ?, ?, ?, ?, ?, ?)"
         number = store.connection.execute(sql, given).lastrowid
-        key = Key(number, *given, None, None)
-        self.by_hash = {**self.by_hash, key.hash: key}
-        return key
+        return Key(number, *given, None, None)
 
-    def end(self, store: SqliteStore, key: Key) -> None:
-        """Let a key be valid no more, on the thread that writes."""
+    def take(self, key: Key) -> None:
+        """Let a key be valid that is on disk."""
+        self.by_hash = {**self.by_hash, key.hash: key}
+
+    def end(self, store: SqliteStore, key: Key) -> int:
+        """Write that a key is valid no more, on the thread that writes; since when, which the key is told after the commit."""
         at = time.time_ns() // 1000
         store.connection.execute("UPDATE key SET ended = ? WHERE id = ?", (at, key.id))
-        key.ended = at
+        return at
+
+    def masters(self) -> list[Key]:
+        """Keys that are valid and may do everything with every policy."""
+        return [key for key in self.by_hash.values() if "admin" in key.scopes and key.policies is None and valid(key)]
 
     def checked(self, body: Any) -> tuple[str, list[str], list[str] | None, float | None, int | None]:
         """What a new key is to be; InputError where that makes no sense."""
