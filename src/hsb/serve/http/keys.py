@@ -10,6 +10,7 @@ import math
 import re
 import secrets
 import time
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, quoted
@@ -49,6 +50,10 @@ class Key:
             raise Problem(403, "scope", f"This key may {' and '.join(sorted(self.scopes))}, and not {scope}.")
         if policy is not None and self.policies is not None and policy not in self.policies:
             raise Problem(403, "policy-not-allowed", f"This key is not for the policy {quoted(policy)}.")
+
+    def covers(self, policies: Collection[str] | None) -> bool:
+        """Is it for all of these, None being every policy?"""
+        return self.policies is None or (policies is not None and set(policies) <= self.policies)
 
     def take(self, now: float) -> float:
         """Take a token of its bucket, which holds a second's worth; 0, or the seconds until there is one."""

@@ -33,7 +33,9 @@ async def make_key(call: Call) -> Reply:
 
 async def keys(call: Call) -> Reply:
     """All keys, without themselves."""
-    found = sorted((key for key in call.service.keys.by_hash.values() if _may(call, key.policies)), key=lambda key: key.id or 0)
+    found = sorted(
+        (key for key in call.service.keys.by_hash.values() if call.key.covers(key.policies)), key=lambda key: key.id or 0
+    )
     return Reply(200, {"keys": [shown(key) for key in found]})
 
 
@@ -52,14 +54,8 @@ async def end_key(call: Call) -> Reply:
     return Reply(204)
 
 
-def _may(call: Call, policies: Any) -> bool:
-    """Is that no more than what the key which asks is for?"""
-    mine = call.key.policies
-    return mine is None or (policies is not None and set(policies) <= mine)
-
-
 def _within(call: Call, policies: Any) -> None:
-    if not _may(call, policies):
+    if not call.key.covers(policies):
         raise Problem(403, "policy-not-allowed", "This key is for some policies, and that is for others too.")
 
 
