@@ -6,6 +6,7 @@ import socket
 import sqlite3
 import threading
 import time
+from urllib.parse import quote
 
 import pytest
 from http_cases import QUICK, running
@@ -289,3 +290,24 @@ def test_other_names_for_this_machine(tmp_path):
             ("127.0.0.1.evil.example", 403),
         ):
             assert open_to_all.get("/v1/policies", key=None, headers={"Host": host}).status == wanted, host
+
+
+PEOPLE = [
+    ({"straße": "müll"}, "straße", "müll"),
+    ({"user": {"имя": "Анна"}}, "user.имя", "Анна"),
+    ({"user.имя": "Ольга"}, "user.имя", "Ольга"),
+    ({"user": 2**63 + 5}, "user", str(2**63 + 5)),
+    ({"id": {"n": 2**64 - 1}}, "id.n", str(2**64 - 1)),
+    ({"id.n": -(2**70)}, "id.n", str(-(2**70))),
+    ({"tester": True}, "tester", "true"),
+]
+
+
+def test_people_are_found_by_any_name_and_number(one):
+    one.make("people")
+    for k, (context, _, _) in enumerate(PEOPLE):
+        assert one.post("/v1/policies/people/decisions", {"id": f"p{k}", "context": context}).status == 201
+    for _, field, value in [*PEOPLE, ("", "user", "null"), ("", "none", "null"), ("", "user", "1,1")]:
+        found = one.ask("DELETE", f"/v1/policies/people/decisions?field={quote(field)}&value={quote(value)}")
+        assert found.json["forgotten"] == (value not in ("null", "1,1")), (field, value)
+    assert all(each["context"] is None for each in one.get("/v1/policies/people/decisions").json["decisions"])
