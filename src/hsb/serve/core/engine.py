@@ -31,7 +31,7 @@ from .messages import (
     Tick,
     Void,
 )
-from .orders import Activation, Batch, Blank, Keep, Learn, NewDecision, NewReward, Order, Outcome, Rules, Voiding
+from .orders import Activation, Batch, Blank, Keep, Learn, NewDecision, NewReward, Order, Outcome, Recall, Rules, Voiding
 from .receipts import Lives, restored
 from .served import Served
 
@@ -170,15 +170,15 @@ class Core:
         if message.min_version > served.version:
             detail = f"The policy is at version {served.version}, not yet at {message.min_version}."
             return [Answer(message.request, "behind", {"detail": detail, "version": served.version})]
-        row = served.decide(
-            checked_id("id", message.id),
-            message.context,
-            message.available,
-            message.baseline,
-            bool(message.activate),
-            self.clock.time(now),
-            message.key,
-        )
+        name, asked = checked_id("id", message.id), (*message[3:6], bool(message.activate))  # context, available, baseline
+        try:
+            row = served.decide(name, *asked, self.clock.time(now), message.key)
+        except InputError as error:
+            if message.fresh:
+                raise
+            # it may have been made when this could be decided: before an arm was removed, or the settings were others
+            self._write(message, Recall(name, served.id, served.question(*asked), str(error)))
+            return []
         watch, order = self.watches[served.id], NewDecision(row, bool(message.activate))
         watch.due = min(watch.due, row.deadline)
         if served.settings.durability == "receipt" and message.fresh and not self.kept_back and self.lives.now:
@@ -308,6 +308,9 @@ class Core:
 
     def _told(self, kind: type, asked: Any, outcome: Outcome) -> dict[str, Any]:
         row, status = outcome.decision, outcome.status
+        if kind is Decide and status == "refused":
+            self.counts["refused"] += 1
+            return {"detail": outcome.detail}
         if status == "forbidden":
             return {"detail": "This key is not for the policy of that decision."}
         if row is None:
