@@ -207,6 +207,8 @@ def test_a_clock_that_jumps_closes_nothing(at):
 
 def test_what_is_refused_changes_nothing(at):
     make(at)
+    wide = {"name": "wide", "arms": ["a", "b"], "policy": {"kind": "Exp3", "reward_range": [0, 100]}, "floor": 0.1}
+    at.says(Create(0, wide | {"feedback": {"default_reward": 50}}, SECRET))
     before = at.home.version
     for message, status in [
         (Decide(0, "home", "no such id!", None), "refused"),
@@ -243,6 +245,8 @@ def test_what_is_refused_changes_nothing(at):
         (DropCandidate(0, "home", "x"), "refused"),
         (Import(0, "home", b"PK nonsense"), "refused"),
         (Import(0, "home", pack(hsb.Exp3(arms=["z"]))), "refused"),
+        (Import(0, "wide", pack(hsb.Exp3(arms=["a", "b"]))), "refused"),  # its default reward, 50, is not in [0, 1]
+        (Import(0, "wide", pack(hsb.CsbFtpl(hsb.BinaryTree(depth=2), arms=["a", "b"], reward_range=(0, 100)))), "refused"),
         (TakeSnapshot(0, "house"), "unknown"),
     ]:
         assert at.says(message) == status, message
