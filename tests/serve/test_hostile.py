@@ -30,12 +30,12 @@ NOW = Now(10**15, 10**9)
 
 
 class Slow:
-    """A core whose readers and packers take their time: `follows` wait until they are read."""
+    """A core whose readers and packers take their time: `follows` wait until they are read, and `packs`, where it is a list."""
 
     def __init__(self, path):
         self.store = SqliteStore(path)
         self.core = Core(**start(self.store, NOW))
-        self.follows, self.answers = [], {}
+        self.follows, self.packs, self.answers = [], None, {}
 
     def do(self, effects):
         for effect in effects:
@@ -44,6 +44,8 @@ class Slow:
                 self.do(self.core.flush(NOW))
             elif type(effect) is Follow:
                 self.follows.append(effect)
+            elif type(effect) is Pack and self.packs is not None:
+                self.packs.append(effect)
             elif type(effect) is Pack:
                 self.do(self.core.handle(Packed(effect.policy, effect.frozen.rows(), effect.asked), NOW))
                 self.do(self.core.flush(NOW))
@@ -188,6 +190,23 @@ def test_forgetting_waits_for_candidates_that_read(tmp_path):
     slow.read()
     assert slow.ask(Forget("g", "home", ["o5"])).status == "done"
     slow.ask(Promote("p", "home", "new"))
+    before = slow.core.policies["home"].digests()
+    assert Core(**start(slow.store, NOW)).policies["home"].digests() == before
+    assert check(slow.store).sound
+    slow.store.close()
+
+
+def test_a_snapshot_that_comes_late_is_not_taken_for_that_of_what_was_forgotten(tmp_path):
+    """It was begun while a candidate was reading, and is packed when the candidate has read all and some of it is forgotten."""
+    slow = with_a_candidate(tmp_path / "hsb.db")
+    slow.packs = []
+    assert slow.ask(TakeSnapshot("s", "home")) is None
+    slow.read()
+    assert slow.ask(Forget("f", "home", ["o5"])).status == "done"
+    (late,), slow.packs = slow.packs, None
+    slow.do([late])
+    slow.do(slow.core.flush(NOW))
+    assert slow.answers["s"].body["snapshot"] == 22
     before = slow.core.policies["home"].digests()
     assert Core(**start(slow.store, NOW)).policies["home"].digests() == before
     assert check(slow.store).sound

@@ -62,11 +62,12 @@ LIMITS, UNKNOWN = Limits(), Lives()
 class _Watch:
     """What the core keeps in mind of a policy beside its state."""
 
-    __slots__ = ("busy", "due", "following", "kept", "kept_at", "queue")
+    __slots__ = ("busy", "due", "following", "forgot", "kept", "kept_at", "queue")
 
     def __init__(self, due: float, kept: int, now: Now) -> None:
         self.due = due  # the first deadline, or before
         self.kept, self.kept_at = kept, now.mono  # lessons at the last snapshot, and when it was
+        self.forgot = 0  # the row of the snapshot that was taken when contexts were last forgotten
         self.busy = self.following = False  # a change is being written; rows are being read
         self.queue: deque[Any] = deque()  # changes that wait for it
 
@@ -133,7 +134,7 @@ class Core:
         if kind is Followed:
             return self._followed(message)  # type: ignore[arg-type]
         if kind is Packed:
-            return keeping.packed(self, message)  # type: ignore[arg-type]
+            return keeping.packed(self, message, now)  # type: ignore[arg-type]
         request: Hashable = message.request  # type: ignore[union-attr]
         if kind is ConfirmClock:
             self.clock.confirm(now)
@@ -226,11 +227,8 @@ class Core:
             if watch.due <= time and not held and now.mono >= self.patience:
                 flying.append((None, Learn(name, time, self.limits.closing), None))
         for each in self.last:  # after the lessons: they are learned by the settings of before
-            flying += (
-                [(None, Keep(keeping.frozen(self, each[1].policy, now, copied=False).rows()), None)]
-                if type(each[1]) is Blank
-                else []
-            )
+            if type(each[1]) is Blank:
+                flying.append((None, keeping.before_blank(self, each[1].policy, now), None))
             flying.append(each)
         self.last = []
         packs: list[Effect] = []
