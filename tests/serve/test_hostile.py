@@ -282,6 +282,20 @@ def test_of_two_changes_with_one_tag_one_is_made(one):
         assert sorted(got) == [200, 412]
 
 
+def test_an_arm_that_several_add_at_once(one):
+    for k in range(6):
+        got = []
+        some = [
+            threading.Thread(target=lambda k=k, got=got: got.append(one.ask("PUT", f"/v1/policies/other/arms/n{k}").status))
+            for _ in range(6)
+        ]
+        for each in some:
+            each.start()
+        for each in some:
+            each.join()
+        assert sorted(got) == [200] * 5 + [201], got
+
+
 def test_a_receipt_of_nonsense(one):
     bad = "hsb1." + base64.urlsafe_b64encode(b'["d", 1e999]').decode().rstrip("=") + ".AAAA"
     assert one.post("/v1/decisions/x/reward", {"reward": 1, "receipt": bad}).status == 422
