@@ -15,7 +15,8 @@ from http_cases import running
 
 import hsb
 from hsb.serve import explaining
-from hsb.serve.core import AddCandidate, Create, Decide, Reward
+from hsb.serve.core import AddCandidate, Create, Decide, Now, Reward
+from hsb.serve.local import clock
 from hsb.serve.page import colours
 from hsb.serve.page.app import SECTIONS
 from hsb.styling import look
@@ -307,6 +308,25 @@ def test_a_map_of_what_no_float_holds_and_of_arms_that_a_file_lacks(tmp_path):
         assert one.ask("PUT", "/v1/policies/home/state", **state).status == 200
         rows = one.get("/p/home/map.json").json["point"]["rows"]
         assert {row["arm"]: row["played"] for row in rows} == {"b": 0.5, "c": 0.5}
+
+
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide by zero):RuntimeWarning")
+@pytest.mark.parametrize("reward", [1e308, 1e17, 1e-14, 5e-324])
+def test_rewards_too_large_and_too_small_for_sums(tmp_path, reward):
+    """One policy with such rewards must not take the others' front page away."""
+    made = harness.Harness(tmp_path / "hsb.db")
+    spec = {"name": "far", "arms": ["a", "b"], "policy": {"kind": "Exp3", "reward_range": "auto"}}
+    began = clock()
+    made.local.ask(Create(1, spec, b"f" * 32))
+    made.local.ask(AddCandidate(1, "far", "beside", {"kind": "Exp3"}))
+    for k in range(130):
+        then = Now(began.wall + k * 10**8, began.mono + k * 10**8)
+        made.local.ask(Decide(2, "far", f"far-{k}", 0), then)
+        made.local.ask(Reward(3, f"far-{k}", reward if k % 50 or reward > 1e300 else -reward), then)
+    client = made.client()
+    for path in ("/", "/policies.json", *(f"{each}{end}" for each in views("far") for end in ("", ".json"))):
+        assert client.get(path).status_code == 200, path
+    made.close()
 
 
 def test_rules_are_worked_out_beside_the_service(service):

@@ -14,7 +14,7 @@ from .. import explaining
 from ..core import STATUS
 from . import candidates, feedback, forms, overview, trust, trying
 from .gathering import Gathering
-from .render import STATIC, html
+from .render import STATIC, html, plain
 from .sheets import Ledger, Sheet, sheet
 
 POLICY = (
@@ -225,7 +225,7 @@ class Page:
         synthetic = bool(names) and all(self.service.synthetic(each) for each in names)
         if request.url.path.endswith(".json"):
             about = {} if page is None else {"policy": page.name, "version": page.version}
-            return JSONResponse({**found, "section": name, "synthetic": synthetic, **about}, headers=HEADERS)
+            return JSONResponse(plain({**found, "section": name, "synthetic": synthetic, **about}), headers=HEADERS)
         given = {
             "section": name,
             "title": title,
