@@ -131,6 +131,21 @@ def test_the_same_id_again(at):
     assert [each.status for each in both] == ["created", "stored"] and both[0].body == both[1].body
 
 
+@pytest.mark.parametrize("change", [RemoveArm(0, "home", "b"), Change(0, "home", {"ramp": 0.5})])
+def test_the_same_id_again_where_it_could_not_be_made_now(at, change):
+    make(at)
+    asked = Decide(0, "home", "one", {"x": 1}, ["a", "b"])
+    first = at.ask(asked)
+    at.says(change)
+    assert at.ask(asked) == first._replace(status="stored")
+    assert at.says(asked._replace(context={"x": 2})) == "conflict"
+    refused = [at.ask(asked._replace(id="two")), at.ask(asked._replace(id="two", fresh=True))]
+    assert refused[0] == refused[1] and refused[0].status == "refused" and at.core.counts["refused"] == 2
+    for wrong in ({"available": object()}, {"baseline": object()}, {"context": object()}, {"available": {"a"}}):
+        assert at.says(asked._replace(**wrong)) in ("refused", "conflict"), wrong
+    assert at.says(Reward(0, "one", 1.0)) == "learned" and check(at.store).sound
+
+
 def test_propensities_with_floor_ramp_and_baseline(at):
     make(at, floor=0.3, ramp=0.5, baseline="b")
     made = at.ask_all([Decide(k, "home", f"d{k}", None, ["a", "b"] if k % 2 else None) for k in range(2000)])
@@ -193,6 +208,8 @@ def test_a_clock_that_jumps_closes_nothing(at):
 
 def test_what_is_refused_changes_nothing(at):
     make(at)
+    wide = {"name": "wide", "arms": ["a", "b"], "policy": {"kind": "Exp3", "reward_range": [0, 100]}, "floor": 0.1}
+    at.says(Create(0, wide | {"feedback": {"default_reward": 50}}, SECRET))
     before = at.home.version
     for message, status in [
         (Decide(0, "home", "no such id!", None), "refused"),
@@ -229,6 +246,8 @@ def test_what_is_refused_changes_nothing(at):
         (DropCandidate(0, "home", "x"), "refused"),
         (Import(0, "home", b"PK nonsense"), "refused"),
         (Import(0, "home", pack(hsb.Exp3(arms=["z"]))), "refused"),
+        (Import(0, "wide", pack(hsb.Exp3(arms=["a", "b"]))), "refused"),  # its default reward, 50, is not in [0, 1]
+        (Import(0, "wide", pack(hsb.CsbFtpl(hsb.BinaryTree(depth=2), arms=["a", "b"], reward_range=(0, 100)))), "refused"),
         (TakeSnapshot(0, "house"), "unknown"),
     ]:
         assert at.says(message) == status, message

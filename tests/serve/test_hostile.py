@@ -6,6 +6,7 @@ import socket
 import sqlite3
 import threading
 import time
+from urllib.parse import quote
 
 import pytest
 from http_cases import QUICK, running
@@ -29,12 +30,12 @@ NOW = Now(10**15, 10**9)
 
 
 class Slow:
-    """A core whose readers and packers take their time: `follows` wait until they are read."""
+    """A core whose readers and packers take their time: `follows` wait until they are read, and `packs`, where it is a list."""
 
     def __init__(self, path):
         self.store = SqliteStore(path)
         self.core = Core(**start(self.store, NOW))
-        self.follows, self.answers = [], {}
+        self.follows, self.packs, self.answers = [], None, {}
 
     def do(self, effects):
         for effect in effects:
@@ -43,6 +44,8 @@ class Slow:
                 self.do(self.core.flush(NOW))
             elif type(effect) is Follow:
                 self.follows.append(effect)
+            elif type(effect) is Pack and self.packs is not None:
+                self.packs.append(effect)
             elif type(effect) is Pack:
                 self.do(self.core.handle(Packed(effect.policy, effect.frozen.rows(), effect.asked), NOW))
                 self.do(self.core.flush(NOW))
@@ -193,6 +196,23 @@ def test_forgetting_waits_for_candidates_that_read(tmp_path):
     slow.store.close()
 
 
+def test_a_snapshot_that_comes_late_is_not_taken_for_that_of_what_was_forgotten(tmp_path):
+    """It was begun while a candidate was reading, and is packed when the candidate has read all and some of it is forgotten."""
+    slow = with_a_candidate(tmp_path / "hsb.db")
+    slow.packs = []
+    assert slow.ask(TakeSnapshot("s", "home")) is None
+    slow.read()
+    assert slow.ask(Forget("f", "home", ["o5"])).status == "done"
+    (late,), slow.packs = slow.packs, None
+    slow.do([late])
+    slow.do(slow.core.flush(NOW))
+    assert slow.answers["s"].body["snapshot"] == 22
+    before = slow.core.policies["home"].digests()
+    assert Core(**start(slow.store, NOW)).policies["home"].digests() == before
+    assert check(slow.store).sound
+    slow.store.close()
+
+
 def test_decisions_after_a_promotion_are_made_again(tmp_path):
     slow = with_a_candidate(tmp_path / "hsb.db")
     slow.ask(TakeSnapshot("s", "home"))  # the candidate is still reading
@@ -262,6 +282,20 @@ def test_of_two_changes_with_one_tag_one_is_made(one):
         assert sorted(got) == [200, 412]
 
 
+def test_an_arm_that_several_add_at_once(one):
+    for k in range(6):
+        got = []
+        some = [
+            threading.Thread(target=lambda k=k, got=got: got.append(one.ask("PUT", f"/v1/policies/other/arms/n{k}").status))
+            for _ in range(6)
+        ]
+        for each in some:
+            each.start()
+        for each in some:
+            each.join()
+        assert sorted(got) == [200] * 5 + [201], got
+
+
 def test_a_receipt_of_nonsense(one):
     bad = "hsb1." + base64.urlsafe_b64encode(b'["d", 1e999]').decode().rstrip("=") + ".AAAA"
     assert one.post("/v1/decisions/x/reward", {"reward": 1, "receipt": bad}).status == 422
@@ -289,3 +323,24 @@ def test_other_names_for_this_machine(tmp_path):
             ("127.0.0.1.evil.example", 403),
         ):
             assert open_to_all.get("/v1/policies", key=None, headers={"Host": host}).status == wanted, host
+
+
+PEOPLE = [
+    ({"straße": "müll"}, "straße", "müll"),
+    ({"user": {"имя": "Анна"}}, "user.имя", "Анна"),
+    ({"user.имя": "Ольга"}, "user.имя", "Ольга"),
+    ({"user": 2**63 + 5}, "user", str(2**63 + 5)),
+    ({"id": {"n": 2**64 - 1}}, "id.n", str(2**64 - 1)),
+    ({"id.n": -(2**70)}, "id.n", str(-(2**70))),
+    ({"tester": True}, "tester", "true"),
+]
+
+
+def test_people_are_found_by_any_name_and_number(one):
+    one.make("people")
+    for k, (context, _, _) in enumerate(PEOPLE):
+        assert one.post("/v1/policies/people/decisions", {"id": f"p{k}", "context": context}).status == 201
+    for _, field, value in [*PEOPLE, ("", "user", "null"), ("", "none", "null"), ("", "user", "1,1")]:
+        found = one.ask("DELETE", f"/v1/policies/people/decisions?field={quote(field)}&value={quote(value)}")
+        assert found.json["forgotten"] == (value not in ("null", "1,1")), (field, value)
+    assert all(each["context"] is None for each in one.get("/v1/policies/people/decisions").json["decisions"])

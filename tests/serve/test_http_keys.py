@@ -1,5 +1,6 @@
 """Keys: what they may do, how often, how long; cookies; requests from other sites."""
 
+import itertools
 import json
 import re
 import sqlite3
@@ -9,8 +10,10 @@ import pytest
 from http_cases import running
 
 from hsb.errors import InputError
-from hsb.serve.http import Service, Settings
+from hsb.serve.http import Service, Settings, operating
 from hsb.serve.http.keys import digest, fresh
+from hsb.serve.store import Full
+from hsb.serve.store.sqlite import SqliteStore
 
 DECIDE = "/v1/policies/home/decisions"
 
@@ -122,6 +125,54 @@ def test_the_last_admin_stays(tmp_path):
         second = key(one, "admin")
         assert one.ask("DELETE", "/v1/keys/1").status == 204 and one.get("/v1/keys").status == 401
         assert one.get("/v1/keys", key=second["key"]).status == 200
+        one.key = second["key"]
+        one.make()
+        short = key(one, "admin", expires_in=1)
+        key(one, "admin", policies=["home"])  # neither is an admin of all policies, for long
+        while one.get("/v1/limits", key=short["key"]).status == 200:
+            time.sleep(0.05)
+        assert one.ask("DELETE", f"/v1/keys/{second['id']}").status == 409
+
+
+def full_disk(monkeypatch, only=None):
+    """Let transactions beside the journal, or only the one of that number, find the disk full when they are committed."""
+    usual, count = SqliteStore.beside, itertools.count(1)
+
+    def beside(self, work):
+        if only not in (None, next(count)):
+            return usual(self, work)
+        self.connection.execute("BEGIN IMMEDIATE")
+        work(self)
+        self.connection.execute("ROLLBACK")
+        raise Full("database or disk is full")
+
+    monkeypatch.setattr(SqliteStore, "beside", beside)
+
+
+def test_keys_on_a_full_disk(tmp_path, monkeypatch):
+    """What was not written is not so: a key that could not be ended can be ended later, and stays ended."""
+    with running(tmp_path / "hsb.db") as one:
+        there = key(one, "read")
+        with monkeypatch.context() as now:
+            full_disk(now)
+            assert one.ask("DELETE", f"/v1/keys/{there['id']}").status == 507
+            assert one.post("/v1/keys", {"name": "k", "scopes": ["admin"]}).status == 507
+        assert one.get("/v1/limits", key=there["key"]).status == 200 and len(one.get("/v1/keys").json["keys"]) == 2
+        assert one.ask("DELETE", f"/v1/keys/{there['id']}").status == 204
+        same = {"headers": {"Idempotency-Key": "k-1"}}
+        with monkeypatch.context() as now:
+            full_disk(now, only=2)  # the first writes the name of the request down
+            assert one.post("/v1/keys", {"name": "k", "scopes": ["read"]}, **same).status == 507
+        assert one.post("/v1/keys", {"name": "k", "scopes": ["read"]}, **same).status == 201
+    with running(tmp_path / "hsb.db") as one:
+        assert one.get("/v1/limits", key=there["key"]).status == 401
+
+
+def test_metrics_name_all_policies(one, monkeypatch):
+    monkeypatch.setattr(operating, "is_local", lambda scope: False)
+    assert one.get("/metrics", key=None).status == 401
+    assert one.get("/metrics", key=key(one, "read")["key"]).status == 200
+    assert one.get("/metrics", key=key(one, "read", policies=["home"])["key"]).status == 403
 
 
 def test_cookies(one):

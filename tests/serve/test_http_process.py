@@ -1,5 +1,7 @@
 """Real `hsb serve` processes: two on one file, starts that are refused, the demo. Kills and other faults: test_faults_*.py."""
 
+import asyncio
+import signal
 import subprocess
 import time
 
@@ -7,6 +9,8 @@ import pytest
 from processes import Process, command
 
 from hsb.serve.checking import check
+from hsb.serve.core import Answer, Decide
+from hsb.serve.http import demo
 from hsb.serve.store.sqlite import SqliteReader
 
 
@@ -39,6 +43,34 @@ def test_starts_that_are_refused(tmp_path, options, said):
     done = subprocess.run(command("serve", "--port", "0", *options), capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "hsb.db").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_may_be_stopped_as_soon_as_it_has_greeted(tmp_path, number):
+    line = command("serve", "--db", str(tmp_path / "hsb.db"), "--port", "0")
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert "http://" in process.stdout.readline()
+        process.send_signal(number)
+        try:
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+
+
+def test_the_demo_goes_on_with_an_arm_that_was_added(monkeypatch):
+    monkeypatch.setattr(demo, "PAUSE", 0.0)
+    asked = []
+
+    class Shop:
+        async def ask(self, kind, *given):
+            asked.append(kind)
+            if len(asked) == 20:
+                raise asyncio.CancelledError
+            return Answer(None, "created", {"id": given[1], "arm": "new"} if len(asked) < 10 else {"detail": "archived"})
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(demo.keep_busy(Shop()))
+    assert asked == [Decide] * 20
 
 
 def test_the_demo_is_busy(tmp_path):

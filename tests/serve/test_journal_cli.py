@@ -7,6 +7,7 @@ import pytest
 
 import hsb.logs
 from hsb import cli
+from hsb.serve import checking
 from hsb.serve.core import Create, Decide, Reward, TakeSnapshot
 from hsb.serve.local import Local
 
@@ -39,6 +40,23 @@ def test_check(db, capsys):
     file.close()
     code, out, _ = run(capsys, "journal", "check", db)
     assert code == 1 and "propensity of decision d30" in out
+
+
+def test_check_beside_a_service(db, capsys, monkeypatch):
+    """What is written while it looks is of later: it finds nothing wrong with it."""
+    local = Local(db)
+    local.ask(Create(0, {"name": "other", "arms": ["a", "b"]}, b"0123456789abcdef"))
+    usual = checking._check_standings
+
+    def standings(journal, policy, report):
+        usual(journal, policy, report)
+        local.ask(Decide(1, "other", f"o{policy.id}", {"age": 1}))
+        assert local.ask(Reward(1, f"o{policy.id}", 1.0)).status == "learned"
+
+    monkeypatch.setattr(checking, "_check_standings", standings)
+    code, out, _ = run(capsys, "journal", "check", db)
+    local.close()
+    assert code == 0 and "2 policies, 40 decisions re-derived" in out
 
 
 def test_backup(db, tmp_path, capsys):

@@ -11,9 +11,12 @@ pytest.importorskip("starlette")
 pytest.importorskip("jinja2")
 
 import page_harness as harness
+from http_cases import running
 
+import hsb
 from hsb.serve import explaining
-from hsb.serve.core import AddCandidate, Create, Decide, Reward
+from hsb.serve.core import AddCandidate, Create, Decide, Now, Reward
+from hsb.serve.local import clock
 from hsb.serve.page import colours
 from hsb.serve.page.app import SECTIONS
 from hsb.styling import look
@@ -265,8 +268,65 @@ def test_keys_see_their_policies_only(service):
     client = harness.Client(app, service.loop)
     assert [each["name"] for each in client.get("/policies.json").json()["policies"]] == ["empty"]
     assert client.get("/p/empty/arms").status_code == 200
-    with pytest.raises(PermissionError):
-        client.get("/p/home/arms")
+    for path in ("/p/home/arms", "/p/home"):
+        with pytest.raises(PermissionError):
+            client.get(path)
+
+
+def test_keys_are_shown_to_those_who_may_ask_for_them(tmp_path):
+    with running(tmp_path / "hsb.db") as one:
+        one.make()
+        made = [("reader", ["read"], None), ("team", ["admin"], ["home"]), ("member", ["read"], ["home"])]
+        keys = {}
+        for name, scopes, policies in made:
+            keys[name] = one.post("/v1/keys", {"name": name, "scopes": scopes, "policies": policies}).json["key"]
+        one.get("/v1/nothing")  # a refusal that belongs to no policy
+
+        def seen(key):
+            known = one.get("/p/home/settings.json", key=key).json["keys"]
+            elsewhere = one.get("/p/home/problems.json", key=key).json["elsewhere"]
+            return known and [each["name"] for each in known], len(elsewhere)
+
+        assert seen(one.key) == (["first", "reader", "team", "member"], 1)
+        assert seen(keys["team"]) == (["team", "member"], 0)
+        assert seen(keys["reader"]) == (None, 1) and seen(keys["member"]) == (None, 0)
+        assert "shown to those who may make them" in one.get("/p/home/settings", key=keys["reader"]).raw.decode()
+
+
+def test_a_map_of_what_no_float_holds_and_of_arms_that_a_file_lacks(tmp_path):
+    with running(tmp_path / "hsb.db") as one:
+        one.make()
+        for k, context in enumerate(["1" + 400 * "0", "1e308", "-1e308", "[1" + 400 * "0" + "]", "1", "2", "3"]):
+            assert one.post("/v1/policies/home/decisions", raw=f'{{"id": "d{k}", "context": {context}}}').status == 201
+            assert one.post(f"/v1/decisions/d{k}/reward", {"reward": 1}).status == 200
+        for point in ("", "NaN", "1e999", "%22%5Cud800%22", "1" + 400 * "0"):
+            for end in ("", ".json"):
+                assert one.get(f"/p/home/map{end}?point={point}").status == 200, point
+        assert one.ask("DELETE", "/v1/policies/home/arms/a").status == 204
+        hsb.Exp3(arms=["c", "b"]).save(tmp_path / "two.hsb")
+        state = {"raw": (tmp_path / "two.hsb").read_bytes(), "headers": {"Content-Type": "application/octet-stream"}}
+        assert one.ask("PUT", "/v1/policies/home/state", **state).status == 200
+        rows = one.get("/p/home/map.json").json["point"]["rows"]
+        assert {row["arm"]: row["played"] for row in rows} == {"b": 0.5, "c": 0.5}
+
+
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide by zero):RuntimeWarning")
+@pytest.mark.parametrize("reward", [1e308, 1e17, 1e-14, 5e-324])
+def test_rewards_too_large_and_too_small_for_sums(tmp_path, reward):
+    """One policy with such rewards must not take the others' front page away."""
+    made = harness.Harness(tmp_path / "hsb.db")
+    spec = {"name": "far", "arms": ["a", "b"], "policy": {"kind": "Exp3", "reward_range": "auto"}}
+    began = clock()
+    made.local.ask(Create(1, spec, b"f" * 32))
+    made.local.ask(AddCandidate(1, "far", "beside", {"kind": "Exp3"}))
+    for k in range(130):
+        then = Now(began.wall + k * 10**8, began.mono + k * 10**8)
+        made.local.ask(Decide(2, "far", f"far-{k}", 0), then)
+        made.local.ask(Reward(3, f"far-{k}", reward if k % 50 or reward > 1e300 else -reward), then)
+    client = made.client()
+    for path in ("/", "/policies.json", *(f"{each}{end}" for each in views("far") for end in ("", ".json"))):
+        assert client.get(path).status_code == 200, path
+    made.close()
 
 
 def test_rules_are_worked_out_beside_the_service(service):

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from unittest.mock import ANY
 
@@ -229,6 +230,25 @@ def test_the_wal_is_bounded(tmp_path):
     assert max(sizes) < 4 << 20 and sizes[-1] < 2 * max(sizes[:20])
     local.store.rest()
     assert Path(f"{path}-wal").stat().st_size == 0
+    local.close()
+
+
+def test_nobody_waits_for_a_reader(tmp_path):
+    """A long read, e.g. for a copy of a large file, does not hold up what is committed meanwhile."""
+    local = Local(tmp_path / "hsb.db")
+    local.ask(Create(1, {"name": "home", "arms": ["a", "b"], "policy": {"kind": "Exp3"}}, b"0123456789abcdef"))
+    reader = local.store.reader()
+    with reader.one_moment():
+        before = reader.policies()
+        assert local.ask(Decide(2, "home", "d1", 0.5)).status == "created"
+        began = time.monotonic()
+        local.store.rest()
+        assert time.monotonic() - began < 2.0
+        assert reader.policies() == before and not list(reader.decisions(1))
+    local.store.rest()
+    assert (tmp_path / "hsb.db-wal").stat().st_size == 0
+    assert local.store.connection.execute("PRAGMA busy_timeout").fetchone() == (10_000,)  # but for a lock it waits
+    reader.close()
     local.close()
 
 

@@ -43,7 +43,7 @@ def check(db: Db, as_json: Json = False) -> None:
 
     reader = SqliteReader(db)
     try:
-        with readable(db):
+        with readable(db), reader.one_moment():
             report = checked(reader)
     finally:
         reader.close()

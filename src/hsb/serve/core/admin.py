@@ -193,7 +193,9 @@ def _promote(served: Served, message: Promote) -> tuple[Kind, Any, bytes | None]
 
 
 def _import(served: Served, message: Import) -> tuple[Kind, Any, bytes | None]:
-    importable(message.body, served.offered)
+    policy = importable(message.body, served.offered)
+    _check_exact(served.settings, Learner(0, policy, {}, at=0, valued=False))
+    check_default(served.settings, policy)
     return Kind.IMPORT, {"bytes": len(message.body)}, message.body
 
 

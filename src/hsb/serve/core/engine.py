@@ -31,7 +31,7 @@ from .messages import (
     Tick,
     Void,
 )
-from .orders import Activation, Batch, Blank, Keep, Learn, NewDecision, NewReward, Order, Outcome, Rules, Voiding
+from .orders import Activation, Batch, Blank, Keep, Learn, NewDecision, NewReward, Order, Outcome, Recall, Rules, Voiding
 from .receipts import Lives, restored
 from .served import Served
 
@@ -62,11 +62,12 @@ LIMITS, UNKNOWN = Limits(), Lives()
 class _Watch:
     """What the core keeps in mind of a policy beside its state."""
 
-    __slots__ = ("busy", "due", "following", "kept", "kept_at", "queue")
+    __slots__ = ("busy", "due", "following", "forgot", "kept", "kept_at", "queue")
 
     def __init__(self, due: float, kept: int, now: Now) -> None:
         self.due = due  # the first deadline, or before
         self.kept, self.kept_at = kept, now.mono  # lessons at the last snapshot, and when it was
+        self.forgot = 0  # the row of the snapshot that was taken when contexts were last forgotten
         self.busy = self.following = False  # a change is being written; rows are being read
         self.queue: deque[Any] = deque()  # changes that wait for it
 
@@ -133,7 +134,7 @@ class Core:
         if kind is Followed:
             return self._followed(message)  # type: ignore[arg-type]
         if kind is Packed:
-            return keeping.packed(self, message)  # type: ignore[arg-type]
+            return keeping.packed(self, message, now)  # type: ignore[arg-type]
         request: Hashable = message.request  # type: ignore[union-attr]
         if kind is ConfirmClock:
             self.clock.confirm(now)
@@ -170,15 +171,15 @@ class Core:
         if message.min_version > served.version:
             detail = f"The policy is at version {served.version}, not yet at {message.min_version}."
             return [Answer(message.request, "behind", {"detail": detail, "version": served.version})]
-        row = served.decide(
-            checked_id("id", message.id),
-            message.context,
-            message.available,
-            message.baseline,
-            bool(message.activate),
-            self.clock.time(now),
-            message.key,
-        )
+        name, asked = checked_id("id", message.id), (*message[3:6], bool(message.activate))  # context, available, baseline
+        try:
+            row = served.decide(name, *asked, self.clock.time(now), message.key)
+        except InputError as error:
+            if message.fresh:
+                raise
+            # it may have been made when this could be decided: before an arm was removed, or the settings were others
+            self._write(message, Recall(name, served.id, served.question(*asked), str(error)))
+            return []
         watch, order = self.watches[served.id], NewDecision(row, bool(message.activate))
         watch.due = min(watch.due, row.deadline)
         if served.settings.durability == "receipt" and message.fresh and not self.kept_back and self.lives.now:
@@ -226,11 +227,8 @@ class Core:
             if watch.due <= time and not held and now.mono >= self.patience:
                 flying.append((None, Learn(name, time, self.limits.closing), None))
         for each in self.last:  # after the lessons: they are learned by the settings of before
-            flying += (
-                [(None, Keep(keeping.frozen(self, each[1].policy, now, copied=False).rows()), None)]
-                if type(each[1]) is Blank
-                else []
-            )
+            if type(each[1]) is Blank:
+                flying.append((None, keeping.before_blank(self, each[1].policy, now), None))
             flying.append(each)
         self.last = []
         packs: list[Effect] = []
@@ -308,6 +306,9 @@ class Core:
 
     def _told(self, kind: type, asked: Any, outcome: Outcome) -> dict[str, Any]:
         row, status = outcome.decision, outcome.status
+        if kind is Decide and status == "refused":
+            self.counts["refused"] += 1
+            return {"detail": outcome.detail}
         if status == "forbidden":
             return {"detail": "This key is not for the policy of that decision."}
         if row is None:

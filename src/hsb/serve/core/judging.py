@@ -24,6 +24,7 @@ from .orders import (
     NewReward,
     Order,
     Outcome,
+    Recall,
     Rules,
     Voiding,
 )
@@ -48,6 +49,8 @@ def needs(orders: Iterable[Order]) -> Needs:
         elif kind is Learn:
             found.due.append(order)  # type: ignore[arg-type]
             found.policies.add(order.policy)  # type: ignore[union-attr]
+        elif kind is Recall:
+            found.decisions.add(order.id)  # type: ignore[union-attr]
         elif kind is Blank:
             found.decisions.update(order.decisions)  # type: ignore[union-attr]
         elif kind is Append:
@@ -123,6 +126,13 @@ class _Judging:
         self.changes.decisions.append(row)
         self._wait(fact, row, row.deadline, order.active)
         return Outcome("created", decision=row)
+
+    def recall(self, order: Recall) -> Outcome:
+        fact = self._known(order.id)
+        if fact is None or fact.row is None:
+            return Outcome("refused", detail=order.why)
+        same = fact.row.policy == order.policy and fact.row.body == order.body
+        return Outcome("stored" if same else "conflict", decision=fact.row)
 
     def reward(self, order: NewReward) -> Outcome:
         fact, lost = self._known(order.decision), order.restored
@@ -311,6 +321,7 @@ def _unfit(order: NewReward, rules: Rules) -> str | None:
 
 ORDERS = {
     NewDecision: "decide",
+    Recall: "recall",
     NewReward: "reward",
     Activation: "activate",
     Voiding: "void",

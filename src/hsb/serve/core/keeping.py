@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from .answers import GONE
 from .frozen import Frozen
 from .messages import Answer, Effect, Now, Pack, Packed, TakeSnapshot
 from .orders import Keep
+from .rows import SnapshotRow
 from .served import Served
 
 if TYPE_CHECKING:
@@ -37,14 +39,28 @@ def asked(core: Core, message: TakeSnapshot, served: Served, now: Now) -> list[E
     return [Pack(served.id, frozen(core, served.id, now), message)]
 
 
-def packed(core: Core, message: Packed) -> list[Effect]:
+def before_blank(core: Core, name: int, now: Now) -> Keep:
+    """The snapshot from which a start goes on when contexts before it are forgotten; all candidates have read what there is."""
+    core.watches[name].forgot = core.by_id[name].version
+    return Keep(frozen(core, name, now, copied=False).rows())
+
+
+def packed(core: Core, message: Packed, now: Now) -> list[Effect]:
     """Write a snapshot in the next batch, though the policy may have learned more since."""
-    asked = message.asked
-    if asked is not None:
-        if asked not in core.packing:
+    request = message.asked
+    if request is not None:
+        if request not in core.packing:
             return []  # the service stopped meanwhile, and has said so
-        core.packing.remove(asked)
+        core.packing.remove(request)
     if message.policy not in core.by_id:
-        return [] if asked is None else [Answer(asked.request, "unknown", {"detail": GONE})]
-    core.waiting.append((None if asked is None else asked.request, Keep(message.rows), asked))
+        return [] if request is None else [Answer(request.request, "unknown", {"detail": GONE})]
+    if message.rows[0].seq == core.watches[message.policy].forgot and _reading(message.rows):  # it would take that one's place
+        return [] if request is None else asked(core, request, core.by_id[message.policy], now)
+    core.waiting.append((None if request is None else request.request, Keep(message.rows), request))
     return []
+
+
+def _reading(rows: tuple[SnapshotRow, ...]) -> bool:
+    """Had a candidate not read the whole stream yet?"""
+    learners = json.loads(json.loads(rows[0].about)["state"])["learners"]
+    return any(each["at"] < rows[0].seq for each in learners.values())

@@ -29,6 +29,15 @@ class NewDecision(NamedTuple):
     active: bool
 
 
+class Recall(NamedTuple):
+    """Find the decision of that id and question, which could not be made now; `why`."""
+
+    id: str
+    policy: int
+    body: bytes
+    why: str
+
+
 class NewReward(NamedTuple):
     """Write a reward, learn it or not, as the rules are."""
 
@@ -102,7 +111,7 @@ class Blank(NamedTuple):
     decisions: list[str]
 
 
-Order = NewDecision | NewReward | Activation | Voiding | Learn | Append | NewPolicy | Keep | Erase | Blank
+Order = NewDecision | Recall | NewReward | Activation | Voiding | Learn | Append | NewPolicy | Keep | Erase | Blank
 
 
 class Batch(NamedTuple):

@@ -177,6 +177,14 @@ class Served:
             key,
         )
 
+    def question(self, context: Any, available: list[str] | None, baseline: str | None, activate: bool) -> bytes:
+        """The fingerprint of what is asked, whether or not it can be answered."""
+        text = self._context(context)
+        try:
+            return fingerprint(self.name, context, available, baseline, activate, text)
+        except (ValueError, TypeError, RecursionError):
+            return b"?"  # that of no decision: no request can ask it
+
     def _context(self, context: Any) -> str:
         try:
             return written(context)

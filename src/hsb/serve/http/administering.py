@@ -123,7 +123,12 @@ async def add_arm(call: Call) -> Reply:
     policy, arm = served(call), call.params["arm"]
     if arm in policy.offered and not policy.archived:
         return Reply(200, {"arm": arm, "arms": policy.offered, "version": policy.version})
-    await done(call, AddArm, policy.name, arm, call.body.features, detail={"arm": arm})
+    try:
+        await done(call, AddArm, policy.name, arm, call.body.features, detail={"arm": arm})
+    except Problem as problem:
+        if problem.status != 422 or arm not in policy.offered:
+            raise
+        return Reply(200, {"arm": arm, "arms": policy.offered, "version": policy.version})  # another request was first
     return Reply(201, {"arm": arm, "arms": policy.offered, "version": policy.version})
 
 

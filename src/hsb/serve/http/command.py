@@ -46,7 +46,7 @@ def serve(
     gc.set_threshold(100_000, 20, 50)  # requests leave no circles behind: there is little to find
     server = make_server(service, *beside, host=host, port=port)
     for name in ("SIGTERM", "SIGINT"):
-        signal.signal(getattr(signal, name), lambda *_: None)  # uvicorn handles them, and raises them again when it is done
+        signal.signal(getattr(signal, name), server.handle_exit)  # uvicorn does so later, and raises them again when it is done
     where = f"http://{'[' + host + ']' if ':' in host else host}:{listening.getsockname()[1]}"
     listening.listen(server.config.backlog)  # whoever reads the address may ask at once, and is answered when all is ready
     _greet(service, where)

@@ -75,7 +75,8 @@ async def keep_busy(service: Service) -> None:
             came = iter(visitors(500, int(rng.integers(1 << 31))))
         context, chances = next(came)
         answer = await service.ask(Decide, NAME, f"demo-{start}-{k}", context)
-        if answer.status == "created" and rng.random() < chances[BANNERS.index(answer.body["arm"])]:
+        arm = answer.body.get("arm")  # or one that was added: nobody clicks on it
+        if answer.status == "created" and arm in BANNERS and rng.random() < chances[BANNERS.index(arm)]:
             heapq.heappush(clicks, (loop.time() + float(rng.exponential(3.0)), answer.body["id"]))
         while clicks and clicks[0][0] <= loop.time():
             await service.ask(Reward, heapq.heappop(clicks)[1], 1.0)

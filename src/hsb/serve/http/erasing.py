@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING
 
 from ..core import Forget, Purge
@@ -68,7 +69,7 @@ async def _meant(call: Call, policy: int) -> list[str]:
         raise Problem(422, "query", "Say which: field and value, as in field=user&value=42, or id.", pointer="/field")
     if any(letter in '"\\' or letter < " " for letter in query["field"]) or "\x00" in query["value"]:
         raise Problem(422, "query", "field must be names with dots between them.", pointer="/field")
-    path = "$" + "".join(f'."{part}"' for part in query["field"].split("."))
+    path = "$" + "".join(f".{json.dumps(part)}" for part in query["field"].split("."))  # letters as the journal writes them
     ids: list[str] = []
     after: int | None = 0
     while after is not None:

@@ -10,6 +10,7 @@ import math
 import re
 import secrets
 import time
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, quoted
@@ -49,6 +50,10 @@ class Key:
             raise Problem(403, "scope", f"This key may {' and '.join(sorted(self.scopes))}, and not {scope}.")
         if policy is not None and self.policies is not None and policy not in self.policies:
             raise Problem(403, "policy-not-allowed", f"This key is not for the policy {quoted(policy)}.")
+
+    def covers(self, policies: Collection[str] | None) -> bool:
+        """Is it for all of these, None being every policy?"""
+        return self.policies is None or (policies is not None and set(policies) <= self.policies)
 
     def take(self, now: float) -> float:
         """Take a token of its bucket, which holds a second's worth; 0, or the seconds until there is one."""
@@ -91,7 +96,7 @@ class Keys:
             raise InputError("HSB_ADMIN_KEY must be hsb_ and 32 capital letters or digits 2 to 7, as hsb serve prints one.")
         wanted = admin_key or (None if any(self._admins()) or not settings.auth else fresh())
         if wanted is not None and digest(wanted) not in self.by_hash:
-            store.beside(lambda store: self.add(store, wanted, "first", ["admin"], None, None, None))
+            self.take(store.beside(lambda store: self.add(store, wanted, "first", ["admin"], None, None, None)))
             self.printed = None if admin_key else wanted
 
     def _admins(self) -> list[Key]:
@@ -101,20 +106,26 @@ class Keys:
         self, store: SqliteStore, text: str, name: str, scopes: list[str], policies: list[str] | None, rate: float | None,
         expires: int | None,
     ) -> Key:  # fmt: skip
-        """Write a key, on the thread that writes."""
+        """Write a key, on the thread that writes; it is valid when it is taken, after the commit."""
         at = time.time_ns() // 1000
         given = (name, digest(text), json.dumps(scopes), None if policies is None else json.dumps(policies), rate, expires, at)
         sql = "INSERT INTO key (name, hash, scopes, policies, rate, expires, at) VALUES (?, ?, ?, ?, ?, ?, ?)"
         number = store.connection.execute(sql, given).lastrowid
-        key = Key(number, *given, None, None)
-        self.by_hash = {**self.by_hash, key.hash: key}
-        return key
+        return Key(number, *given, None, None)
 
-    def end(self, store: SqliteStore, key: Key) -> None:
-        """Let a key be valid no more, on the thread that writes."""
+    def take(self, key: Key) -> None:
+        """Let a key be valid that is on disk."""
+        self.by_hash = {**self.by_hash, key.hash: key}
+
+    def end(self, store: SqliteStore, key: Key) -> int:
+        """Write that a key is valid no more, on the thread that writes; since when, which the key is told after the commit."""
         at = time.time_ns() // 1000
         store.connection.execute("UPDATE key SET ended = ? WHERE id = ?", (at, key.id))
-        key.ended = at
+        return at
+
+    def masters(self) -> list[Key]:
+        """Keys that are valid and may do everything with every policy."""
+        return [key for key in self.by_hash.values() if "admin" in key.scopes and key.policies is None and valid(key)]
 
     def checked(self, body: Any) -> tuple[str, list[str], list[str] | None, float | None, int | None]:
         """What a new key is to be; InputError where that makes no sense."""

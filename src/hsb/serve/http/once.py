@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from ...errors import FileError, InputError
+from ..store import Full
 from .calls import Call, Handler, Reply, encode
 from .problem import Problem
 
@@ -56,7 +57,7 @@ async def _once(call: Call, handler: Handler, name: tuple[int, str], hide: str |
             return _again(found, asked)
         try:
             reply = await handler(call)
-        except (Problem, InputError, FileError):  # nothing was done, so it may be tried again
+        except (Problem, InputError, FileError, Full):  # nothing was done, so it may be tried again
             await service.write(lambda store: _drop(store, name))
             raise
         body = reply.body if hide is None else encode(msgspec.json.decode(reply.body) | {hide: None})

@@ -26,13 +26,16 @@ async def make_key(call: Call) -> Reply:
     text, given = fresh(), call.service.keys.checked(call.body)
     _within(call, given[2])
     key = await call.service.write(lambda store: call.service.keys.add(store, text, *given))
+    call.service.keys.take(key)
     await note(call, "MakeKey", None, {"id": key.id, "name": key.name, "scopes": sorted(key.scopes)})
     return Reply(201, shown(key) | {"key": text}, headers=[(b"location", f"/v1/keys/{key.id}".encode())])
 
 
 async def keys(call: Call) -> Reply:
     """All keys, without themselves."""
-    found = sorted((key for key in call.service.keys.by_hash.values() if _may(call, key.policies)), key=lambda key: key.id or 0)
+    found = sorted(
+        (key for key in call.service.keys.by_hash.values() if call.key.covers(key.policies)), key=lambda key: key.id or 0
+    )
     return Reply(200, {"keys": [shown(key) for key in found]})
 
 
@@ -42,24 +45,17 @@ async def end_key(call: Call) -> Reply:
     if found is None:
         raise Problem(404, "not-found", f"There is no key {call.params['id'][:100]!r}.")
     _within(call, found.policies)
-    others = [key for key in call.service.keys.by_hash.values() if "admin" in key.scopes and not key.ended and key is not found]
-    if "admin" in found.scopes and not others:
-        raise Problem(409, "last-key", "This is the last key of an admin. Make another one first.")
+    if call.service.keys.masters() == [found]:
+        raise Problem(409, "last-key", "This is the last key of an admin of all policies. Make another one first.")
     if not found.ended:
         key: Key = found
-        await call.service.write(lambda store: call.service.keys.end(store, key))
+        key.ended = await call.service.write(lambda store: call.service.keys.end(store, key))
         await note(call, "EndKey", None, {"id": found.id, "name": found.name})
     return Reply(204)
 
 
-def _may(call: Call, policies: Any) -> bool:
-    """Is that no more than what the key which asks is for?"""
-    mine = call.key.policies
-    return mine is None or (policies is not None and set(policies) <= mine)
-
-
 def _within(call: Call, policies: Any) -> None:
-    if not _may(call, policies):
+    if not call.key.covers(policies):
         raise Problem(403, "policy-not-allowed", "This key is for some policies, and that is for others too.")
 
 
@@ -112,7 +108,8 @@ async def readyz(call: Call) -> Reply:
 async def metrics(call: Call) -> Reply:
     """For Prometheus: from this machine, or with a key that may read."""
     if not is_local(call.scope):
-        enter(call.service, call.scope, call.headers, "read", None)
+        call.key = enter(call.service, call.scope, call.headers, "read", None)
+        _within(call, None)  # it names all policies
     return Reply(200, call.service.metrics.text(), type=b"text/plain; version=0.0.4; charset=utf-8")
 
 

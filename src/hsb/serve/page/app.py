@@ -14,7 +14,7 @@ from .. import explaining
 from ..core import STATUS
 from . import candidates, feedback, forms, overview, trust, trying
 from .gathering import Gathering
-from .render import STATIC, html
+from .render import STATIC, html, plain
 from .sheets import Ledger, Sheet, sheet
 
 POLICY = (
@@ -131,6 +131,7 @@ class Page:
 
     async def policy(self, request: Request) -> Response:
         """A policy's first view."""
+        self._key(request, "read", request.path_params["name"])
         if request.path_params["name"] not in self.service.core.policies:
             return self._missing(request)
         return RedirectResponse(f"/p/{request.path_params['name']}/overview", 303, headers=HEADERS)
@@ -145,11 +146,11 @@ class Page:
 
     async def _section(self, request: Request, name: str, error: str | None = None, status: int = 200) -> Response:
         served = self.service.core.policies.get(request.path_params["name"])
-        self._key(request, "read", request.path_params["name"])
+        key = self._key(request, "read", request.path_params["name"])
         if served is None:
             return self._missing(request)
         page = sheet(self.service.core, served, time.time_ns() // 1000)
-        extra = await self.gathering.extra(name, served, dict(request.query_params))
+        extra = await self.gathering.extra(name, served, dict(request.query_params), key)
         if name == "rules":
             extra["rules"] = await self._rules(page, served)
         found = await self.service.read(SECTIONS[name].figures, self.ledger, page, extra)
@@ -224,7 +225,7 @@ class Page:
         synthetic = bool(names) and all(self.service.synthetic(each) for each in names)
         if request.url.path.endswith(".json"):
             about = {} if page is None else {"policy": page.name, "version": page.version}
-            return JSONResponse({**found, "section": name, "synthetic": synthetic, **about}, headers=HEADERS)
+            return JSONResponse(plain({**found, "section": name, "synthetic": synthetic, **about}), headers=HEADERS)
         given = {
             "section": name,
             "title": title,

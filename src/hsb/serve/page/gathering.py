@@ -16,25 +16,29 @@ class Gathering:
     def __init__(self, service: Any) -> None:
         self.service = service
 
-    async def extra(self, section: str, served: Served, query: dict[str, str]) -> View:
-        """What the figures of a section are given."""
+    async def extra(self, section: str, served: Served, query: dict[str, str], key: Any) -> View:
+        """What the figures of a section are given, for whoever asks with this key; None where nobody is asked for one."""
         found: View = {"query": query, "journal": self.service.path.name}
         if section == "map":
             found |= self.file(served)
         elif section == "guarantee":
             found |= _proved(served)
         elif section == "problems":
-            found |= {"troubles": self.service.troubles.of(served.name), "elsewhere": self.service.troubles.of(None)}
+            elsewhere = self.service.troubles.of(None) if key is None or key.covers(None) else []
+            found |= {"troubles": self.service.troubles.of(served.name), "elsewhere": elsewhere}
         elif section == "audit":
             found |= {"digest": served.live.policy.digest(), "deeds": await self.service.deeds_of(served.name)}
         elif section == "what-if":
             found["evaluations"] = await self.service.evaluations_of(served.name)
         elif section == "settings":
-            found |= {
-                "keys": [key.shown() for key in self.service.keys.by_hash.values()],
-                "limits": self.service.settings.shown(),
-            }
+            found |= {"keys": self._keys(key), "limits": self.service.settings.shown()}
         return found
+
+    def _keys(self, key: Any) -> list[View] | None:
+        """Those that /v1/keys has for this one; None where it may not ask for them."""
+        if key is not None and "admin" not in key.scopes:
+            return None
+        return [each.shown() for each in self.service.keys.by_hash.values() if key is None or key.covers(each.policies)]
 
     def file(self, served: Served) -> View:
         """The policy's file, where that is not large, and which learner it is."""

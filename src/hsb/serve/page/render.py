@@ -1,5 +1,6 @@
 """Templates filled in. Everything is escaped; what is not is made in `svg`."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,25 @@ def html(name: str, given: dict[str, Any], part: bool) -> str:
     return "".join(template.blocks["live"](context))
 
 
-def _span(lines: Any, whole: bool = False) -> tuple[float, float] | None:
+def plain(value: Any) -> Any:
+    """Figures as JSON has them: sums that are no numbers any more, of rewards near the largest, are null.
+
+    >>> plain({"value": 1e308 * 10, "rows": [0.5, (None, "a")]})
+    {'value': None, 'rows': [0.5, [None, 'a']]}
+    """
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _span(lines: Any, whole: bool = False) -> tuple[float, float]:
     """The range of all values in lists: of their second halves, since bands begin as wide as can be, or of the whole lists."""
     some = []
     for line in lines:
-        some += [value for value in line[0 if whole else len(line) // 2 :] if value is not None]
-    return (min(some), max(some)) if some else None
+        some += [value for value in line[0 if whole else len(line) // 2 :] if value is not None and math.isfinite(value)]
+    return (min(some), max(some)) if some else (0.0, 1.0)
 
 
 def _pick(values: list[Any], count: int = 5) -> list[Any]:

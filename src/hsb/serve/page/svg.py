@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from .colours import HATCHES, arm_colour, luminance
 
 WIDE, HIGH = 1000, 300
+MOST = 1e290  # where an axis ends: sums of rewards beyond it are no numbers any more
 Line = Sequence[float | None]
 
 
@@ -19,15 +20,19 @@ def nice(low: float, high: float, parts: int = 4) -> tuple[float, float, float]:
 
     >>> nice(0.031, 0.142)
     (0.0, 0.15, 0.05)
+    >>> nice(0.0, 1e-14), nice(-1e308, 1e308)[2]
+    ((0.0, 1e-14, 2.5e-15), 5e+289)
     """
-    if not high > low:
+    low, high = (min(max(end, -MOST), MOST) for end in (low, high))
+    if not high - low > 1.0 / MOST:
         pad = abs(high) * 0.1 or 0.5
         low, high = low - pad, high + pad
     raw = (high - low) / parts
     power = 10.0 ** math.floor(math.log10(raw))
     step = next((k * power for k in (1.0, 2.0, 2.5, 5.0) if k * power >= raw * 0.999), 10.0 * power)
     ends = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
-    return round(ends[0], 12), round(ends[1], 12), round(step, 12)
+    places = 9 - math.floor(math.log10(step))
+    return round(ends[0], places), round(ends[1], places), round(step, places)
 
 
 def axis(low: float, high: float) -> tuple[float, float, list[str]]:
@@ -112,11 +117,11 @@ def tiles(rows: Sequence[Sequence[Sequence[float]]], arms: int, prefix: str) -> 
 
 def sparkline(values: Line) -> Markup:
     """A line of values, as high as they need."""
+    values = [value if value is not None and math.isfinite(value) else None for value in values]
     some = [value for value in values if value is not None]
     if len(some) < 2:
         return Markup("")
     low, high = min(some), max(some)
-    low, high = (low - 0.5, high + 0.5) if high == low else (low, high)
     lines = [
         Markup('<polyline class="curve policy" points="{}"/>').format(_points(part))
         for part in _parts(_across(range(len(values))), values, low, high)
@@ -205,7 +210,8 @@ def _across(xs: Sequence[float]) -> list[float]:
 
 
 def _y(value: float, bottom: float, top: float) -> float:
-    return HIGH * (1.0 - min(max((value - bottom) / (top - bottom), 0.0), 1.0))
+    share = (value - bottom) / (top - bottom) if top > bottom else 0.5
+    return HIGH * (1.0 - min(max(share, 0.0), 1.0))
 
 
 def _parts(across: Sequence[float], values: Line, bottom: float, top: float) -> list[list[tuple[float, float]]]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -20,6 +20,7 @@ ACROSS, DOWN = 48, 20  # places of a map
 MOST_LABELS = 16
 LARGEST = 16 << 20  # bytes of a policy that is copied at once; else its last snapshot is shown
 LONGEST = 16_384  # letters of a context to try
+MOST = 1e150  # numbers beyond it are labels here, like text: JSON has some that no float can hold
 
 
 def body(reader: Reader, page: Sheet, extra: View) -> tuple[bytes, int] | None:
@@ -38,7 +39,7 @@ class Feature:
 
     def __init__(self, name: str, values: list[Any]) -> None:
         self.name = name
-        numbers = [float(v) for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+        numbers = [float(v) for v in values if _is_number(v)]
         self.number = len(numbers) > len(values) / 2 and len(set(numbers)) > 2
         if self.number:
             low, high = np.quantile(numbers, (0.01, 0.99))
@@ -62,6 +63,10 @@ def _grid(low: float, high: float, count: int, whole: bool) -> list[float]:
         return [float(v) for v in range(int(low), int(high) + 1)]
     steps = [round(v, 0 if whole else 6) for v in np.linspace(low, high, count).tolist()]
     return list(dict.fromkeys(steps))
+
+
+def _is_number(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST
 
 
 def features_of(contexts: Sequence[Any]) -> list[Feature]:
@@ -133,7 +138,9 @@ def _given(text: str, usual: Any) -> tuple[Any, str | None]:
     if len(text) > LONGEST:
         return usual, f"A context to try may have {LONGEST:,} letters; this one has {len(text):,}."
     try:
-        return json.loads(text), None
+        found = json.loads(text)
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # or it has numbers or letters that no answer can hold
+        return found, None
     except (ValueError, RecursionError):
         return usual, 'This is no JSON, e.g. {"age": 31}; what follows is for the last decision\'s context.'
 
@@ -148,20 +155,21 @@ class Asked:
 
     def __init__(self, policy: Any, page: Sheet) -> None:
         self.policy, self.page = policy, page
-        self.order = [policy.arms.index(arm) for arm in page.arms]
+        place = {arm: k for k, arm in enumerate(policy.arms)}
+        self.order = [place.get(arm, -1) for arm in page.arms]  # a file may lack an arm that was removed: it is played never
         settings = page.settings
         offered = np.array([float(arm in page.offered) for arm in policy.arms])
-        base = None if page.baseline is None or settings["ramp"] == 1.0 else policy.arms.index(page.baseline)
+        base = None if page.baseline is None or settings["ramp"] == 1.0 else place.get(page.baseline)
         self.mixed = mixture(offered, floor=settings["floor"], ramp=settings["ramp"], baseline=base)
 
     def own(self, context: Any) -> Any:
         """Its own probabilities, by the service's places."""
-        return np.asarray(self.policy.probabilities(context))[self.order]
+        return np.append(self.policy.probabilities(context), 0.0)[self.order]
 
     def played(self, context: Any) -> Any:
         """The probabilities that are played."""
         p = np.array(self.policy.probabilities(context), dtype=np.float64)
-        return (p if self.mixed is None else self.mixed(p))[self.order]
+        return np.append(p if self.mixed is None else self.mixed(p), 0.0)[self.order]
 
     def rows(self, context: Any) -> list[View]:
         """A row for each arm that is offered, the most probable first."""
@@ -225,7 +233,7 @@ def _distance(one: View, other: View, spans: dict[str, float]) -> float:
     total = 0.0
     for name, width in spans.items():
         a, b = one.get(name), other.get(name)
-        if width and isinstance(a, int | float) and isinstance(b, int | float):
+        if width and _is_number(a) and _is_number(b):
             total += min(1.0, abs(a - b) / width)
         else:
             total += float(a != b)

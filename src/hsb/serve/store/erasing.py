@@ -81,10 +81,16 @@ def _window(store: Queries, policy: int, place: int) -> tuple[int, list[Any]]:
 
 
 def about_person(reader: Queries, policy: int, path: str, value: str, after: int) -> tuple[list[str], int | None]:
-    """Decisions of a policy whose context has this value, as text, at this path; of a window after a row, and where the next one begins."""
+    """Decisions of a policy whose context has this value, as text, at this path; of a window after a row, and where the next one begins.
+
+    Also as it was written: SQLite's text of truths, and of whole numbers of more than 63 bits, is another.
+    """
     ((last,),) = reader._all("SELECT COALESCE(MAX(rowid), 0) FROM decision")
-    sql = """SELECT id FROM decision WHERE rowid > ? AND rowid <= ? AND policy = ? AND context <> ''
-      AND (CAST(json_extract(context, ?) AS TEXT) = ? OR CAST(json_extract(context, ?) AS TEXT) = ?)"""
+    sql = """SELECT id FROM decision WHERE rowid > ?1 AND rowid <= ?2 AND policy = ?3 AND context <> ''
+      AND (CAST(json_extract(context, ?4) AS TEXT) = ?5 OR CAST(json_extract(context, ?6) AS TEXT) = ?5
+        OR (json_extract(context, ?4, ?6) IN (?7, ?8) AND ?5 <> 'null'))"""
     whole = "$." + path[2:].replace('"."', ".")  # or a name with dots in it
-    found = [name for (name,) in reader._all(sql, after, after + WINDOW, policy, path, value, whole, value)]
+    either = (f"[{value},null]", f"[null,{value}]") if whole != path else (f"[{value},{value}]",) * 2
+    given = (after, after + WINDOW, policy, path, value, whole, *either)
+    found = [name for (name,) in reader._all(sql, *given)]
     return found, after + WINDOW if after + WINDOW < last else None

@@ -36,13 +36,14 @@ ROWS = 512  # inserted with one statement, which may have 32,766 values
 FEW = 64  # rows: up to here there is a statement for every number of them
 STATEMENTS = 512  # that stay prepared
 STARTS = 1000  # of processes that are remembered
+BUSY = 10.0  # seconds for which a lock is waited for
 DAMAGED = (sqlite3.DatabaseError, UnicodeDecodeError, json.JSONDecodeError)  # what reading a damaged page leads to
 Connect = Callable[[str], Any]
 
 
 def connect(path: str) -> Any:
     """The connection that writes."""
-    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10.0, cached_statements=STATEMENTS)
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY, cached_statements=STATEMENTS)
 
 
 @contextmanager
@@ -88,6 +89,15 @@ class SqliteReader(Queries):
         finally:
             part.unlink(missing_ok=True)
         return target.stat().st_size
+
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """All that is read here is of one moment, though the journal may be written to meanwhile."""
+        self.connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.connection.execute("ROLLBACK")
 
     def close(self) -> None:
         self.connection.close()
@@ -247,12 +257,16 @@ class SqliteStore(Queries, Store):
             self._copy_wal("TRUNCATE")
 
     def _copy_wal(self, how: str) -> None:
+        """As much of it as can be at once: whoever reads an older state, e.g. for a copy, is not waited for, or all commits would wait too."""
         try:
+            self.connection.execute("PRAGMA busy_timeout = 0").fetchall()
             self.connection.execute(f"PRAGMA wal_checkpoint({how})").fetchall()
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 return  # all is in the WAL still
             self.broken = True  # what was committed is safe; the next commit says so
+        finally:
+            self.connection.execute(f"PRAGMA busy_timeout = {1000 * BUSY:.0f}").fetchall()
 
     def close(self) -> None:
         """Let go of the file. After a failed commit nothing is written any more, so the connection stays as it is until the process ends."""
