@@ -213,6 +213,24 @@ def test_a_snapshot_that_comes_late_is_not_taken_for_that_of_what_was_forgotten(
     slow.store.close()
 
 
+def test_a_snapshot_is_written_before_what_comes_after_it(tmp_path):
+    """It was begun while a candidate was reading, and packed before something is forgotten, but more waits than one batch holds."""
+    slow = with_a_candidate(tmp_path / "hsb.db")
+    slow.core.limits = slow.core.limits._replace(orders=5)
+    slow.packs = []
+    slow.ask(TakeSnapshot("s", "home"))
+    slow.read()
+    for k in range(12):
+        slow.core.handle(Decide(f"w{k}", "home", f"w{k}", {"x": 1}), NOW)
+    (it,), slow.packs = slow.packs, None
+    assert slow.core.handle(Packed(it.policy, it.frozen.rows(), it.asked), NOW) == []
+    assert slow.ask(Forget("f", "home", ["o5"])).status == "done"
+    before = slow.core.policies["home"].digests()
+    assert Core(**start(slow.store, NOW)).policies["home"].digests() == before
+    assert check(slow.store).sound
+    slow.store.close()
+
+
 def test_decisions_after_a_promotion_are_made_again(tmp_path):
     slow = with_a_candidate(tmp_path / "hsb.db")
     slow.ask(TakeSnapshot("s", "home"))  # the candidate is still reading

@@ -56,7 +56,8 @@ def packed(core: Core, message: Packed, now: Now) -> list[Effect]:
         return [] if request is None else [Answer(request.request, "unknown", {"detail": GONE})]
     if message.rows[0].seq == core.watches[message.policy].forgot and _reading(message.rows):  # it would take that one's place
         return [] if request is None else asked(core, request, core.by_id[message.policy], now)
-    core.waiting.append((None if request is None else request.request, Keep(message.rows), request))
+    # before all that waits: what is forgotten goes with the next batch, and its snapshot must come after this one
+    core.waiting.appendleft((None if request is None else request.request, Keep(message.rows), request))
     return []
 
 
