@@ -6,8 +6,6 @@ import time
 import pytest
 from http_cases import QUICK, decide
 
-import hsb
-from hsb.remote import RemoteDecision
 from hsb.serve.checking import check
 from hsb.serve.core.receipts import receipt
 from hsb.serve.store.sqlite import SqliteReader
@@ -188,14 +186,3 @@ def test_wrong_receipts(one, name):
     decide(one, name, id=row.id, context=7)
     found = one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": text})
     assert found.status == 409 and "another decision" in found.json["detail"]
-
-
-def test_the_client_sends_receipts_along(one, name):
-    remote = hsb.Remote(f"http://127.0.0.1:{one.port}", policy=name, key=one.key)
-    text, row = lost(one, name, f"{name}-1")
-    made = RemoteDecision(context=0.25, arm="a", propensity=row.propensity, id=row.id)
-    with pytest.raises(hsb.InputError, match="no decision"):
-        remote.learn(made, reward=1)
-    made.receipt = text
-    assert remote.learn(made, loss=0) == "learned"
-    remote.close()
