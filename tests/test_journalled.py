@@ -82,3 +82,63 @@ def test_numbered_decisions_are_for_learn() -> None:
         with pytest.raises(hsb.InputError, match="without a number"):
             policy.learn_proposed(decision, reward=1.0)
     assert policy.rounds == 0
+
+
+def same(one: hsb.Decision | None, other: hsb.Decision | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    fields = ("context", "arm", "propensity", "available", "rounds", "advised", "offered", "id")
+    return all(getattr(one, name) == getattr(other, name) for name in fields) and (
+        one.seen is other.seen if one.seen is None else list(one.seen) == list(other.seen)
+    )
+
+
+def alone(policy: hsb.Policy, given: object, u: float) -> hsb.Decision | None:
+    try:
+        return policy.propose(given, u=u)
+    except hsb.InputError:
+        return None
+
+
+@pytest.mark.parametrize("name", [*KINDS, "floor", "removed", "numbers"])
+def test_many_as_one_by_one(name: str) -> None:
+    """Bit for bit, from the first round on, with what is new and what is refused among them; and what was learned stays as it was."""
+    kinds = {
+        "floor": lambda: hsb.HSB(arms=["a", "b", "c"], floor=0.1, seed=0),
+        "removed": KINDS["features"],
+        "numbers": KINDS["features"],
+    }
+    policy = (KINDS | kinds)[name]()
+    named = name in ("features", "floor", "removed")
+    rng, met = np.random.default_rng(5), 0
+    for t in range(60):
+        rows = [context("features" if named else name, int(k)) for k in rng.integers(0, 100, 7)]
+        if named:
+            rows += [{"x": None}, {"x": 0.2, f"new{t}": t}, {"x": [1]}, {"kind": "never seen"}, {}]
+        elif name != "exp3":
+            rows += ["none", None]
+        us, before = rng.random(len(rows)), policy.digest()
+        many = policy.propose_many(rows, u=us)
+        assert policy.digest() == before
+        expected = [alone(policy, given, float(u)) for given, u in zip(rows, us, strict=True)]
+        assert all(same(*pair) for pair in zip(many, expected, strict=True))
+        met += many.count(None)
+        for each in many[:5]:
+            assert each is not None
+            policy.learn_proposed(each, reward=float(each.arm == "abc"[t % 3]) * 0.9)
+        if name == "removed" and t == 30:
+            policy.remove_arm("b")
+    assert met > 0 or name == "exp3"
+    assert policy.propose_many([], u=[]) == []
+    for wrong in ([0.5], [0.5, 1.0], [0.5, -0.1], [0.5, np.nan]):
+        with pytest.raises(hsb.InputError, match="u must be 2 numbers"):
+            policy.propose_many([0.5, 0.5], u=wrong)
+
+
+def test_a_number_of_its_own() -> None:
+    """The control: with another u many decisions are others."""
+    policy = KINDS["features"]()
+    rows = [context("features", t) for t in range(100)]
+    us = np.random.default_rng(6).random(100)
+    one, other = policy.propose_many(rows, u=us), policy.propose_many(rows, u=us[::-1].copy())
+    assert sum(not same(*pair) for pair in zip(one, other, strict=True)) > 30

@@ -176,7 +176,7 @@ class Bulk(Floored, Scaled, Guarded):
         points, clipped = self.check(contexts)  # type: ignore[arg-type]
         n = len(points)
         masks, given = self._masks(available, n), self._rows_given(contexts, points)
-        us = self.rng.random(n) if u is None else _drawn(u, n)
+        us = self.rng.random(n) if u is None else each_u(u, n)
         arms, chances, advised = self.decide_rows(points, masks, us)
         seen = self._saw_rows(points)
         self.clipped += clipped
@@ -368,7 +368,8 @@ def _as_given(contexts: Any) -> list[Any]:
     return table.tolist() if table.ndim == 1 else list(table)
 
 
-def _drawn(u: ArrayLike, n: int) -> Floats:
+def each_u(u: ArrayLike, n: int) -> Floats:
+    """A number in [0, 1) for each of n contexts; InputError where that is not what is given."""
     us = numbers("u", u)
     if us.shape != (n,) or not ((us >= 0.0) & (us < 1.0)).all():
         raise InputError(f"u must be {n} numbers in [0, 1), one for each context; given {quoted(u)}.")

@@ -36,7 +36,17 @@ NAMES = {
     "regret_bound",
 }
 NAMES |= {"decide_rows", "play", "replay_rows", "learn_rows", "distributions", "check", "copy", "save", "digest", "nbytes"}
-NAMES |= {"propose", "learn_proposed", "to_arrays", "take_arrays", "resume", "coefficients", "mapping", "weights"}
+NAMES |= {
+    "propose",
+    "propose_many",
+    "learn_proposed",
+    "to_arrays",
+    "take_arrays",
+    "resume",
+    "coefficients",
+    "mapping",
+    "weights",
+}
 """Public methods and properties that read or change what a policy learned: where a subclass defines them, they hold the lock too."""
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .arguments import function, is_number
+from .bulk import each_u
 from .decision import Decision
 from .errors import InputError, quoted
 from .kept import Kept
@@ -54,6 +56,24 @@ class Journalled(Kept):
         made.offered, made.rounds = len(self.arms), self.rounds
         made.advised, made.seen = self._advice_on(index), self._saw()
         return made
+
+    def propose_many(self, contexts: Sequence[Any], *, u: ArrayLike) -> list[Decision | None]:
+        """The decisions that `propose` would make for each of a list of contexts and its `u`, bit for bit; None where it would refuse one.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(arms=["a", "b"])
+        >>> policy.propose_many([{"age": 31}, {"age": [31]}], u=[0.2, 0.7])
+        [Decision(context={'age': 31}, arm='a', propensity=0.5), None]
+        """
+        return [
+            self._proposed(context, each) for context, each in zip(contexts, each_u(u, len(contexts)).tolist(), strict=True)
+        ]
+
+    def _proposed(self, context: Any, u: float) -> Decision | None:
+        try:
+            return self.propose(context, u=u)
+        except InputError:
+            return None
 
     def learn_proposed(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the `loss` (or the `reward`) of a decision that `propose` made, as `learn` learns one that `decide` made.

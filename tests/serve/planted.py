@@ -15,19 +15,41 @@ Judging, Core, Served = judging._Judging, engine.Core, served.Served
 
 
 def answer_before_commit(patch):
-    real = Core._decide
+    real = Core._decided
 
-    def decide(self, message, now):
-        effects = real(self, message, now)
+    def decided(self, served, message, row):
+        effects = real(self, served, message, row)
         if not effects:
-            row = self.waiting.pop()[1].row
+            self.waiting.pop()
             self.waiting.append((None, engine.NewDecision(row, True), None))
-            place = self.by_id[row.policy]
-            body = {"id": row.id, "policy": place.name, "arm": place.arms[row.arm], "propensity": row.propensity}
+            body = {"id": row.id, "policy": served.name, "arm": served.arms[row.arm], "propensity": row.propensity}
             effects = [Answer(message.request, "created", body | {"deadline": row.deadline})]
         return effects
 
-    patch(Core, "_decide", decide)
+    patch(Core, "_decided", decided)
+
+
+def drawn_together_by_one_number(patch):
+    real = Served.decide_all
+
+    def decide_all(self, asked, at):
+        rows = real(self, asked, at)
+        return [row if row is None else row._replace(arm=rows[0].arm) for row in rows] if rows and rows[0] else rows
+
+    patch(Served, "decide_all", decide_all)
+
+
+def together_beyond_the_room(patch):
+    real = engine.drawn
+
+    def drawn(core, messages, now):
+        limits, core.limits = core.limits, core.limits._replace(waiting=1 << 30)
+        try:
+            return real(core, messages, now)
+        finally:
+            core.limits = limits
+
+    patch(engine, "drawn", drawn)
 
 
 def goes_on_after_a_lost_commit(patch):
@@ -288,6 +310,8 @@ def restored_with_another_version(patch):
 
 FAULTS = [
     answer_before_commit,
+    drawn_together_by_one_number,
+    together_beyond_the_room,
     goes_on_after_a_lost_commit,
     reward_learned_twice,
     pending_row_stays,

@@ -95,6 +95,12 @@ class World(Clients, Checks):
             self.open.add(message.request)
         self.do(self.core.handle(message, self.see()))
 
+    def handle_all(self, messages):
+        self.open |= {message.request for message in messages}
+        before = len(self.core.waiting)
+        self.do(self.core.handle_all(messages, self.see()))
+        assert len(self.core.waiting) <= max(before, LIMITS.waiting), "more waits than may"
+
     def do(self, effects):
         for effect in effects:
             if isinstance(effect, Answer):
@@ -229,25 +235,28 @@ class World(Clients, Checks):
         self.do(self.core.flush(self.see()))
 
     def burst(self, count, kept=False):
-        """Several messages before the next batch begins."""
+        """Several messages before the next batch begins, one by one or together."""
+        together = self.rng.random() < 0.5
+        some = []
         for _ in range(min(count, len(self.mail))):
-            self.deliver(kept)
+            for message in self.delivered(kept):
+                self.rewards_asked[message.request] = message
+                some.append(message) if together else self.handle(message)
+                if isinstance(message, Decide) and message.fresh:
+                    self.ids.append(message.id)
+        if together:
+            self.handle_all(some)
 
-    def deliver(self, kept=False):
-        message = self.mail.pop(self.rng.randrange(len(self.mail)))  # in any order
+    def delivered(self, kept):
+        """A message of those under way, in any order: none where it is lost, two where it comes again."""
+        message = self.mail.pop(self.rng.randrange(len(self.mail)))
         roll = self.rng.random()
         if roll < 0.05 and not kept:
-            return  # lost on the way
-        self.rewards_asked[message.request] = message
-        self.handle(message)
-        if isinstance(message, Decide) and message.fresh:
-            self.ids.append(message.id)
-        if roll > 0.93:  # and again
-            again = message._replace(request=self.request())
-            if isinstance(again, Decide):
-                again = again._replace(fresh=False)
-            self.rewards_asked[again.request] = again
-            self.handle(again)
+            return []
+        if roll <= 0.93:
+            return [message]
+        again = message._replace(request=self.request())
+        return [message, again._replace(fresh=False) if isinstance(again, Decide) else again]
 
     def pack(self):
         """A snapshot is packed, some time after it was frozen."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ..bulk import each_u
+from ..decision import Decision
+from ..errors import InputError
 from ..offer import EVERYTHING
 from ..rows import Rows
 from ..types import Floats, Ints, Masks
@@ -100,3 +105,24 @@ class FeatureTables(OneFeature, listed=False):
 
     def replay_rows(self, rows: Rows) -> Ints:
         return super(Mixture, self).replay_rows(rows)
+
+    def propose_many(self, contexts: Sequence[Any], *, u: ArrayLike) -> list[Decision | None]:
+        us = each_u(u, len(contexts)).tolist()
+        if self.even > 0.0 or self.offer.removed:
+            return super().propose_many(contexts, u=us)
+        made: list[Decision | None] = [None] * len(us)
+        read, raws, places = self.encoder.read, [], []
+        for place, context in enumerate(contexts):
+            try:
+                raws.append(read(context))
+            except InputError:
+                continue
+            places.append(place)
+        self._visited = False
+        locator, decide, arms = self.locator, self.state.decide, self.arms
+        keys = locator.keys_of(np.array(raws).reshape(len(raws), self.encoder.slots))
+        for place, key, seen in zip(places, keys, keys[:, locator.room + 1 :] >> locator.shifts, strict=True):
+            index, chance = decide(key, None, us[place])
+            made[place] = each = Decision(context=contexts[place], arm=arms[index], propensity=chance)
+            each.offered, each.rounds, each.advised, each.seen = len(arms), self.rounds, self._advice_on(index), seen
+        return made

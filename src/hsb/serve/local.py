@@ -48,9 +48,7 @@ class Local:
 
     def ask_all(self, messages: Iterable[Message], now: Now | None = None) -> list[Answer]:
         """The answers to several, written together, in the order in which they were given."""
-        answers: list[Answer] = []
-        for message in messages:
-            answers += self.do(self.core.handle(message, now or clock()), now)
+        answers = self.do(self.core.handle_all(list(messages), now or clock()), now)
         answers += self.do(self.core.flush(now or clock()), now)
         return answers
 

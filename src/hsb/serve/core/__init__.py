@@ -17,7 +17,7 @@ Times are whole microseconds, of the wall clock since 1970 and of one that never
     Stop(code, why)               end the process: what is on disk is known again after a fresh start only. Every request has been answered.
 
 A request is `Decide`, `Reward`, `Activate`, `Void`, or one of those that change a policy (`Create`, `Change`, `AddArm`, ...). Ids and secrets
-come from outside: nothing here is random. A batch of decisions is as many `Decide` messages, handled before one `flush`.
+come from outside: nothing here is random. A batch of decisions is as many `Decide` messages, given to `handle_all` before one `flush`.
 
 What is promised: an answer that stands for something written leaves after its commit (`engine`); what a batch does is a pure
 function of the batch and of what was looked up (`judging`), the same for every store; state(version) is the fold of the stream

@@ -2,17 +2,19 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ... import __version__
+from ...decision import Decision
 from ...errors import FileError, InputError, quoted
 from .draw import bits_of, fingerprint, mixture, u_of, written
 from .frozen import Frozen
 from .kinds import Plain
 from .learner import Learner, opened
+from .messages import Decide
 from .orders import Rules
 from .rows import DecisionRow, Entry, Kind, PolicyRow, SnapshotRow, StreamRow
 from .settings import Settings, changed, check_default
@@ -147,31 +149,55 @@ class Served:
         """The decision of this version for an id; InputError where it cannot be made. Nothing changes."""
         text = self._context(context)
         places = None if available is None else self._offer(available)
-        settings, learner, u = self.settings, self.live, u_of(self.secret, id)
+        settings, u = self.settings, u_of(self.secret, id)
         base = self._baseline(baseline, places) if settings.ramp < 1.0 else None
         names = None if places is None and not self.removed else [self.arms[k] for k in places or self._active()]
         mixed = None
         if settings.floor > 0.0 or settings.ramp < 1.0:
             mixed = self._mixture(self._active() if places is None else places, base)
-        made = learner.policy.propose(context, u=u, available=names, mixed=mixed)
-        own = settings.ramp == 1.0  # else an arm may be rarer than what is proved of the learner's own decisions allows
-        seen = None if made.seen is None or not own else np.asarray(made.seen, dtype="<i8").tobytes()
+        made = self.live.policy.propose(context, u=u, available=names, mixed=mixed)
+        bits = self._all_bits if places is None else bits_of(places, len(self.arms))
+        body = fingerprint(self.name, context, available, baseline, activate, text)
+        return self._row(id, made, u, text, bits, base, body, at, key)
+
+    def decide_all(self, asked: Sequence[Decide], at: int) -> list[DecisionRow | None]:
+        """What `decide` makes of questions that name neither arms nor a baseline; None where it is to be asked by itself."""
+        if self.settings.floor > 0.0 or self.settings.ramp < 1.0 or self.removed:
+            return [None] * len(asked)
+        us = [u_of(self.secret, each.id) for each in asked]
+        found = self.live.policy.propose_many([each.context for each in asked], u=us)
+        return [
+            None if made is None else self._plain_row(each, made, u, at) for each, made, u in zip(asked, found, us, strict=True)
+        ]
+
+    def _plain_row(self, asked: Decide, made: Decision, u: float, at: int) -> DecisionRow | None:
+        try:
+            text = written(asked.context)
+            body = fingerprint(self.name, asked.context, None, None, bool(asked.activate), text)
+        except (ValueError, TypeError, RecursionError):
+            return None
+        return self._row(asked.id, made, u, text, self._all_bits, None, body, at, asked.key)
+
+    def _row(
+        self, id: str, made: Decision, u: float, text: str, bits: bytes, base: int | None, body: bytes, at: int, key: int | None
+    ) -> DecisionRow:
+        own = self.settings.ramp == 1.0  # else an arm may be rarer than what is proved of the learner's own decisions allows
         return DecisionRow(
             id,
             self.id,
             self.version,
-            learner.id,
+            self.live.id,
             self.places[made.arm],  # type: ignore[index]
             made.propensity,
             u,
-            self._all_bits if places is None else bits_of(places, len(self.arms)),
-            settings.ramp,
+            bits,
+            self.settings.ramp,
             base,
             text,
             made.rounds if own else -1,
             made.advised if own else -1.0,
-            seen,
-            fingerprint(self.name, context, available, baseline, activate, text),
+            None if made.seen is None or not own else np.asarray(made.seen, dtype="<i8").tobytes(),
+            body,
             at + self.rules.wait,
             at,
             key,

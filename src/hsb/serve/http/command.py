@@ -94,6 +94,7 @@ def warm() -> None:
     for k in range(2):
         made = policy.propose({"x": 0.5 * k, "kind": str(k)}, u=0.5)
         policy.learn_proposed(made, reward=1.0)
+    policy.propose_many([{"x": 0.5}], u=[0.5])
 
 
 def _greet(service: Service, where: str) -> None:

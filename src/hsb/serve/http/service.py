@@ -138,10 +138,8 @@ class Service:
             return []
         future: asyncio.Future[list[Answer]] = self.loop.create_future()
         batch = Batch(len(rows), future)
-        now, handle = clock(), self.core.handle
-        for place, given in enumerate(rows):
-            if effects := handle(kind((batch, place), *given), now):
-                self._do(effects)
+        if effects := self.core.handle_all([kind((batch, place), *given) for place, given in enumerate(rows)], clock()):
+            self._do(effects)
         self._flush_soon()
         return await future
 
