@@ -36,6 +36,17 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": body})
 uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), http="httptools", log_level="error", access_log=False, server_header=False)
 """
+SLOWER = """
+import sys, time
+from hsb.cli import main
+from hsb.serve.store.sqlite import SqliteStore
+seconds, real = float(sys.argv.pop(1)), SqliteStore.commit
+def commit(self, batch):
+    time.sleep(seconds)
+    return real(self, batch)
+SqliteStore.commit = commit
+main()
+"""
 KEY = "hsb_" + "A" * 32
 CONTEXT = {"age": 31, "country": "de", "device": "ios", "hour": 20}
 
@@ -252,6 +263,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--kind", default="HSB")
+    parser.add_argument(
+        "--slower", type=float, default=0.0, help="milliseconds that each commit takes longer, as on another disk"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=".") as folder:
         ports, fsync = (free_port(), free_port()), fsync_seconds(folder)
@@ -259,9 +273,8 @@ def main():
         env = os.environ | {"HSB_ADMIN_KEY": KEY, "HSB_QUIET": "1"}
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         echo = subprocess.Popen([sys.executable, "-c", ECHO, str(ports[0])], **quiet)
-        service = subprocess.Popen(
-            [sys.executable, "-m", "hsb", "serve", "--db", db, "--port", str(ports[1])], env=env, **quiet
-        )
+        command = ["-c", SLOWER, str(given.slower / 1e3)] if given.slower else ["-m", "hsb"]
+        service = subprocess.Popen([sys.executable, *command, "serve", "--db", db, "--port", str(ports[1])], env=env, **quiet)
         try:
             for port in ports:
                 wait_for(port)
