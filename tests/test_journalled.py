@@ -133,6 +133,9 @@ def test_many_as_one_by_one(name: str) -> None:
     for wrong in ([0.5], [0.5, 1.0], [0.5, -0.1], [0.5, np.nan]):
         with pytest.raises(hsb.InputError, match="u must be 2 numbers"):
             policy.propose_many([0.5, 0.5], u=wrong)
+    for wrong in (5, None, "ab", {"x": 1}, np.zeros((2, 3))):
+        with pytest.raises(hsb.InputError, match="contexts must have an entry for each row"):
+            policy.propose_many(wrong, u=[0.5, 0.5])
 
 
 def test_a_number_of_its_own() -> None:

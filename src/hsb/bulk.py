@@ -212,7 +212,7 @@ class Bulk(Floored, Scaled, Guarded):
             raise InputError(
                 f"missing must be 'error' or 'skip', what to do with a row without feedback; given {quoted(missing)}."
             )
-        rows, values = _listed("decisions", decisions), _listed(name, table)
+        rows, values = each_row("decisions", decisions), each_row(name, table)
         if len(rows) != len(values):
             raise InputError(f"learn_many needs one of {name} for each decision; given {len(values)} for {len(rows)}.")
         taken: list[Any] = []
@@ -241,7 +241,7 @@ class Bulk(Floored, Scaled, Guarded):
         """A mask for each of n rows; without columns where every row offers every arm."""
         if available is None or (isinstance(available, np.ndarray) and available.ndim == 2):
             return self.offer.table(available, n)
-        rows = _listed("available", available)
+        rows = each_row("available", available)
         if len(rows) != n:
             raise InputError(
                 f"available needs an entry for each of the {n} contexts, a list of arms or None; given {len(rows)}."
@@ -352,7 +352,7 @@ class Bulk(Floored, Scaled, Guarded):
         return table
 
 
-def _listed(name: str, given: Any) -> list[Any]:
+def each_row(name: str, given: Any) -> list[Any]:
     """What has an entry a row, as a list."""
     if isinstance(given, str | bytes | dict) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) != 1:
         raise InputError(f"{name} must have an entry for each row, in a list; given {quoted(given)}.")

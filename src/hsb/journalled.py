@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .arguments import function, is_number
-from .bulk import each_u
+from .bulk import each_row, each_u
 from .decision import Decision
 from .errors import InputError, quoted
 from .kept import Kept
@@ -57,7 +57,7 @@ class Journalled(Kept):
         made.advised, made.seen = self._advice_on(index), self._saw()
         return made
 
-    def propose_many(self, contexts: Sequence[Any], *, u: ArrayLike) -> list[Decision | None]:
+    def propose_many(self, contexts: Iterable[Any], *, u: ArrayLike) -> list[Decision | None]:
         """The decisions that `propose` would make for each of a list of contexts and its `u`, bit for bit; None where it would refuse one.
 
         >>> import hsb
@@ -65,9 +65,11 @@ class Journalled(Kept):
         >>> policy.propose_many([{"age": 31}, {"age": [31]}], u=[0.2, 0.7])
         [Decision(context={'age': 31}, arm='a', propensity=0.5), None]
         """
-        return [
-            self._proposed(context, each) for context, each in zip(contexts, each_u(u, len(contexts)).tolist(), strict=True)
-        ]
+        rows = each_row("contexts", contexts)
+        return self._propose_rows(rows, each_u(u, len(rows)).tolist())
+
+    def _propose_rows(self, contexts: list[Any], us: list[float]) -> list[Decision | None]:
+        return [self._proposed(context, u) for context, u in zip(contexts, us, strict=True)]
 
     def _proposed(self, context: Any, u: float) -> Decision | None:
         try:

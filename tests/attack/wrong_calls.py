@@ -109,6 +109,7 @@ def methods():
         "restore_arm",
         "choose",
         "propose",
+        "propose_many",
         "learn_proposed",
     )
     return {

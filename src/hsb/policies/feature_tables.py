@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ..bulk import each_u
 from ..decision import Decision
 from ..errors import InputError
 from ..offer import EVERYTHING
@@ -106,10 +103,9 @@ class FeatureTables(OneFeature, listed=False):
     def replay_rows(self, rows: Rows) -> Ints:
         return super(Mixture, self).replay_rows(rows)
 
-    def propose_many(self, contexts: Sequence[Any], *, u: ArrayLike) -> list[Decision | None]:
-        us = each_u(u, len(contexts)).tolist()
+    def _propose_rows(self, contexts: list[Any], us: list[float]) -> list[Decision | None]:
         if self.even > 0.0 or self.offer.removed:
-            return super().propose_many(contexts, u=us)
+            return super()._propose_rows(contexts, us)
         made: list[Decision | None] = [None] * len(us)
         read, raws, places = self.encoder.read, [], []
         for place, context in enumerate(contexts):
