@@ -36,7 +36,7 @@ class Checks:
             self.acked["decision", body["id"]] = told
             self.lost.pop(body["id"], None)  # it was asked for again, by its id, and decided anew
             self.check_acked("decision", body["id"])
-        elif status in ("accepted", "learned", "late", "duplicate") and "learned_at_version" in body:
+        elif status in ("accepted", "learned", "passed_over", "late", "duplicate") and "learned_at_version" in body:
             value = 1.0 - asked.value if asked.loss else asked.value
             self.acked["reward", (asked.decision, asked.id)] = (value, status == "late")
             self.check_acked("reward", (asked.decision, asked.id))

@@ -69,6 +69,31 @@ def test_wrong_losses(one, name):
     assert found.json["rows"][0]["result"]["status"] == "learned" and stored(one, name, made["id"]) == [1.0]
 
 
+def test_what_cannot_be_learned_is_not_said_to_be(one, request):
+    """A context of another kind than one that was learned after it was decided on: kept, answered as such, told with why."""
+    name = f"mixed-{request.node.name[:20]}"
+    one.make(name, policy={"kind": "HSB"})
+    for k, country in enumerate([5, "DE", "FR"]):
+        body = {"id": f"{name}-{k}", "context": {"country": country}}
+        assert one.post(f"/v1/policies/{name}/decisions", body).status == 201
+    assert one.post(f"/v1/decisions/{name}-0/reward", {"reward": 1}).json["status"] == "learned"
+    found = one.post(f"/v1/decisions/{name}-1/reward", {"reward": 1})
+    assert (found.status, found.json["status"], found.json["learned_at_version"]) == (200, "passed_over", None)
+    assert "'country' has had a number" in found.json["detail"]
+    assert '"policy": {"features": {"country": "category", ...}}' in found.json["detail"]
+    rows = one.post("/v1/rewards", {"rewards": [{"decision": f"{name}-2", "reward": 1}]}).json["rows"]
+    assert [row["result"]["status"] for row in rows] == ["passed_over"]
+    assert stored(one, name, f"{name}-1") == [1.0]
+    about = one.get(f"/v1/policies/{name}").json
+    assert about["passed_over"] == 2 and about["certificate"]["rounds"] == 1
+    (trouble,) = [each for each in one.get(f"/v1/policies/{name}/problems").json["problems"] if each["kind"] == "passed-over"]
+    assert trouble["count"] == 2 and trouble["first"][0]["detail"].startswith(f"{name}-1: Feature 'country'")
+    refused = one.post(f"/v1/policies/{name}/decisions", {"context": {"country": "DE"}})
+    assert refused.status == 422 and '"policy": {"features"' in refused.json["detail"]
+    again = one.post(f"/v1/decisions/{name}-1/reward", {"reward": 1})
+    assert again.json["status"] == "duplicate"
+
+
 def test_cloudevents(one, name):
     ids = [decide(one, name)["id"] for _ in range(3)]
     some = [event(ids[0]), event(ids[1], data={"loss": 1}, time="2026-11-16T00:00:00Z", comexampleextra="x"), event("nobody")]

@@ -1,14 +1,17 @@
 """What answers about decisions and rewards say."""
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, quoted
-from .messages import Reward
+from .messages import Decide, Reward
 from .orders import Outcome
 from .receipts import receipt
 from .rows import DecisionRow
 from .served import Served
+
+if TYPE_CHECKING:
+    from .engine import Core
 
 ID = re.compile(r"[A-Za-z0-9._~-]{1,64}")
 GONE = "The policy was erased in the meantime."
@@ -34,6 +37,30 @@ def checked_id(what: str, given: Any) -> str:
     if not isinstance(given, str) or not ID.fullmatch(given):
         raise InputError(f"{what} must be 1 to 64 letters, digits and ._~- ; given {quoted(given)}.")
     return given
+
+
+def told(core: "Core", kind: type, asked: Any, outcome: Outcome) -> dict[str, Any]:
+    """What is answered to whoever asked for a decision, or said what one earned; it is counted."""
+    row, status = outcome.decision, outcome.status
+    if kind is Decide and status == "refused":
+        core.counts["refused"] += 1
+        return {"detail": outcome.detail}
+    if status == "forbidden":
+        return {"detail": "This key is not for the policy of that decision."}
+    if row is None:
+        return {"detail": f"There is no decision {quoted(asked.decision)}." if kind is not Decide else GONE}
+    if kind is Decide and status == "conflict":
+        return {"detail": f"The id {quoted(row.id)} belongs to a decision on another question.", "id": row.id}
+    served = core.by_id[row.policy]
+    if kind is Decide:
+        core.counts["decisions" if status == "created" else "duplicates"] += 1
+        return decided(served, row, core.lives.now, asked.activate if asked.receipt else None)
+    about: dict[str, Any] = {"decision": row.id, "policy": served.name, "closed": outcome.detail or None}
+    if kind is Reward:
+        name = {"late": "late", "duplicate": "duplicates"}.get(status, "rewards")
+        core.counts[name] += 1
+        about["learned_at_version"] = outcome.learned[-1][0].seq if status == "learned" else None
+    return about | ({"detail": why(kind, asked, outcome)} if status in ("conflict", "late", "refused", "passed_over") else {})
 
 
 def why(kind: type, asked: Any, outcome: Outcome) -> str:

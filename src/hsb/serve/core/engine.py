@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ...arguments import is_number
 from ...errors import FileError, InputError, quoted
 from . import admin, keeping
-from .answers import GONE, checked_id, decided, why
+from .answers import checked_id, decided, told
 from .clock import Clock
 from .messages import (
     Activate,
@@ -279,20 +279,27 @@ class Core:
             self._note_deadlines(order for _, order, _ in (*flying, *self.waiting))
         self._note_waits(message.outcomes)
         for (request, _, asked), outcome in zip(flying, message.outcomes, strict=True):
-            self._learn(outcome)
+            unlearned = self._learn(outcome)
+            if unlearned is not None:
+                outcome = outcome._replace(status="passed_over", detail=unlearned)
             if asked is not None:
                 effects += self._answers(request, asked, outcome, now)
         return effects + self._follow()
 
-    def _learn(self, outcome: Outcome) -> None:
-        """Fold what is on disk now, in the order in which it is there."""
+    def _learn(self, outcome: Outcome) -> str | None:
+        """Fold what is on disk now, in the order in which it is there; why a reward that was to be learned at once could not be."""
+        why = None
         for row, decision in outcome.learned:
-            self.by_id[row.policy].apply((row, decision))
+            served = self.by_id[row.policy]
+            before = served.live.passed_over
+            served.apply((row, decision))
+            why = served.live.why if outcome.status == "learned" and served.live.passed_over > before else None
         self.counts["lessons"] += len(outcome.learned)
         if outcome.row is not None and outcome.policy is None:
             served = self.by_id[outcome.row.policy]
             served.apply((outcome.row, None))
             self.rules = {**self.rules, served.id: served.rules}
+        return why
 
     def _closed(self, order: Learn, outcome: Outcome) -> None:
         self.counts["expired"] += outcome.expired
@@ -314,30 +321,8 @@ class Core:
     def _answers(self, request: Hashable, asked: Any, outcome: Outcome, now: Now) -> list[Effect]:
         kind = type(asked)
         if kind is Decide or kind is Reward or kind is Activate or kind is Void:
-            return [Answer(request, outcome.status, self._told(kind, asked, outcome))]
+            return [Answer(request, outcome.status, told(self, kind, asked, outcome))]
         return admin.done(self, request, asked, outcome, now)
-
-    def _told(self, kind: type, asked: Any, outcome: Outcome) -> dict[str, Any]:
-        row, status = outcome.decision, outcome.status
-        if kind is Decide and status == "refused":
-            self.counts["refused"] += 1
-            return {"detail": outcome.detail}
-        if status == "forbidden":
-            return {"detail": "This key is not for the policy of that decision."}
-        if row is None:
-            return {"detail": f"There is no decision {quoted(asked.decision)}." if kind is not Decide else GONE}
-        if kind is Decide and status == "conflict":
-            return {"detail": f"The id {quoted(row.id)} belongs to a decision on another question.", "id": row.id}
-        served = self.by_id[row.policy]
-        if kind is Decide:
-            self.counts["decisions" if status == "created" else "duplicates"] += 1
-            return decided(served, row, self.lives.now, asked.activate if asked.receipt else None)
-        about: dict[str, Any] = {"decision": row.id, "policy": served.name, "closed": outcome.detail or None}
-        if kind is Reward:
-            name = {"late": "late", "duplicate": "duplicates"}.get(status, "rewards")
-            self.counts[name] += 1
-            about["learned_at_version"] = outcome.learned[-1][0].seq if status == "learned" else None
-        return about | ({"detail": why(kind, asked, outcome)} if status in ("conflict", "late", "refused") else {})
 
     # -- when things go wrong -------------------------------------------------------------------------------------------
 

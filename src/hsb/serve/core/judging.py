@@ -314,8 +314,8 @@ def _unfit(order: NewReward, rules: Rules) -> str | None:
         return None
     name = "loss" if order.loss else "reward"
     return (
-        f"{name} must be a number in [{rules.low}, {rules.high}]; given {order.value}. Make the policy with another {name}_range, or with "
-        "outside: clip."
+        f"{name} must be a number in [{rules.low}, {rules.high}]; given {order.value}. Make a policy with another range, "
+        f'"policy": {{"{name}_range": [low, high]}}, or with "policy": {{"outside": "clip"}}.'
     )
 
 

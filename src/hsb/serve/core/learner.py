@@ -27,6 +27,7 @@ class Learner:
     def __init__(self, id: int, policy: Policy, kind: Plain, *, at: int, valued: bool) -> None:
         self.id, self.policy, self.kind, self.at, self.valued = id, policy, kind, at, valued
         self.passed_over = 0
+        self.why = ""  # the last lesson was passed over; no part of the state
         self.tallies = [0.0] * len(TALLIES)
 
     @classmethod
@@ -49,9 +50,8 @@ class Learner:
         self.at = row.seq
 
     def _learn(self, row: DecisionRow, reward: float, arms: list[str]) -> None:
-        if not row.context:  # it was forgotten
-            self.passed_over += 1
-            return
+        if not row.context:
+            return self._pass_over("What was asked has been forgotten.")
         try:
             context, available = json.loads(row.context), [arms[place] for place in places_of(row.available)]
             lesson = Decision(context=context, arm=arms[row.arm], propensity=row.propensity, available=available)
@@ -66,8 +66,11 @@ class Learner:
                 self.policy.learn_proposed(lesson, reward=reward)
             else:
                 self.policy.learn(lesson, reward=reward)
-        except InputError:
-            self.passed_over += 1
+        except InputError as error:
+            self._pass_over(str(error))
+
+    def _pass_over(self, why: str) -> None:
+        self.passed_over, self.why = self.passed_over + 1, why
 
     def _value(self, lesson: Decision, reward: float) -> None:
         try:

@@ -272,6 +272,7 @@ STATUS = {
     "stored": 200,  # the decision that was made for this id before
     "accepted": 202,  # a reward, which will be learned
     "learned": 200,  # a reward, which was learned at once
+    "passed_over": 200,  # a reward, which was to be learned at once: it is kept, but the policy cannot learn it
     "done": 200,  # a change
     "duplicate": 200,  # the same reward again, or the same activation
     "forbidden": 403,  # the decision is that of another policy than the key is for

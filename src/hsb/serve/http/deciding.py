@@ -13,7 +13,7 @@ from ..core.receipts import policy_of
 from ..store import views
 from .calls import Call, Endpoint, Reply
 from .ids import new_id, when
-from .problem import Problem, of_answer
+from .problem import Problem, of_answer, over_http
 from .wire import (
     BatchAnswer,
     DecideBatch,
@@ -38,7 +38,7 @@ WRITTEN = {
 RECEIPT = {"receipt": "true: with a receipt, by which the reward is taken even if the decision is lost"}
 EVENTS = "application/cloudevents-batch+json"
 READ_BODY = {400: ProblemAnswer, 408: ProblemAnswer, 413: ProblemAnswer, 415: ProblemAnswer}
-GOOD = ("created", "stored", "accepted", "learned", "done", "duplicate")
+GOOD = ("created", "stored", "accepted", "learned", "passed_over", "done", "duplicate")
 STEP = 0.01  # seconds between looks for a version
 
 
@@ -74,7 +74,7 @@ def _receipt(call: Call) -> bool:
     return text == "true"
 
 
-def _told(answer: Answer) -> dict[str, Any]:
+def _told(call: Call, answer: Answer) -> dict[str, Any]:
     body = answer.body
     body["deadline"] = when(body["deadline"])
     return body
@@ -93,7 +93,7 @@ async def decide(call: Call) -> Reply:
             answer = await call.service.ask(Decide, *given)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, body)
-    return Reply(STATUS[answer.status], _told(answer))
+    return Reply(STATUS[answer.status], _told(call, answer))
 
 
 async def decide_batch(call: Call) -> Reply:
@@ -106,10 +106,14 @@ async def decide_batch(call: Call) -> Reply:
     return Reply(200, {"rows": [_row(call, answer, row, _told) for answer, row in zip(answers, rows, strict=True)]})
 
 
-def _rewarded(answer: Answer) -> dict[str, Any]:
+def _rewarded(call: Call, answer: Answer) -> dict[str, Any]:
     body = answer.body
     found = {"decision": body["decision"], "status": answer.status, "policy": body["policy"]}
-    return found | {"learned_at_version": body.get("learned_at_version")}
+    found["learned_at_version"] = body.get("learned_at_version")
+    if answer.status == "passed_over":
+        found["detail"] = detail = over_http(body["detail"])
+        call.service.troubles.note(body["policy"], "passed-over", 200, f"{body['decision']}: {detail}", None, call.id)
+    return found
 
 
 async def reward(call: Call) -> Reply:
@@ -121,7 +125,7 @@ async def reward(call: Call) -> Reply:
     _note(call, answer)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, body)
-    return Reply(STATUS[answer.status], _rewarded(answer))
+    return Reply(STATUS[answer.status], _rewarded(call, answer))
 
 
 async def reward_batch(call: Call) -> Reply:
@@ -198,7 +202,7 @@ def _count(rows: list[Any], most: int, name: str) -> None:
 def _row(call: Call, answer: Answer, asked: Any, told: Any) -> dict[str, Any]:
     status = STATUS[answer.status]
     if answer.status in GOOD:
-        return {"status": status, "result": told(answer)}
+        return {"status": status, "result": told(call, answer)}
     problem = of_answer(status, answer.status, answer.body, asked)
     policy = answer.body.get("policy") or call.params.get("policy")
     known = policy if policy in call.service.core.policies else None

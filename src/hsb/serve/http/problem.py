@@ -1,6 +1,8 @@
 """What went wrong, as RFC 9457 has it: application/problem+json, with hsb's own sentences."""
 
+import json
 import re
+from ast import literal_eval
 from typing import Any
 
 from ...errors import quoted
@@ -36,6 +38,9 @@ WORDS = {  # of the core's answers
     "full": "disk-full",
 }
 PATH = re.compile(r"^([a-z_]+(?:\.[a-z_]+)*)(?=:| must| is missing)")
+DECLARE = re.compile(
+    r"(?P<said>Feature (?P<name>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\") has had .* or )declare it: features=.*$", re.S
+)
 AT = re.compile(r"^(?P<said>.*?)(?: - at `(?P<key>key in )?\$(?P<where>.*)`)?$", re.S)
 WRONG = re.compile(r"Expected `([a-z| ]+)`, got `([a-z]+)`")
 KINDS = {  # of JSON, as msgspec calls them
@@ -80,7 +85,7 @@ class Problem(Exception):
 
 def of_answer(status: int, word: str, body: dict[str, Any], asked: Any = None) -> Problem:
     """The problem that an answer of the core is."""
-    detail = str(body.get("detail", ""))
+    detail = over_http(str(body.get("detail", "")))
     more = {name: value for name, value in body.items() if name not in ("detail", "closed") and value is not None}
     kind, pointer = WORDS.get(word, word), None
     if word == "refused":
@@ -88,6 +93,19 @@ def of_answer(status: int, word: str, body: dict[str, Any], asked: Any = None) -
         kind = "unknown-arm" if detail.startswith("Unknown arm") else kind
     retry = 1.0 if status in (503, 507) else None
     return Problem(status, kind, detail, pointer=pointer, retry=retry, more=more)
+
+
+def over_http(detail: str) -> str:
+    """A sentence of the library, with what to do as JSON has it.
+
+    >>> print(over_http("Feature 'x' has had text; given 2. Give text, or declare it: features=hsb.Features(...), with the others."))
+    Feature 'x' has had text; given 2. Give text, or make a policy that declares all features: "policy": {"features": {"x": "category", ...}}.
+    """
+    found = DECLARE.match(detail)
+    if found is None:
+        return detail
+    name = json.dumps(literal_eval(found["name"]))
+    return f'{found["said"]}make a policy that declares all features: "policy": {{"features": {{{name}: "category", ...}}}}.'
 
 
 def pointer_of(detail: str, asked: Any = None) -> str | None:

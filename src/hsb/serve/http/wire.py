@@ -190,12 +190,13 @@ class DecisionAnswer(Struct):
 
 
 class RewardAnswer(Struct):
-    """What becomes of a reward."""
+    """What becomes of a reward: 'accepted' (it will be learned), 'learned', 'duplicate', or 'passed_over' (it cannot be learned: `detail`)."""
 
     decision: str
     status: str
     policy: str | None = None
     learned_at_version: int | None = None
+    detail: str | None = None
 
 
 class ProblemAnswer(Struct):
