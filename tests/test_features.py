@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_features import NaiveCounts, NaiveEncoder
 
+import hsb
 from hsb.errors import InputError
 from hsb.features import Category, Cycle, Encoder, Features, Flag, Number, Tags, Time
 from hsb.kernels.slots import SETTLED
@@ -539,3 +540,19 @@ def test_words():
     assert said[:3] == ["n is 1", "c is 'b'", "f is False"] and said[-1] == "t has 'new'"
     assert set(said[3:6]) == {"w day is 2024-01-02", "w weekday is Tuesday", "w hour is 06:00"}
     assert encoder.describe_value(0, NAN) == "n is missing" and encoder.describe_value(words["c"], -1.0) == "c is new"
+
+
+def test_dates_as_text_are_warned_of() -> None:
+    """Once, when the first is taken in; not where it was declared, nor of other text."""
+    policy = hsb.HSB(arms=2, seed=0)
+    with pytest.warns(UserWarning, match="'seen' has dates as text"):
+        policy.learn(policy.decide({"seen": "2026-05-17"}), reward=1.0)
+    policy.learn(policy.decide({"seen": "2026-05-18", "at": "12-05", "no": "2026-05", "id": "2026-05-17-x"}), reward=1.0)
+    policy = hsb.HSB(arms=2, seed=0)
+    with pytest.warns(UserWarning, match="'at' has dates as text"):
+        policy.learn(policy.decide({"at": "2026-05-17T09:30:00Z"}), reward=1.0)
+    for kind in (hsb.Time(), hsb.Category()):
+        policy = hsb.HSB(arms=2, features=hsb.Features(seen=kind), seed=0)
+        policy.learn(policy.decide({"seen": "2026-05-17"}), reward=1.0)
+    with pytest.raises(InputError, match="Declare all features that there are, or none"):
+        policy.decide({"country": "FR"})

@@ -15,7 +15,7 @@ from . import stored
 from .columns import taken, turned
 from .contexts import NAMED, ROW
 from .declared import Features
-from .knowledge import Knowledge
+from .knowledge import Knowledge, warn_of_dates
 from .parts import read_part
 from .reading import read_value
 from .refit import refit
@@ -102,6 +102,7 @@ class Encoder:
             self.knowledge.apply(event)
         if events:
             self.refresh()
+            warn_of_dates(self.knowledge, events)
         return bool(events)
 
     def observe(self, raw: Raw) -> None:

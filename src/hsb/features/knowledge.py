@@ -3,6 +3,8 @@
 Everything but the statistics follows from the declaration and the journal, so a file holds these two and cannot contradict itself.
 """
 
+import re
+import warnings
 from typing import Any
 
 from ..errors import InputError, quoted
@@ -15,6 +17,7 @@ from .layout import Layout
 from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, PARTS, TAGS, TIME
 
 Event = list[Any]
+DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
 SLOT_KINDS = {NUMBER: at.NUMBER, CATEGORY: at.CATEGORY, CYCLE: at.CYCLE, FLAG: at.FLAG}
 
 
@@ -160,7 +163,8 @@ class Knowledge:
                 )
             if not self.features.open:
                 raise InputError(
-                    f"Feature {quoted(name):.100} is not declared; declared are {', '.join(map(repr, list(known)[:20]))}.{nearest(name, known)}"
+                    f"Feature {quoted(name):.100} is not declared; declared are {', '.join(map(repr, list(known)[:20]))}."
+                    f"{nearest(name, known) or ' Declare all features that there are, or none: then they are found out.'}"
                 )
             if len(name) > limits["text"]:
                 raise InputError(
@@ -183,6 +187,19 @@ def _news(j: int, column: Column, kind: str, plain: Any) -> list[Event]:
     room = len(PARTS) if kind == TIME else column.limit - len(column.codes)
     new = [word for word in words if word not in column.codes][: max(room, 0)]
     return found + [["value", j, word] for word in new]
+
+
+def warn_of_dates(knowledge: Knowledge, events: list[Event]) -> None:
+    """Say of a feature whose first text is a date that each of its dates is a name of its own: nothing is learned from one for the next."""
+    for event in events:
+        if event[0] == "value" and DATE.fullmatch(event[2]):
+            column = knowledge.listed[event[1]]
+            if column.kind == CATEGORY and not column.declared and len(column.codes) == 1:
+                warnings.warn(
+                    f"Feature {quoted(column.name):.100} has dates as text, which are taken as names: what is learned of one day says nothing "
+                    "of the next. Give date or datetime objects, or declare all features, this one as hsb.Time(), over HTTP as 'time'.",
+                    stacklevel=2,
+                )
 
 
 def fits(knowledge: Knowledge, event: Any) -> bool:
