@@ -1,0 +1,66 @@
+"""The page where little was learned, or not everything could be: what it draws, says and leaves out."""
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("jinja2")
+
+import page_harness as harness
+
+import hsb
+from hsb.serve.core import Create, Decide, Import, Reward
+from hsb.serve.page import trying
+from hsb.storage import pack
+
+
+@pytest.fixture
+def made(tmp_path):
+    service = harness.Harness(tmp_path / "hsb.db")
+    yield service
+    service.close()
+
+
+def lessons(made, name, contexts):
+    """All are decided before the first is learned, so that the form of one context may be refused for another's."""
+    made.local.ask(Create(1, {"name": name, "arms": ["a", "b"], "policy": {"kind": "HSB"}}, name[:1].encode() * 32))
+    for k, context in enumerate(contexts):
+        assert made.local.ask(Decide(2, name, f"{name}-{k}", context)).status == "created"
+    for k in range(len(contexts)):
+        assert made.local.ask(Reward(3, f"{name}-{k}", 1.0)).status == "learned"
+    return made.client()
+
+
+@pytest.fixture
+def poisoned(made):
+    return lessons(made, "poison", [{"country": 5}, {"country": "DE"}])
+
+
+def test_a_map_leaves_out_what_could_not_be_learned(made, poisoned):
+    assert made.core.policies["poison"].live.passed_over == 1
+    found = poisoned.get("/p/poison/map.json").json()
+    assert found["error"] is None and found["context"] == {"country": 5} and found["x_steps"] == [5]
+    assert [row["context"] for row in found["point"]["nearest"]] == ['{"country": 5}'] and len(found["columns"]) == 1
+    text = poisoned.get("/p/poison/map").text
+    assert 'role="alert"' not in text and "DE" not in text
+    entered = poisoned.get("/p/poison/map", params={"point": '{"country": "DE"}'}).text
+    assert 'role="alert"' in entered and "has had a number" in entered  # what was entered is refused in words
+
+
+def test_a_map_without_any_context_that_the_policy_takes(poisoned, monkeypatch):
+    monkeypatch.setattr(trying, "LATELY", 1)
+    text = poisoned.get("/p/poison/map").text
+    assert 'role="alert"' not in text and "takes none of the contexts" in text and "<form" in text
+    for entered, alarm, rows in (('{"country": 7}', 0, 1), ("{", 1, 0), ("null", 1, 0)):
+        text = poisoned.get("/p/poison/map", params={"point": entered}).text
+        assert (text.count('role="alert"'), text.count("At this point")) == (alarm, rows), entered
+
+
+def test_a_map_leaves_out_steps_that_the_policy_refuses(made):
+    """A policy that has learned nothing takes contexts of any form; a name alone is none."""
+    client = lessons(made, "mixed", [{"name": "Ann", "age": 3}, 7.0])
+    assert made.local.ask(Import(1, "mixed", pack(hsb.HSB(arms=["a", "b"])))).status == "done"
+    found = client.get("/p/mixed/map.json", params={"x": "name"}).json()
+    assert (found["error"], found["context"], found["x_steps"], found["columns"]) == (None, 7.0, [], [])
+    found = client.get("/p/mixed/map.json", params={"x": "age", "y": "name"}).json()
+    assert (found["error"], found["tiles"]) == (None, [])
+    assert client.get("/p/mixed/map", params={"x": "age", "y": "name"}).status_code == 200
