@@ -61,3 +61,8 @@ def shares(stamps, arms, width, count):
     for at, arm in zip(stamps, arms, strict=True):
         found.setdefault(at // width, []).append(arm)
     return [[some.count(k) / len(some) for k in range(count)] for _, some in sorted(found.items())]
+
+
+def within(values, tenths):
+    """The smallest value that so many tenths of all do not exceed: each is asked."""
+    return min(value for value in values if 10 * sum(other <= value for other in values) >= tenths * len(values))

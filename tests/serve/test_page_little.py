@@ -8,7 +8,8 @@ pytest.importorskip("jinja2")
 import page_harness as harness
 
 import hsb
-from hsb.serve.core import Create, Decide, Import, Reward
+from hsb.serve.core import Create, Decide, Import, Now, Reward
+from hsb.serve.local import clock
 from hsb.serve.page import trying
 from hsb.storage import pack
 
@@ -64,3 +65,17 @@ def test_a_map_leaves_out_steps_that_the_policy_refuses(made):
     found = client.get("/p/mixed/map.json", params={"x": "age", "y": "name"}).json()
     assert (found["error"], found["tiles"]) == (None, [])
     assert client.get("/p/mixed/map", params={"x": "age", "y": "name"}).status_code == 200
+
+
+def test_two_delays_have_a_half_and_nine_in_ten(made):
+    began = clock()
+
+    def after(seconds):
+        return Now(began.wall + int(seconds * 1e6), began.mono + int(seconds * 1e6))
+
+    made.local.ask(Create(1, {"name": "slow", "arms": ["a"], "policy": {"kind": "Exp3"}}, b"s" * 32), began)
+    for k, delay in enumerate((0.06, 3.0)):
+        made.local.ask(Decide(2, "slow", f"slow-{k}", 0), after(10 * k))
+        made.local.ask(Reward(3, f"slow-{k}", 1.0), after(10 * k + delay))
+    (row,) = made.client().get("/p/slow/feedback.json").json()["by_arm"]
+    assert (row["median"], row["ninetieth"]) == (0.06, 3.0)

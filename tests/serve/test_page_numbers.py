@@ -11,6 +11,7 @@ from hsb.serve.core.rows import DecisionRow, StreamRow
 from hsb.serve.page.bands import intervals, wagers
 from hsb.serve.page.candidates import difference
 from hsb.serve.page.curves import arm_curve, policy_curve, shares, uniform_curve
+from hsb.serve.page.feedback import within
 from hsb.serve.page.numbers import MOST_BUCKETS, Floors, Lessons, Tally, lessons_of
 
 
@@ -103,6 +104,15 @@ def test_rewards_in_other_units_are_scaled_there_and_back():
         assert 10.0 * one - 5.0 == pytest.approx(other)
     assert wide.ahead().high == pytest.approx(10.0 * unit.ahead().high)
     assert told(lessons, scale=None).policy().low is None  # a range that is found on the way: no band
+
+
+def test_nine_in_ten_take_no_less_time_than_half():
+    rng = np.random.default_rng(8)
+    for n in range(1, 71):
+        delays = rng.integers(0, 20, n).tolist()
+        shares = [within(delays, tenths) for tenths in (5, 9)]
+        assert shares == [naive_page.within(delays, tenths) for tenths in (5, 9)] == sorted(shares)
+    assert (within([0.06, 3.0], 5), within([0.06, 3.0], 9)) == (0.06, 3.0)
 
 
 LOOKS = np.unique(np.geomspace(5, 1000, 30).astype(int))
