@@ -52,7 +52,7 @@ def bands(lessons, rule, error=0.05):
     across = [[list(column) for column in zip(*terms, strict=True)] for terms in (up, down, gain, loss)]
     low, high = lower(across[0], n, error / 2), 1.0 - lower(across[1], n, error / 2)
     less, more = lower(across[2], n, error / 2, 2.0) - 1.0, 1.0 - lower(across[3], n, error / 2, 2.0)
-    return (min(max(value / n, low), high), low, high), (min(max(difference / n, less), more), less, more)
+    return (value / n, low, high), (difference / n, less, more)
 
 
 def shares(stamps, arms, width, count):

@@ -79,3 +79,17 @@ def test_two_delays_have_a_half_and_nine_in_ten(made):
         made.local.ask(Reward(3, f"slow-{k}", 1.0), after(10 * k + delay))
     (row,) = made.client().get("/p/slow/feedback.json").json()["by_arm"]
     assert (row["median"], row["ninetieth"]) == (0.06, 3.0)
+
+
+def test_estimates_and_their_difference_fit_each_other(made):
+    """Two lessons, both of one arm at a half: always playing it is estimated to earn 2, though no reward is above 1."""
+    made.local.ask(Create(1, {"name": "two", "arms": ["a", "b"], "baseline": "b", "policy": {"kind": "HSB"}}, b"p" * 32))
+    for k in range(2):
+        assert made.local.ask(Decide(2, "two", f"two-{k}", {"x": 1})).body["arm"] == "a"
+    for k in range(2):
+        made.local.ask(Reward(3, f"two-{k}", 1.0))
+    policy, *others = made.client().get("/p/two/overview.json").json()["rows"]
+    assert [row["value"] for row in (policy, *others)] == [1.0, 1.0, 0.0, 2.0]
+    assert [row["ahead"]["value"] for row in others] == [0.0, 1.0, -1.0]
+    assert all((row["low"], row["high"]) == (0.0, 1.0) and row["verdict"] == "cannot be told yet" for row in others)
+    assert [arm["value"] for arm in made.client().get("/p/two/arms.json").json()["arms"]] == [2.0, 0.0]

@@ -69,6 +69,22 @@ def test_figures_are_those_of_the_naive_twin(floor, masked):
     assert tally.best(range(3)) == max(range(3), key=lambda k: tally.arms.weighted[k] / tally.arms.offered[k])
 
 
+def test_estimates_are_not_clipped_after_a_few_lessons():
+    """Of four lessons some estimates lie outside of their intervals, and differences are those of the estimates all the same."""
+    outside = 0
+    for seed in range(20):
+        lessons = made(4, seed)
+        tally, rows = told(lessons), plain(lessons)
+        for k in range(3):
+            value, ahead = naive_page.bands(rows, lambda arm, offered, k=k: float(arm == k), error=0.05 / 3)
+            band, gain = tally.arm(k, 3), tally.ahead_of(k, 3)
+            assert (tuple(band), tuple(gain)) == (pytest.approx(value, abs=1e-6), pytest.approx(ahead, abs=1e-6))
+            assert tally.policy().value - band.value == pytest.approx(gain.value)
+            assert arm_curve(tally, "", k, 3).value[-1] == pytest.approx(band.value)
+            outside += not band.low <= band.value <= band.high
+    assert outside
+
+
 def test_slices_make_no_difference():
     lessons = made(3000, 2, masked=True)
     whole, parts = told(lessons), told(lessons, cuts=(1, 2, 700, 701, 1500))
