@@ -1,5 +1,7 @@
 """The page where little was learned, or not everything could be: what it draws, says and leaves out."""
 
+import re
+
 import pytest
 
 pytest.importorskip("starlette")
@@ -11,6 +13,8 @@ import hsb
 from hsb.serve.core import Create, Decide, Import, Now, Reward
 from hsb.serve.local import clock
 from hsb.serve.page import trying
+from hsb.serve.page.app import SECTIONS
+from hsb.serve.page.render import ENVIRONMENT
 from hsb.storage import pack
 
 
@@ -93,3 +97,24 @@ def test_estimates_and_their_difference_fit_each_other(made):
     assert [row["ahead"]["value"] for row in others] == [0.0, 1.0, -1.0]
     assert all((row["low"], row["high"]) == (0.0, 1.0) and row["verdict"] == "cannot be told yet" for row in others)
     assert [arm["value"] for arm in made.client().get("/p/two/arms.json").json()["arms"]] == [2.0, 0.0]
+
+
+def test_one_of_a_thing_is_said_as_one(made):
+    """Of everything that can be counted there is one: a lesson, an arm, a row passed over, a decision that waits."""
+    made.local.ask(Create(1, {"name": "one", "arms": ["a"], "policy": {"kind": "HSB"}}, b"o" * 32))
+    for k, context in enumerate(({"x": 1}, {"x": "text"}, {"x": 2})):
+        made.local.ask(Decide(2, "one", f"one-{k}", context))
+    texts = {}
+    for k in range(2):
+        made.local.ask(Reward(3, f"one-{k}", 1.0))
+        client = made.client()
+        for path in ("/", *(f"/p/one/{section}" for section in SECTIONS if section != "rules")):
+            texts[k, path] = re.sub(r"<[^>]*>", " ", client.get(path).text)
+            wrong = re.findall(r"(?<![\d.,])1 (?:rows|lessons|arms|wait)\b.*", texts[k, path])
+            assert not wrong, (path, wrong)
+    assert "1 waits for feedback" in texts[1, "/"] and "1 lesson, 1 arm" in texts[0, "/"] and "2 lessons" in texts[1, "/"]
+    assert (
+        "1 row of the journal could not be learned" in texts[1, "/p/one/problems"]
+        and "It is kept" in texts[1, "/p/one/problems"]
+    )
+    assert "1 row of the journal is still" in str(ENVIRONMENT.globals["m"].behind(1))
