@@ -52,7 +52,7 @@ def bands(lessons, rule, error=0.05):
     across = [[list(column) for column in zip(*terms, strict=True)] for terms in (up, down, gain, loss)]
     low, high = lower(across[0], n, error / 2), 1.0 - lower(across[1], n, error / 2)
     less, more = lower(across[2], n, error / 2, 2.0) - 1.0, 1.0 - lower(across[3], n, error / 2, 2.0)
-    return (min(max(value / n, low), high), low, high), (min(max(difference / n, less), more), less, more)
+    return (value / n, low, high), (difference / n, less, more)
 
 
 def shares(stamps, arms, width, count):
@@ -61,3 +61,8 @@ def shares(stamps, arms, width, count):
     for at, arm in zip(stamps, arms, strict=True):
         found.setdefault(at // width, []).append(arm)
     return [[some.count(k) / len(some) for k in range(count)] for _, some in sorted(found.items())]
+
+
+def within(values, tenths):
+    """The smallest value that so many tenths of all do not exceed: each is asked."""
+    return min(value for value in values if 10 * sum(other <= value for other in values) >= tenths * len(values))

@@ -11,6 +11,7 @@ from hsb.serve.core.rows import DecisionRow, StreamRow
 from hsb.serve.page.bands import intervals, wagers
 from hsb.serve.page.candidates import difference
 from hsb.serve.page.curves import arm_curve, policy_curve, shares, uniform_curve
+from hsb.serve.page.feedback import within
 from hsb.serve.page.numbers import MOST_BUCKETS, Floors, Lessons, Tally, lessons_of
 
 
@@ -68,6 +69,22 @@ def test_figures_are_those_of_the_naive_twin(floor, masked):
     assert tally.best(range(3)) == max(range(3), key=lambda k: tally.arms.weighted[k] / tally.arms.offered[k])
 
 
+def test_estimates_are_not_clipped_after_a_few_lessons():
+    """Of four lessons some estimates lie outside of their intervals, and differences are those of the estimates all the same."""
+    outside = 0
+    for seed in range(20):
+        lessons = made(4, seed)
+        tally, rows = told(lessons), plain(lessons)
+        for k in range(3):
+            value, ahead = naive_page.bands(rows, lambda arm, offered, k=k: float(arm == k), error=0.05 / 3)
+            band, gain = tally.arm(k, 3), tally.ahead_of(k, 3)
+            assert (tuple(band), tuple(gain)) == (pytest.approx(value, abs=1e-6), pytest.approx(ahead, abs=1e-6))
+            assert tally.policy().value - band.value == pytest.approx(gain.value)
+            assert arm_curve(tally, "", k, 3).value[-1] == pytest.approx(band.value)
+            outside += not band.low <= band.value <= band.high
+    assert outside
+
+
 def test_slices_make_no_difference():
     lessons = made(3000, 2, masked=True)
     whole, parts = told(lessons), told(lessons, cuts=(1, 2, 700, 701, 1500))
@@ -103,6 +120,15 @@ def test_rewards_in_other_units_are_scaled_there_and_back():
         assert 10.0 * one - 5.0 == pytest.approx(other)
     assert wide.ahead().high == pytest.approx(10.0 * unit.ahead().high)
     assert told(lessons, scale=None).policy().low is None  # a range that is found on the way: no band
+
+
+def test_nine_in_ten_take_no_less_time_than_half():
+    rng = np.random.default_rng(8)
+    for n in range(1, 71):
+        delays = rng.integers(0, 20, n).tolist()
+        shares = [within(delays, tenths) for tenths in (5, 9)]
+        assert shares == [naive_page.within(delays, tenths) for tenths in (5, 9)] == sorted(shares)
+    assert (within([0.06, 3.0], 5), within([0.06, 3.0], 9)) == (0.06, 3.0)
 
 
 LOOKS = np.unique(np.geomspace(5, 1000, 30).astype(int))

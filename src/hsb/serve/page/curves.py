@@ -68,7 +68,6 @@ def _curve(tally: Tally, name: str, value: Floats, rows: Floats, sums: Floats | 
         nothing: Line = [None] * len(rows)
         return Curve(name, _plain(tally.unscaled(mean)), nothing, nothing)
     low, high = intervals(sums, rows, error)
-    mean = np.clip(mean, low, high)
     return Curve(name, *(_plain(tally.unscaled(np.where(some, each, np.nan))) for each in (mean, low, high)))
 
 

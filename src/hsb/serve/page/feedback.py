@@ -2,7 +2,6 @@
 
 import json
 from itertools import islice
-from statistics import median
 from typing import Any
 
 from ..store import Reader
@@ -73,9 +72,17 @@ def histogram(values: list[float]) -> list[View]:
     return found
 
 
+def within(values: list[float], tenths: int) -> float:
+    """The smallest of some values that so many tenths of them do not exceed.
+
+    >>> within([3.0, 0.06], 5), within([3.0, 0.06], 9)
+    (0.06, 3.0)
+    """
+    return sorted(values)[-(-tenths * len(values) // 10) - 1]
+
+
 def _delay(name: str, place: int, some: list[float], everything: list[float]) -> View:
-    ranked = sorted(some)
-    middle, typical = median(some), median(everything)
+    middle, most, typical = within(some, 5), within(some, 9), within(everything, 5)
     slow = len(some) >= ENOUGH and middle > 2.0 * typical + 0.5
     return {
         "arm": name,
@@ -83,8 +90,8 @@ def _delay(name: str, place: int, some: list[float], everything: list[float]) ->
         "count": len(some),
         "median": middle,
         "median_words": span(middle),
-        "ninetieth": ranked[int(0.9 * (len(ranked) - 1))],
-        "ninetieth_words": span(ranked[int(0.9 * (len(ranked) - 1))]),
+        "ninetieth": most,
+        "ninetieth_words": span(most),
         "slow": slow,
     }
 

@@ -26,7 +26,11 @@ FINEST = 1_000_000  # microseconds of a bucket at first
 
 
 class Band(NamedTuple):
-    """An estimate, and where the truth lies; ends None where nothing can be said."""
+    """An estimate, and where the truth lies; ends None where nothing can be said.
+
+    Estimates are as the weights make them, right on average: early on one may lie outside of its interval, and of the rewards' range. Were
+    they clipped, a rule's value and the policy less the rule would not fit each other.
+    """
 
     value: float | None
     low: float | None
@@ -214,8 +218,7 @@ class Tally:
         if self.scale is None:
             return Band(float(value), None, None)
         low, high = intervals(sums[None], np.array([float(rows)]), error)
-        clipped = min(max(float(value), float(low[0])), float(high[0]))
-        return Band(*(float(self.unscaled(each)) for each in (clipped, low[0], high[0])))
+        return Band(*(float(self.unscaled(each)) for each in (value, low[0], high[0])))
 
     def ahead(self) -> Band:
         """The policy less uniform play."""
@@ -228,8 +231,8 @@ class Tally:
         if self.scale is None:
             return Band(float(value), None, None)
         low, high = differences(sums[None], np.array([float(rows)]), error)
-        clipped, width = min(max(float(value), float(low[0])), float(high[0])), self.scale[1] - self.scale[0]
-        return Band(*(float(width * each) for each in (clipped, low[0], high[0])))
+        width = self.scale[1] - self.scale[0]
+        return Band(*(float(width * each) for each in (value, low[0], high[0])))
 
     def arm(self, place: int, among: int = 1) -> Band:
         """What an arm would earn if it were always played, where it is offered; an interval that is one of `among`, right together."""

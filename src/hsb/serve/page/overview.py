@@ -7,7 +7,7 @@ from ..store import Reader
 from . import curves
 from .numbers import Band, Tally
 from .sheets import Ledger, Sheet
-from .words import interval, named, number, percent, signed, span, stamp, verdict
+from .words import counted, interval, named, number, percent, signed, span, stamp, verdict
 
 View = dict[str, Any]
 SOME = 5000  # pending decisions that are counted
@@ -50,16 +50,12 @@ def state(page: Sheet, tally: Tally, waiting: int) -> str:
     if not page.lessons and not waiting:
         return "new: no decisions yet"
     rate = tally.rate(page.now)
-    often = (
-        f"{number(rate, 2)} lessons a second"
-        if rate >= 0.1
-        else f"{number(60 * rate, 2)} lessons a minute"
-        if rate
-        else "quiet now"
-    )
+    said, unit = (number(rate, 2), "second") if rate >= 0.1 else (number(60 * rate, 2), "minute")
+    often = f"{said} {'lesson' if said == '1' else 'lessons'} a {unit}" if rate else "quiet now"
     ramp = page.settings["ramp"]
     mode = "learning" if ramp == 1.0 else "in the shadow" if ramp == 0.0 else f"on {percent(ramp)} of traffic"
-    more = f"{waiting:,}{' or more' if waiting == SOME else ''} wait for feedback" if waiting else "nothing waits"
+    wait = f"{waiting:,} or more wait" if waiting == SOME else counted(waiting, "waits", "wait")
+    more = f"{wait} for feedback" if waiting else "nothing waits"
     return f"{mode}, {often}, {more}"
 
 
@@ -78,7 +74,7 @@ def alarms(page: Sheet, tally: Tally, due: int | None, waiting: int = 0) -> list
             f"All lessons have the same reward, and {waiting:,} decisions have none. If no feedback means no success, set a default reward."
         )
     if page.passed_over:
-        found.append(f"{page.passed_over:,} {'row' if page.passed_over == 1 else 'rows'} could not be learned: see problems.")
+        found.append(f"{counted(page.passed_over, 'row')} could not be learned: see problems.")
     last = tally.recent[-1][0] if tally.recent else None
     wait = page.settings["feedback"]["wait"]
     waited = 0.0 if due is None else wait - (due - page.now) / 1e6

@@ -24,7 +24,13 @@ ENVIRONMENT = Environment(
     lstrip_blocks=True,
 )
 ENVIRONMENT.filters.update(
-    named=words.named, number=words.number, percent=words.percent, span=words.span, signed=words.signed, stamp=words.stamp
+    named=words.named,
+    counted=words.counted,
+    number=words.number,
+    percent=words.percent,
+    span=words.span,
+    signed=words.signed,
+    stamp=words.stamp,
 )
 
 

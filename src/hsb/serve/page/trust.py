@@ -9,7 +9,7 @@ from ..core.arithmetic import arithmetic
 from ..core.rows import Kind
 from ..store import Reader
 from .sheets import Ledger, Sheet
-from .words import number, stamp
+from .words import counted, number, stamp
 
 View = dict[str, Any]
 DEEDS = {
@@ -114,7 +114,7 @@ def deed(kind: int, data: View) -> str:
     if kind == Kind.PROMOTE:
         return f"{data['name']} plays now"
     if kind == Kind.CREATE:
-        return f"{len(data.get('arms', []))} arms, {json.dumps(data.get('policy', {}))}"
+        return f"{counted(len(data.get('arms', [])), 'arm')}, {json.dumps(data.get('policy', {}))}"
     return json.dumps(data) if data else ""
 
 
@@ -142,11 +142,7 @@ def _not_proved(page: Sheet, extra: View) -> list[str]:
     if not page.exact:
         found.append("The probabilities of this kind are estimates, so nothing that rests on them is proved.")
     if page.passed_over:
-        some = (
-            "1 row could not be learned and is"
-            if page.passed_over == 1
-            else f"{page.passed_over:,} rows could not be learned and are"
-        )
+        some = counted(page.passed_over, "row could not be learned and is", "rows could not be learned and are")
         found.append(f"{some} in no bound.")
     found.append("Decisions that were never answered, and have no default reward, are in no bound.")
     found.append("Nothing is said of the future if the world changes; a bound is about the same number of rounds as it names.")

@@ -100,7 +100,6 @@ def the_map(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
     entries = [
         each for each in reader.stream(page.id, max(0, page.version - LATELY)) if each[1] is not None and each[1].context
     ]
-    contexts = [context_of(made.context) for _, made in entries if made is not None]
     found: View = {
         "features": [],
         "x": None,
@@ -115,24 +114,30 @@ def the_map(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
     file = body(reader, page, extra) if entries else None
     if file is None:
         return found
+    asked = Asked(opened(file[0]), page)
+    entries = [each for each in entries if each[1] is not None and asked.takes(context_of(each[1].context))]
+    contexts = [context_of(made.context) for _, made in entries if made is not None]
     features = features_of(contexts)
-    context, found["error"] = _given(extra["query"].get("point", ""), contexts[-1])
+    text, usual = extra["query"].get("point", ""), contexts[-1] if contexts else None
+    context, found["error"] = _given(text, usual)
     found |= {
         "features": [each.about() for each in features],
         "version": file[1],
         "context": context,
         "text": json.dumps(context, ensure_ascii=not _printable(context)),
     }
-    asked = Asked(opened(file[0]), page)
+    if not contexts and (found["error"] or not text.strip()):
+        return found | {"text": ""}  # there is nothing to try: the policy takes no context of late
     try:
         found["point"] = {"rows": asked.rows(context), "nearest": nearest(context, entries, page, features)}
-        _mapped(found, asked, features, context, extra["query"])
     except InputError as error:
-        found["error"] = str(error)
+        return found | {"error": str(error)}
+    _mapped(found, asked, features, context, extra["query"])
     return found
 
 
 def _given(text: str, usual: Any) -> tuple[Any, str | None]:
+    """What was entered, or else what is usual; and what is wrong with what was entered."""
     if not text.strip():
         return usual, None
     if len(text) > LONGEST:
@@ -142,7 +147,7 @@ def _given(text: str, usual: Any) -> tuple[Any, str | None]:
         json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # or it has numbers or letters that no answer can hold
         return found, None
     except (ValueError, RecursionError):
-        return usual, 'This is no JSON, e.g. {"age": 31}; what follows is for the last decision\'s context.'
+        return usual, 'This is no JSON, e.g. {"age": 31}; what follows is for the last lesson\'s context.'
 
 
 def _printable(context: Any) -> bool:
@@ -161,6 +166,18 @@ class Asked:
         offered = np.array([float(arm in page.offered) for arm in policy.arms])
         base = None if page.baseline is None or settings["ramp"] == 1.0 else place.get(page.baseline)
         self.mixed = mixture(offered, floor=settings["floor"], ramp=settings["ramp"], baseline=base)
+
+    def takes(self, context: Any) -> bool:
+        """Does it take such a context? Not, where a lesson could not be learned since others had another form."""
+        try:
+            self.policy.probabilities(context)
+        except InputError:
+            return False
+        return True
+
+    def steps(self, context: Any, feature: Feature) -> list[Any]:
+        """A feature's values that it takes, all else being as in a context."""
+        return [v for v in feature.steps if self.takes(_with(context, feature.name, v))]
 
     def own(self, context: Any) -> Any:
         """Its own probabilities, by the service's places."""
@@ -189,12 +206,13 @@ def _mapped(found: View, asked: Asked, features: list[Feature], context: Any, qu
     first = next((each.name for each in features if each.number), features[0].name)
     x = by_name.get(query.get("x", ""), by_name[first])
     y = by_name.get(query.get("y", ""))
-    found["x"], found["x_steps"] = x.name, x.steps
+    across = asked.steps(context, x)
+    found["x"], found["x_steps"] = x.name, across
     if y is None or y is x:
-        found["columns"] = [asked.own(_with(context, x.name, v)).tolist() for v in x.steps]
+        found["columns"] = [asked.own(_with(context, x.name, v)).tolist() for v in across]
         return
-    across = x.steps if len(x.steps) <= 24 else x.steps[:: -(-len(x.steps) // 24)]
-    down = y.steps if len(y.steps) <= DOWN else y.steps[:: -(-len(y.steps) // DOWN)]
+    down = asked.steps(context, y)
+    across, down = across[:: -(-len(across) // 24) or 1], down[:: -(-len(down) // DOWN) or 1]
     found |= {"y": y.name, "x_steps": across, "y_steps": down, "tiles": []}
     for v in reversed(down):
         p = [asked.own(_with(_with(context, x.name, u), y.name, v)) for u in across]

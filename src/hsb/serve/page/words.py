@@ -20,6 +20,15 @@ def named(text: Any, most: int = LETTERS) -> str:
     return seen if len(given) <= most else seen[: most - 1] + "…"
 
 
+def counted(count: int, one: str, more: str | None = None) -> str:
+    """So many of something.
+
+    >>> counted(1, "row"), counted(2000, "row"), counted(1, "row is", "rows are")
+    ('1 row', '2,000 rows', '1 row is')
+    """
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
 def number(value: float | None, digits: int = 4) -> str:
     """To so many digits that count; a dash for nothing.
 
