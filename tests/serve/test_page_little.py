@@ -31,7 +31,7 @@ def lessons(made, name, contexts):
     for k, context in enumerate(contexts):
         assert made.local.ask(Decide(2, name, f"{name}-{k}", context)).status == "created"
     for k in range(len(contexts)):
-        assert made.local.ask(Reward(3, f"{name}-{k}", 1.0)).status == "learned"
+        assert made.local.ask(Reward(3, f"{name}-{k}", 1.0)).status in ("learned", "passed_over")
     return made.client()
 
 
