@@ -144,9 +144,17 @@ CALLS: dict[str, Row] = {
     "u, complex": (lambda p: p.decide(0.3, u=0.5j), ["u must be", "0.5j"]),
     "learn nothing": (lambda p: p.learn(None, loss=1.0), ["Decision", "None"]),
     "learn a number": (lambda p: p.learn(0.3, loss=1.0), ["Decision", "0.3"]),
-    "learn a dict": (lambda p: p.learn({"context": 0.3, "arm": "a"}, loss=1.0), ["Decision", "{"]),
+    "learn a dict": (
+        lambda p: p.learn({"context": 0.3, "arm": "a"}, loss=1.0),
+        ["given a dict with 'context', 'arm'", "hsb.Decision.from_dict"],
+    ),
     "both": (lambda p: p.learn(made(), loss=1.0, reward=1.0), ["loss= or reward=", "exactly one", "both"]),
-    "neither": (lambda p: p.learn(made()), ["loss= or reward=", "exactly one", "neither"]),
+    "neither": (
+        lambda p: p.learn(made(), reward=None),
+        ["loss= or reward=", "exactly one", "neither. Where no reward came, leave learn out", "missing='skip'"],
+    ),
+    "an empty dict": (lambda p: p.learn({}, reward=1), ["given a dict with nothing in it", "hsb.Decision.from_dict"]),
+    "no context": (lambda p: p.decide(), ["Contexts must be numbers", "given None"]),
     **{
         f"loss {value!r:.20}": (lambda p, value=value: p.learn(made(), loss=value), ["loss", *RANGE])
         for value in (1.5, -0.5, np.nan, np.inf, HUGE)
@@ -198,6 +206,21 @@ def test_calls(call, fragments):
     refused(lambda: call(p), fragments)
     assert state(p) == before
     play(p, 3)
+
+
+def test_of_a_dict_the_names_alone_are_said():
+    """What it holds may be personal."""
+    with pytest.raises(hsb.InputError) as caught:
+        policy().learn({"context": {"email": "ann@example.com"}, "arm": "a"}, reward=1)  # type: ignore[arg-type]
+    assert "'context', 'arm'" in str(caught.value) and "ann" not in str(caught.value)
+
+
+def test_a_policy_that_looks_at_no_context_needs_none():
+    exp3 = hsb.Exp3(arms=2, seed=0)
+    decision = exp3.decide()
+    exp3.learn(decision, reward=1)
+    assert decision.context is None and exp3.rounds == 1
+    assert exp3.choose(u=0.0) == exp3.choose(None, u=0.0) and (exp3.probabilities() == exp3.probabilities(None)).all()
 
 
 def test_the_last_arm_stays():
@@ -349,6 +372,17 @@ MAKE: dict[str, list[str]] = {
     "HSB(BinaryTree, arms=2)": ["HSB needs a structure", "BinaryTree(depth=10)"],
     "HSB(None, arms=2, horizon=10)": ["horizon needs a structure", "BinaryTree"],
     "HSB(arms=2, flor=0.1)": ["HSB has no setting 'flor'. Did you mean 'floor'? It has", "seed."],
+    "HSB(TREE, arms=2, flor=0.1)": ["HSB has no setting 'flor'. Did you mean 'floor'? It has"],
+    "HSB(arm=['a'])": ["HSB has no setting 'arm'. Did you mean 'arms'? It has"],
+    "HSB(armss=['a'])": ["HSB has no setting 'armss'. Did you mean 'arms'?"],
+    "HSB(['a', 'b'])": ["Arms go by name: hsb.HSB(arms=[...])", "given ['a', 'b'] in the place of the structure"],
+    "HSB(3, seed=0)": ["Arms go by name: hsb.HSB(arms=[...])", "given 3"],
+    "HSB(TREE)": ["HSB needs arms=", "arms=['a', 'b']; given none"],
+    "HSB(seed=0)": ["HSB needs arms=", "given none"],
+    "HSB(arms=2).decide()": ["given None", "give {}"],
+    "LinUCB(3, arms=2).decide({'age': 3})": ["LinUCB takes rows of 3 numbers, not dicts", "with ['age']", "hsb.HSB(arms=...)"],
+    "LinUCB(1, arms=2).decide_many([{'age': 3}])": ["LinUCB takes rows of 1 number, not dicts", "hsb.HSB(arms=...)"],
+    "LinUCB(['age'], arms=2)": ["number of features, at least 1, e.g. hsb.LinUCB(3, arms=...)", "given ['age']"],
     "HSB(arms=2, x=1)": ["HSB has no setting 'x'. It has structure, arms, features", "seed."],
     "HSB(arms=2, features=3)": ["features must be hsb.Features", "3"],
     **{

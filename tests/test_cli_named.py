@@ -186,8 +186,45 @@ def test_a_log_of_which_nothing_is_left_says_so(logs, tmp_path, capsys):
     fails(
         capsys,
         ["evaluate", *skipped, "--policy", tmp_path / "p.hsb"],
-        "no event was read. Either all rows were left out, or none can be used: --strict says why",
+        "Nothing to go by. No row was read.*or all were left out: see --skip",
     )
+
+
+def test_a_log_whose_rows_are_all_left_out_says_why_at_once(logs, tmp_path, capsys):
+    """Percents in the place of probabilities: how many rows, and the first reason, in one line."""
+    percent, out = tmp_path / "percent.csv", tmp_path / "p.hsb"
+    percent.write_text("x,shown,p,click\n" + "1,a,50,1\n2,b,50,0\n" * 600)
+    hsb.Exp3(arms=["a", "b"]).save(out)
+    why = r"no row that can be used: 1,200 rows were left out; the first: .*percent.csv, line 2: the propensity is not in \(0, 1\]\."
+    for command in (
+        ["train", "--out", out],
+        ["replay"],
+        ["replay", "--policy", out],
+        ["evaluate", "--policy", out],
+        ["evaluate", "--uniform"],
+    ):
+        fails(capsys, [command[0], percent, *OPTIONS, *command[1:]], why)
+    assert hsb.load(out).rounds == 0
+
+
+def test_rewards_beyond_a_range_name_options_that_the_command_has(tmp_path, capsys):
+    """A policy from a file has its range already: it takes another one; one that is made here takes --low and --high."""
+    money, out = tmp_path / "money.csv", tmp_path / "p.hsb"
+    money.write_text("x,shown,p,click\n" + "1,a,0.5,0\n2,b,0.5,25\n" * 50)
+    hsb.Exp3(arms=["a", "b"]).save(out)
+    made, given = r"Use a policy made with hsb train --low 0 --high 25\.$", [money, *OPTIONS]
+    fails(capsys, ["evaluate", *given, "--policy", out], made)
+    fails(capsys, ["evaluate", *given, "--uniform"], made)
+    other = "Use a policy made with hsb train --low LOW --high HIGH, or outside = .clip. in a --config file"
+    fails(capsys, ["evaluate", *given, "--learn", out], other)
+    fails(capsys, ["replay", *given, "--policy", out], other)
+    own = "Declare another range with --low and --high, or"
+    fails(capsys, ["replay", *given, "--policy", "Exp3"], own)
+    fails(capsys, ["train", *given, "--policy", "Exp3", "--out", out], own)
+    hsb.Exp3(arms=["a", "b"], reward_range="auto").save(out)
+    fails(capsys, ["evaluate", *given, "--policy", out], "is not known.*Use a policy made with hsb train --low LOW --high HIGH")
+    run_json(capsys, "train", *given, "--policy", "Exp3", "--low", "0", "--high", "25", "--out", out)
+    assert run_json(capsys, "evaluate", *given, "--policy", out)["rows"] == 100
 
 
 def test_every_argument_has_its_option():

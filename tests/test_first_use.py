@@ -77,3 +77,42 @@ print(policy.rounds)
     done = ran(code, tmp_path, HSB_QUIET="1")
     assert done.stdout == "1\n", done.stderr
     assert done.stderr.count("NUMBA_CACHE_DIR") == 1
+
+
+def test_after_a_warmup_the_default_compiles_nothing():
+    """Whatever is asked of HSB(arms=...) later: the signatures of all kernels are those that the warmup met. Compiled code is shared here."""
+    code = """
+import sys
+import hsb, hsb.logs
+from hsb.cli import warmup
+
+def met():
+    modules = [module for name, module in sys.modules.items() if name.startswith("hsb.kernels.")]
+    return {(module.__name__, name, str(each)) for module in modules for name, kernel in vars(module).items()
+            for each in getattr(kernel, "signatures", ())}
+
+warmup.states = lambda everything: [("no structure", hsb.HSB(arms=3, seed=0))]
+warmup.warmup()
+before = met()
+contexts = [{"country": "ABC"[t % 3], "age": 20 + t, "member": t % 2 == 0} for t in range(40)]
+policy = hsb.HSB(arms=["a", "b"], seed=0)
+for context in contexts:
+    policy.learn(policy.decide(context), reward=1)
+policy.add_arm("c")
+for t in range(3):
+    policy.learn(policy.decide(contexts[t]), reward=1)
+policy.remove_arm("a")
+policy.learn_many(policy.decide_many(contexts), rewards=[0.5] * 40)
+policy.propose_many(contexts[:2], u=[0.1, 0.9])
+table = {"age": [1, 2], "country": ["A", "B"], "member": [True, False], "arm": ["b", "c"], "p": [0.5, 0.5], "click": [1, 0]}
+log = hsb.logs.open(table, arm="arm", propensity="p", reward="click")
+hsb.learn_from(policy, log)
+policy.explain()
+hsb.evaluate.off_policy(policy, log)
+featured = hsb.HSB(arms=["a", "b"], arm_features={"a": {"size": 1}, "b": {"size": 2}}, seed=0)
+featured.learn(featured.decide({"age": 3}), reward=1)
+featured.add_arm("c", features={"size": 1})
+print(sorted(met() - before))
+"""
+    done = ran(code, Path(), HSB_QUIET="1", NUMBA_CACHE_DIR="")
+    assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -186,6 +187,18 @@ class Decision:
         more = "" if self.available is None else f", available={list(self.available)!r}"
         more += "" if self.id is None else f", id={self.id}"
         return f"Decision(context={self.context!r}, arm={self.arm!r}, propensity={self.propensity!r}{more})"
+
+
+def no_decision(given: Any) -> InputError:
+    """What was given to learn from is no decision. Of a dict, the names alone are said: the values may be personal."""
+    if isinstance(given, Mapping):
+        names = ", ".join(f"{quoted(name):.40}" for name in islice(given, 12)) or "nothing in it"
+        return InputError(
+            f"learn needs a Decision; given a dict with {names}. hsb.Decision.from_dict makes a decision of what to_dict gave."
+        )
+    return InputError(
+        f"learn needs a Decision, from policy.decide or made with hsb.Decision(context=, arm=, propensity=); given {quoted(given)}."
+    )
 
 
 def _is_arm(value: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arguments import floor_share, generator, is_number, shown
-from .decision import Decision
+from .decision import Decision, no_decision
 from .errors import InputError, quoted
 from .journalled import Journalled
 from .ledger import Ledger
@@ -75,8 +75,10 @@ class Policy(Journalled):
         self.ledger = Ledger()
         self._watch()
 
-    def decide(self, context: Any, *, available: Iterable[Hashable] | None = None, u: float | None = None) -> Decision:
+    def decide(self, context: Any = None, *, available: Iterable[Hashable] | None = None, u: float | None = None) -> Decision:
         """Choose an arm for a context. Returns the `Decision`, from which `learn` learns later. Nothing is learned yet.
+
+        A policy that looks at no contexts, e.g. `hsb.Exp3`, needs none.
 
         `available` lists the arms to choose among; None stands for all `active_arms`. `u`, a number in [0, 1), is what decides; None draws it
         from the policy's random numbers. The same state, context and `u` give the same decision. What cannot be used raises `InputError`.
@@ -105,7 +107,7 @@ class Policy(Journalled):
         finally:
             guard.release()
 
-    def choose(self, context: Any, *, u: float, available: Iterable[Hashable] | None = None) -> tuple[Hashable, float]:
+    def choose(self, context: Any = None, *, u: float, available: Iterable[Hashable] | None = None) -> tuple[Hashable, float]:
         """The pair (arm, propensity) that `decide` would give for this `u`, a number in [0, 1). Nothing is drawn, numbered or counted.
 
         >>> import hsb
@@ -146,10 +148,7 @@ class Policy(Journalled):
     def _checked(self, decision: Any) -> tuple[Masks, int, bool]:
         """What a decision offered, the number of its arm, and whether it is the policy's own; InputError where it cannot be learned."""
         if not isinstance(decision, Decision):
-            raise InputError(
-                "learn needs a Decision, from policy.decide or made with hsb.Decision(context=, arm=, propensity=); "
-                f"given {quoted(decision)}."
-            )
+            raise no_decision(decision)
         try:
             index = self.offer.index[decision.arm]
         except (KeyError, TypeError):
@@ -197,7 +196,7 @@ class Policy(Journalled):
             self._settle() if self._open is not None else self._forget()
             raise
 
-    def probabilities(self, context: Any, *, available: Iterable[Hashable] | None = None) -> Floats:
+    def probabilities(self, context: Any = None, *, available: Iterable[Hashable] | None = None) -> Floats:
         """The probability of each arm for a context: an array in the order of `arms`, 0 where one is not `available`. Changes nothing.
 
         >>> import hsb

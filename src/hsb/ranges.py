@@ -9,6 +9,7 @@ from .arguments import is_number, is_real, loss_bounds
 from .errors import InputError, quoted
 from .types import Bounds, Floats, Outside, Range
 
+NONE_CAME = "Where no reward came, leave learn out; learn_many(..., missing='skip') leaves such rows out."
 UNIT: Bounds = (0.0, 1.0)  # the default, told from a range that was given by being this very object
 LARGEST = 1e150  # of a loss where the range is found on the way: no width leaves the range of a double
 
@@ -74,8 +75,8 @@ class LossScale:
     def given(self, loss: Any, reward: Any) -> tuple[float, bool]:
         """A loss or a reward, exactly one of them, checked; and whether it is a reward. Changes nothing."""
         if (loss is None) == (reward is None):
-            given = "neither" if loss is None else "both"
-            raise InputError(f"learn needs loss= or reward=, exactly one; given {given}.")
+            given = "both." if loss is not None else f"neither. {NONE_CAME}"
+            raise InputError(f"learn needs loss= or reward=, exactly one; given {given}")
         rewarded = loss is None
         value = reward if rewarded else loss
         if isinstance(value, bool | np.bool_):  # a click is often a boolean

@@ -116,7 +116,8 @@ class Remote:
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise InputError(f"learn needs a decision of Remote.decide, or its id; given {quoted(decision)}.")
         if (loss is None) == (reward is None):
-            raise InputError(f"learn needs loss= or reward=, exactly one; given {'neither' if loss is None else 'both'}.")
+            given = "both." if loss is not None else "neither. Where no reward came, leave learn out."
+            raise InputError(f"learn needs loss= or reward=, exactly one; given {given}")
         what, value = ("reward", reward) if loss is None else ("loss", loss)
         if not isinstance(value, bool) and not is_number(value):
             raise InputError(f"{what} must be a number; given {quoted(value)}.")

@@ -53,7 +53,7 @@ def test_losses_are_mirrored(one):
         (lambda r: r.decide(float("nan")), "no NaN: None is what is missing"),
         (lambda r: r.decide({"when": datetime.date(2026, 3, 1)}), "no dates; 'when' is one"),
         (lambda r: r.learn("nobody", reward=1), "no decision 'nobody'"),
-        (lambda r: r.learn("nobody"), "exactly one"),
+        (lambda r: r.learn("nobody"), "exactly one; given neither. Where no reward came, leave learn out"),
         (lambda r: r.learn(5, reward=1), "needs a decision"),
         (lambda r: r.learn("d", reward="x"), "must be a number"),
         (lambda r: hsb.Remote("ftp://x", policy="p"), "url must be"),

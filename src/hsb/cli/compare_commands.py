@@ -17,6 +17,7 @@ from . import show
 from .log_options import Json, SomeRows
 from .policy_files import load, try_out
 from .telling import tell
+from .translate import made_already
 
 POLICY = "A policy's file, made by hsb train or policy.save; several times for several, name=FILE to name one."
 LEARN = "A policy's file (or name=FILE) that goes on learning: it is replayed."
@@ -85,7 +86,7 @@ def evaluate(
     check_engine(engine)
     given = _Candidates(policy or [], learn or [], always or [], uniform, baseline)
     log = source.open()
-    with show.rows("evaluate", quiet=as_json) as progress:
+    with show.rows("evaluate", quiet=as_json) as progress, made_already():
         if given.only is not None and not written.wanted() and (engine, jobs) == ("local", 1):
             player, encoder = given.only
             alone = evaluation.off_policy(player, log, clip=clip, context=encoder, seed=seed, progress=progress)

@@ -13,6 +13,7 @@ from ..errors import InputError, quoted
 from ..experiments.entrants import declared, entrant, needs_structure, policy_kind, table, within
 from ..experiments.spec import read_toml
 from ..features import Features
+from ..logs.log import nothing_used
 from ..policies import HSB, Policy
 from ..spaces import Box
 from ..structures import Structure
@@ -55,7 +56,7 @@ class Fresh:
         head = log.by_name().head(self.head)
         batches = list(head)  # which the head's rows bound
         if not log.arms:
-            raise InputError(f"The log has no row that can be used: {log.problems}. Check its format and its columns.")
+            raise InputError(f"{nothing_used(log)} Check its format and its columns.")
         is_named = bool(batches) and batches[0].named is not None
         encoder = _encoder(kind, given, components, is_named)
         space = ONE_CELL

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from .. import logs, storage
 from ..errors import InputError
 from ..explain.result import TOP
 from ..explain.words import told
+from ..logs.log import nothing_used
 from ..play import learn_from
 from ..play import replay as replay_log
 from ..plot import explanation_png
@@ -21,6 +23,7 @@ from .log_options import Json, SomeRows, Source
 from .policy_files import encoded_names, load, save, try_out
 from .telling import tell
 from .training import Watched, report, told_training
+from .translate import made_already
 
 GO_ON = "A policy's file to go on from, or the name of one to begin with: HSB (the default), LinUCB, ..."
 CHECKPOINT = "File to keep the state in; a replay that was stopped goes on from it."
@@ -47,14 +50,15 @@ def replay(
     if checkpoint is not None:
         try_out(checkpoint)
     log = source.open()
-    player, encoder = fresh.make(log, policy) if policy is None or _is_name(policy) else load(Path(policy))
+    is_fresh = policy is None or _is_name(policy)
+    player, encoder = fresh.make(log, policy) if is_fresh else load(Path(policy or ""))
     started = time.monotonic()
     keep: dict[str, Any] = {"checkpoint": checkpoint, "every": every}
-    with show.rows("replay", quiet=as_json) as progress:
+    with show.rows("replay", quiet=as_json) as progress, nullcontext() if is_fresh else made_already():
         replayed = replay_log(player, log, context=encoder, seed=fresh.seed, progress=progress, **keep)
     seconds = time.monotonic() - started
     if not replayed.rounds:
-        raise _nothing_read(log)
+        raise InputError(nothing_used(log))
     low, high = replayed.interval
     logged = replayed.logged / replayed.rounds
     counts = {name: getattr(replayed, name) for name in ("rounds", "matched", "method", "rejected", "skipped")}
@@ -93,7 +97,7 @@ def train(
         learned = learn_from(made, watched, context=encoder, progress=progress)
     seconds = time.monotonic() - started
     if not learned:
-        raise _nothing_read(log)
+        raise InputError(nothing_used(log))
     save(made, encoder, out)
     values = report(made, encoder, watched, learned, seconds) | {"policy": str(out)}
     tell(as_json, values, *told_training(values), f"the policy, with all that it knows of the columns: {out}", log=log)
@@ -150,13 +154,6 @@ def convert(
 def _is_name(policy: str) -> bool:
     """Is it the name of a kind of policy, and no file?"""
     return policy in Policy.kinds or (":" in policy and not Path(policy).exists())
-
-
-def _nothing_read(log: logs.Log) -> InputError:
-    """Why there was no row: those that cannot be used are listed; where there are none, --skip has left out all."""
-    if not len(log.problems):
-        return InputError("No row was read. The log has no row that can be used, or all were left out: see --skip.")
-    return InputError(f"The log has no row that can be used: {log.problems}.")
 
 
 def _warned(warnings: Iterable[str]) -> list[str]:

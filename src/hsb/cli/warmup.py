@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -11,7 +11,9 @@ from rich.console import Console
 from rich.progress import track
 from typer import Option
 
-from ..play import simulate
+from .. import logs
+from ..evaluate import off_policy
+from ..play import learn_from, replay, simulate
 from ..policies import HSB, Policy
 from ..structures import ArbitrarySplits, BinaryTree, Lexicographic, OneOf, Structure
 
@@ -29,11 +31,26 @@ def states(everything: bool) -> Iterator[tuple[str, Policy]]:
         yield f"a constant rate on {name}", HSB(structure, arms=3, learning_rate=0.1, seed=0)
 
 
-def grow(policy: Policy) -> None:
-    """What a policy over named features needs beyond a round: something new in a context, and many decisions at once."""
-    for t in range(4):
-        policy.learn(policy.decide({"x": 0.3 * t} | ({"kind": str(t)} if t else {})), loss=1.0)
-    policy.decide_many([{"x": 0.1}, {"kind": "1"}])
+def live(policy: HSB) -> None:
+    """What becomes of a policy over named features: something new in a context, many at once, a log, arms that come and go, questions."""
+    contexts: list[dict[str, Any]] = [{"x": 0.3 * t} | ({"kind": str(t % 3)} if t else {}) for t in range(ROUNDS)]
+    for context in contexts:
+        policy.learn(policy.decide(context), loss=1.0)
+    table = {"x": [0.1, 0.9], "kind": ["1", "2"], "arm": [0, 1], "p": [0.5, 0.5], "click": [1, 0]}
+    log = logs.open(table, arm="arm", propensity="p", reward="click")
+    for change in ("nothing", "an arm more", "an arm less"):
+        if change == "an arm more":
+            policy.add_arm("new", features={"size": 1.5})
+        elif change == "an arm less":
+            policy.remove_arm(0)
+        policy.learn(policy.decide(contexts[1]), reward=1.0)
+        policy.learn_many(policy.decide_many(contexts), rewards=[0.5] * ROUNDS)
+        policy.propose_many(contexts, u=[0.5] * ROUNDS)
+        policy.probabilities(contexts[1])
+        learn_from(policy, log)
+    policy.explain()
+    off_policy(policy, log)
+    replay(policy, log)
 
 
 def warmup(
@@ -58,5 +75,5 @@ def warmup(
             policy.probabilities(0.3, available=some)
         simulate(policy, contexts, losses)
         simulate(policy, contexts, losses, available=offered)
-    grow(HSB(arms=3, seed=0))
+    live(HSB(arms=3, arm_features={arm: {"size": arm} for arm in range(3)}, seed=0))
     typer.echo(f"Compiled, or found compiled, {', '.join(name for name, _ in policies)}: {time.perf_counter() - begin:.0f} s.")

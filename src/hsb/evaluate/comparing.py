@@ -89,7 +89,7 @@ def compare_off_policy(
         with source:
             found = _surveyed(plan, source, models, estimator, clip)
     replays = plan.replayed(log, seed)
-    return _Judging(plan, found, replays, **options).result()
+    return _Judging(plan, found, replays, read, **options).result()
 
 
 def _surveyed(
@@ -219,9 +219,17 @@ class _Judging:
     """From sums and replays to the result."""
 
     def __init__(
-        self, plan: _Plan, survey: Survey | None, replays: Mapping[str, Replay], *, estimator: str, seed: int, confidence: float
+        self,
+        plan: _Plan,
+        survey: Survey | None,
+        replays: Mapping[str, Replay],
+        log: Any,
+        *,
+        estimator: str,
+        seed: int,
+        confidence: float,
     ) -> None:
-        self.plan, self.survey, self.replays, self.estimator = plan, survey, replays, estimator
+        self.plan, self.survey, self.replays, self.log, self.estimator = plan, survey, replays, log, estimator
         self.seed, self.confidence = seed, confidence
         self.judged = {} if survey is None else {name: self._judge(i, confidence) for i, name in enumerate(plan.fixed)}
 
@@ -231,7 +239,7 @@ class _Judging:
         if isinstance(played, Always) and played.arm not in known:
             self.plan.refuse(self.plan.fixed[i], played, known)
         try:
-            return self.survey.readings[i].result((self.estimator,), self.seed, confidence)
+            return self.survey.readings[i].result((self.estimator,), self.seed, confidence, self.log)
         except InputError as error:
             raise InputError(f"Of the candidate {quoted(self.plan.fixed[i])}: {error}") from None
 

@@ -79,7 +79,7 @@ def off_policy(
         reading.add(batch, sight(batch))
         if progress is not None:
             progress(reading.seen, total)
-    return reading.result(chosen, seed)
+    return reading.result(chosen, seed, log=log)
 
 
 def _checked(policy: Any, log: Any, estimators: Any, clip: Any, seed: Any) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from ..arguments import shown
 from ..errors import InputError
 from ..logs import Batch
+from ..logs.log import nothing_used
 from ..policies import Policy
 from ..types import Flags, Floats, Ints
 from .candidates import Played, Player
@@ -44,7 +45,7 @@ class Reading:
         if not self.low < self.high:
             raise InputError(
                 "The range of the policy's rewards is not known: it finds it on the way, and has not learned two different ones. "
-                "Give it reward_range=(low, high)."
+                "Use a policy made with reward_range=(low, high)."
             )
         self.clipped = 0
         self.estimated = False
@@ -65,8 +66,9 @@ class Reading:
         if not (batch.reward.min() >= low and batch.reward.max() <= high):
             beyond = ~((batch.reward >= low) & (batch.reward <= high))
             if self.policy.outside == "error" or np.isnan(batch.reward).any():
-                given = f"A reward is {batch.reward[int(np.argmax(beyond))]}, outside [{low}, {high}]"
-                raise InputError(f"{given}. Give the policy loss_range=(low, high).")
+                given = f"A reward is {batch.reward[int(np.argmax(beyond))]}, outside [{low}, {high}], what the policy takes"
+                ends = f"{np.nanmin(batch.reward, initial=low):.15g}, {np.nanmax(batch.reward, initial=high):.15g}"
+                raise InputError(f"{given}. Use a policy made with reward_range=({ends}).")
             self.clipped += int(beyond.sum())
             batch = replace(batch, reward=np.clip(batch.reward, low, high))
         table, playable = self.policy.play(batch, contexts)
@@ -118,12 +120,11 @@ class Reading:
         if later.columns:
             self.tally.merge(later.tally)
 
-    def result(self, chosen: Sequence[str], seed: int, confidence: float = 0.95) -> OffPolicy:
-        """Values, intervals, and what speaks against them."""
+    def result(self, chosen: Sequence[str], seed: int, confidence: float = 0.95, log: Any = None) -> OffPolicy:
+        """Values, intervals, and what speaks against them; `log`, which was read, says why nothing was."""
         if not self.columns or not self.tally.rows:
             if not self.seen:
-                why = "all rows were left out, or none can be used: on_error='raise' says why"
-                raise InputError(f"Nothing to go by: no event was read. Either {why}.")
+                raise InputError(f"Nothing to go by. {nothing_used(log)}")
             why = f"{self.unplayable} offered no arm that the policy knows and {self.unknown} have no propensity"
             fix = "Check the arms' names and the propensity column."
             raise InputError(f"Nothing to go by: of {self.seen} events, {why}. {fix}")

@@ -291,3 +291,12 @@ class Part(View):
                 found.append(part if (first, last) == (0, len(part)) else Part(part, first, int(last - first)))
             at += len(part)
         return found
+
+
+def nothing_used(log: Any) -> str:
+    """Why nothing came of a log that was read: the first row that was left out, and how many there are."""
+    problems = log.problems if isinstance(log, Log) else None
+    if not problems:
+        return "No row was read. The log has no row that can be used, or all were left out."
+    left = f"{problems.count:,} row{'s were' if problems.count > 1 else ' was'} left out; the first: {problems.first[0]}"
+    return f"The log has no row that can be used: {left}."

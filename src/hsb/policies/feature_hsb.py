@@ -12,7 +12,6 @@ from ..decision import Decision
 from ..errors import InputError, quoted
 from ..features import Encoder, Features
 from ..features.arms import ArmFeatures
-from ..features.declared import nearest
 from ..ranges import UNIT
 from ..state import (
     Member,
@@ -32,7 +31,7 @@ from ..state import (
 from ..types import Arms, Arrays, Ints, Masks, Outside, Range, Seed
 from .encoded import Encoded
 from .feature_tables import FeatureTables
-from .hsb import HSB, own_signature
+from .hsb import check_settings, own_signature
 from .mixture import Mixture
 from .one_feature import FIXED, MIXTURE, PANEL
 
@@ -80,6 +79,7 @@ class FeatureHSB(FeatureTables):
                 f"A structure and features exclude each other; given {quoted(structure)}. Use hsb.HSB(structure, arms=...)."
             )
         if more:
+            check_settings(structure, {"arms": arms} | more)
             raise InputError(_refused(more))
         if features is not None and not isinstance(features, Features):
             raise InputError(f"features must be hsb.Features(age=hsb.Number(), ...), or left out; given {quoted(features)}.")
@@ -362,10 +362,7 @@ class FeatureHSB(FeatureTables):
 
 
 def _refused(more: Mapping[str, Any]) -> str:
-    """Why these settings cannot be taken: HSB has none of that name, or has it with a structure only."""
-    known = own_signature(HSB.__init__).parameters
-    if strange := [name for name in more if name not in known]:
-        return f"HSB has no setting {quoted(strange[0])}.{nearest(strange[0], known)} It has {', '.join(known)}."
+    """Why these settings cannot be taken: HSB has them with a structure only."""
     return (
         f"{', '.join(more)} needs a structure, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=..., {next(iter(more))}=...). "
         "Without a structure leave it out: contexts may be dicts, rows or numbers."

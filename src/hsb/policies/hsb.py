@@ -11,6 +11,7 @@ from .. import elementary, theory
 from ..arguments import arm_list, is_number, stop_prior
 from ..errors import InputError, quoted
 from ..features import Features
+from ..features.declared import nearest
 from ..kernels import header as h
 from ..locators import Keys, cells, places
 from ..quantise import halvings
@@ -88,7 +89,9 @@ class HSB(Mixture):
     )
 
     def __new__(cls, structure: Structure | None = None, **given: Any) -> HSB:
-        """Without a structure, an HSB of features."""
+        """Without a structure, an HSB of features; what no HSB takes is refused in words."""
+        if cls is HSB and (given or structure is not None):
+            check_settings(structure, given)
         if cls is HSB and structure is None and "arms" in given:
             from .feature_hsb import FeatureHSB
 
@@ -327,6 +330,18 @@ def own_signature(init: Callable[..., None]) -> inspect.Signature:
 
 
 HSB.__signature__ = own_signature(HSB.__init__)  # type: ignore[attr-defined]
+
+
+def check_settings(structure: Any, given: Mapping[str, Any]) -> None:
+    """Refuse settings that HSB has not, and arms that are missing or in the place of the structure."""
+    known = own_signature(HSB.__init__).parameters
+    if strange := [name for name in given if name not in known]:
+        raise InputError(f"HSB has no setting {quoted(strange[0])}.{nearest(strange[0], known)} It has {', '.join(known)}.")
+    if "arms" in given:
+        return
+    if structure is None or isinstance(structure, Structure):
+        raise InputError("HSB needs arms=, how many there are or a list of them, e.g. arms=['a', 'b']; given none.")
+    raise InputError(f"Arms go by name: hsb.HSB(arms=[...]); given {quoted(structure)} in the place of the structure.")
 
 
 def _checked_drift(drift: Drift, default: Drift) -> Drift:

@@ -1,7 +1,7 @@
 """LinUCB: a linear model of each arm's loss, and optimism about what it does not know."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -78,6 +78,7 @@ class LinUCB(Policy):
         self._refresh()
 
     def _locate(self, context: Any, *, count: bool) -> None:
+        self._no_dict(context)
         row = numbers("Contexts", context)
         points, clipped = self.check(row.reshape(1, -1) if row.ndim <= 1 else row)
         if len(points) != 1:
@@ -85,6 +86,14 @@ class LinUCB(Policy):
         if count:
             self.clipped += clipped
         self._kernels.put(self._coordinates(points)[0], self._work)
+
+    def _no_dict(self, context: Any) -> None:
+        if isinstance(context, Mapping):
+            d = self.features
+            raise InputError(
+                f"LinUCB takes rows of {d} number{'s' * (d > 1)}, not dicts; given a dict with {quoted(list(context))}. "
+                "hsb.HSB(arms=...) takes dicts as they are."
+            )
 
     def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
         return self._kernels.choose(self.state, offered, self.alpha, self._work, self._p, u)  # type: ignore[no-any-return]
@@ -98,6 +107,8 @@ class LinUCB(Policy):
         self._commit(self._kernels.update, self.state, self.updates, index, loss, self.ridge, self._work)
 
     def check(self, contexts: ArrayLike) -> tuple[Table, int]:
+        if isinstance(contexts, list | tuple) and contexts:
+            self._no_dict(contexts[0])
         return self.space.check(contexts)
 
     def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
@@ -178,8 +189,8 @@ def _space_of(features: int | Space | Structure) -> tuple[Space, bool]:
         return features, True
     if isinstance(features, bool) or not isinstance(features, int | np.integer) or features < 1:
         raise InputError(
-            "LinUCB needs the number of features, at least 1, or an hsb.Box, an hsb.Cells or a structure whose space to use; "
-            f"given {quoted(features)}."
+            "LinUCB needs the number of features, at least 1, e.g. hsb.LinUCB(3, arms=...), or an hsb.Box, an hsb.Cells or a "
+            f"structure whose space to use; given {quoted(features)}."
         )
     if int(features) > math.isqrt(MOST_WORDS):
         raise BudgetError(
