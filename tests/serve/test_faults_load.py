@@ -198,8 +198,8 @@ class Crowd:
         self.service, self.beside, self.told, self.strange, self.queue = service, beside, Counter(), [], [0]
         self.few = raw("POST", "/v1/policies/home/decisions", {"context": 0.5}, key=limited)
 
-    async def ask(self, text, until):
-        reader, writer = await self.beside.connect(self.service.port)
+    async def ask(self, line, text, until):
+        reader, writer = line
         while time.monotonic() < until:
             writer.write(text)
             status, headers, body = await answer(reader)
@@ -211,17 +211,18 @@ class Crowd:
                 self.strange.append((status, headers))
             await asyncio.sleep(0.05)
 
-    async def watch(self, until):
-        reader, writer = await self.beside.connect(self.service.port)
+    async def watch(self, line, until):
+        reader, writer = line
         while time.monotonic() < until:
             writer.write(raw("GET", "/metrics"))
             self.queue.append(int(float(re.search(rb"^hsb_queue ([\d.]+)", (await answer(reader))[2], re.M)[1])))
             await asyncio.sleep(0.05)
 
     async def come(self, seconds):
-        until = time.monotonic() + seconds
         work = [BATCH] * 48 + [SINGLE] * 300 + [self.few] * 10
-        await asyncio.gather(self.watch(until), *(self.ask(text, until) for text in work))
+        first, *lines = await asyncio.gather(*(self.beside.connect(self.service.port) for _ in range(1 + len(work))))
+        until = time.monotonic() + seconds  # all are there by then, however busy the machine is
+        await asyncio.gather(self.watch(first, until), *(self.ask(*each, until) for each in zip(lines, work, strict=True)))
 
 
 @pytest.mark.parametrize("turn", range(size("overloads")))
