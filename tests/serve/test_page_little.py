@@ -11,6 +11,7 @@ import page_harness as harness
 
 import hsb
 from hsb.serve.core import Create, Decide, Import, Now, Reward
+from hsb.serve.core.draw import u_of
 from hsb.serve.local import clock
 from hsb.serve.page import trying
 from hsb.serve.page.app import SECTIONS
@@ -30,8 +31,8 @@ def lessons(made, name, contexts):
     made.local.ask(Create(1, {"name": name, "arms": ["a", "b"], "policy": {"kind": "HSB"}}, name[:1].encode() * 32))
     for k, context in enumerate(contexts):
         assert made.local.ask(Decide(2, name, f"{name}-{k}", context)).status == "created"
-    for k in range(len(contexts)):
-        assert made.local.ask(Reward(3, f"{name}-{k}", 1.0)).status in ("learned", "passed_over")
+    said = [made.local.ask(Reward(3, f"{name}-{k}", 1.0)).status for k in range(len(contexts))]
+    assert said == ["learned", *["passed_over"] * (len(contexts) - 1)]
     return made.client()
 
 
@@ -97,6 +98,21 @@ def test_estimates_and_their_difference_fit_each_other(made):
     assert [row["ahead"]["value"] for row in others] == [0.0, 1.0, -1.0]
     assert all((row["low"], row["high"]) == (0.0, 1.0) and row["verdict"] == "cannot be told yet" for row in others)
     assert [arm["value"] for arm in made.client().get("/p/two/arms.json").json()["arms"]] == [2.0, 0.0]
+
+
+def test_the_axis_holds_intervals_not_estimates(made):
+    """An arm at a half that earned 1 four times is estimated at 2: the picture goes from 0 to 1 all the same, as rewards and intervals do."""
+    began = clock()
+    made.local.ask(Create(1, {"name": "two", "arms": ["a", "b"], "policy": {"kind": "HSB"}}, b"p" * 32), began)
+    moments = [Now(began.wall + 10**7 * k, began.mono + 10**7 * k) for k in range(5)]
+    names = [name for name in (f"two-{k}" for k in range(40)) if u_of(b"p" * 32, name) < 0.5][:4]
+    for name in names:
+        assert made.local.ask(Decide(2, "two", name, {"x": 1}), moments[0]).body["arm"] == "a"
+    for name, moment in zip(names, moments[1:], strict=True):
+        assert made.local.ask(Reward(3, name, 1.0), moment).status == "learned"
+    assert made.client().get("/p/two/overview.json").json()["rows"][-1]["value"] == 2.0
+    labels = re.findall(r'<div class="ys"[^>]*>(.*?)</div>', made.client().get("/p/two/overview").text)[0]
+    assert re.findall(r"<span>([^<]*)</span>", labels)[0] == "1.00"
 
 
 def test_one_of_a_thing_is_said_as_one(made):
