@@ -90,6 +90,8 @@ def test_what_cannot_be_learned_is_not_said_to_be(one, request):
     assert trouble["count"] == 2 and trouble["first"][0]["detail"].startswith(f"{name}-1: Feature 'country'")
     refused = one.post(f"/v1/policies/{name}/decisions", {"context": {"country": "DE"}})
     assert refused.status == 422 and '"policy": {"features"' in refused.json["detail"]
+    asked = one.get(f"/v1/policies/{name}/probabilities?context=%7B%22country%22%3A%22DE%22%7D")
+    assert asked.status == 422 and '"policy": {"features"' in asked.json["detail"]
     again = one.post(f"/v1/decisions/{name}-1/reward", {"reward": 1})
     assert again.json["status"] == "duplicate"
 

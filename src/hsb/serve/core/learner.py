@@ -27,7 +27,7 @@ class Learner:
     def __init__(self, id: int, policy: Policy, kind: Plain, *, at: int, valued: bool) -> None:
         self.id, self.policy, self.kind, self.at, self.valued = id, policy, kind, at, valued
         self.passed_over = 0
-        self.why = ""  # the last lesson was passed over; no part of the state
+        self.why = ""  # the last lesson that was passed over was; no part of the state
         self.tallies = [0.0] * len(TALLIES)
 
     @classmethod

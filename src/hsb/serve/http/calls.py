@@ -19,7 +19,7 @@ from ..store import Full, Lost
 from .gate import Headers, enter
 from .keys import Key
 from .logs import log, log_fault
-from .problem import Problem, misfit, pointer_of
+from .problem import Problem, misfit, over_http, pointer_of
 
 if TYPE_CHECKING:
     from .service import Service
@@ -200,7 +200,7 @@ def said(call: Call, problem: Problem) -> Reply:
 def failed(call: Call, error: Exception, policy: str | None, fault: Callable[[Call, Problem], Reply] = said) -> Reply:
     """The answer to a request that cannot be carried out."""
     if isinstance(error, InputError | FileError):
-        problem = Problem(422, "refused", str(error), pointer=pointer_of(str(error)))
+        problem = Problem(422, "refused", over_http(str(error)), pointer=pointer_of(str(error)))
     elif isinstance(error, Full):
         problem = Problem(507, "disk-full", "The disk is full; nothing was written.", retry=1.0)
     elif isinstance(error, Lost):

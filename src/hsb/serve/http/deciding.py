@@ -74,7 +74,7 @@ def _receipt(call: Call) -> bool:
     return text == "true"
 
 
-def _told(call: Call, answer: Answer) -> dict[str, Any]:
+def _told(answer: Answer) -> dict[str, Any]:
     body = answer.body
     body["deadline"] = when(body["deadline"])
     return body
@@ -93,7 +93,7 @@ async def decide(call: Call) -> Reply:
             answer = await call.service.ask(Decide, *given)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, body)
-    return Reply(STATUS[answer.status], _told(call, answer))
+    return Reply(STATUS[answer.status], _told(answer))
 
 
 async def decide_batch(call: Call) -> Reply:
@@ -106,13 +106,12 @@ async def decide_batch(call: Call) -> Reply:
     return Reply(200, {"rows": [_row(call, answer, row, _told) for answer, row in zip(answers, rows, strict=True)]})
 
 
-def _rewarded(call: Call, answer: Answer) -> dict[str, Any]:
+def _rewarded(answer: Answer) -> dict[str, Any]:
     body = answer.body
     found = {"decision": body["decision"], "status": answer.status, "policy": body["policy"]}
     found["learned_at_version"] = body.get("learned_at_version")
     if answer.status == "passed_over":
-        found["detail"] = detail = over_http(body["detail"])
-        call.service.troubles.note(body["policy"], "passed-over", 200, f"{body['decision']}: {detail}", None, call.id)
+        found["detail"] = over_http(body["detail"])
     return found
 
 
@@ -123,9 +122,10 @@ async def reward(call: Call) -> Reply:
     value, loss = _value(body)
     answer = await call.service.ask(Reward, name, value, body.id, call.key.id, loss, body.receipt, only)
     _note(call, answer)
+    _note_unlearned(call, [answer])
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, body)
-    return Reply(STATUS[answer.status], _rewarded(call, answer))
+    return Reply(STATUS[answer.status], _rewarded(answer))
 
 
 async def reward_batch(call: Call) -> Reply:
@@ -135,6 +135,7 @@ async def reward_batch(call: Call) -> Reply:
     only = await allowed(call, [row.decision for row in rows], [row.receipt for row in rows])
     given = [(*_given(call, row, place), only) for place, row in enumerate(rows)]
     answers = await call.service.ask_all(Reward, given)
+    _note_unlearned(call, answers)
     return Reply(200, {"rows": [_row(call, answer, row, _rewarded) for answer, row in zip(answers, rows, strict=True)]})
 
 
@@ -202,7 +203,7 @@ def _count(rows: list[Any], most: int, name: str) -> None:
 def _row(call: Call, answer: Answer, asked: Any, told: Any) -> dict[str, Any]:
     status = STATUS[answer.status]
     if answer.status in GOOD:
-        return {"status": status, "result": told(call, answer)}
+        return {"status": status, "result": told(answer)}
     problem = of_answer(status, answer.status, answer.body, asked)
     policy = answer.body.get("policy") or call.params.get("policy")
     known = policy if policy in call.service.core.policies else None
@@ -214,6 +215,14 @@ def _note(call: Call, answer: Answer) -> None:
     """Let what is wrong with a reward stand with the policy that it belongs to."""
     if answer.status not in GOOD and answer.body.get("policy"):
         call.params["policy"] = answer.body["policy"]
+
+
+def _note_unlearned(call: Call, answers: list[Answer]) -> None:
+    """Let rewards that are kept and cannot be learned stand among the troubles of their policies."""
+    for answer in answers:
+        if answer.status == "passed_over":
+            said = f"{answer.body['decision']}: {over_http(answer.body['detail'])}"
+            call.service.troubles.note(answer.body["policy"], "passed-over", STATUS[answer.status], said, None, call.id)
 
 
 DECIDE = Endpoint(
