@@ -1,5 +1,6 @@
 """Real processes killed and stopped under load; and with faults planted, to see that this is noticed."""
 
+import http.client
 import random
 import signal
 import time
@@ -18,9 +19,12 @@ def killed(path, kills, seed, fault=None):
     for _ in range(kills):
         with Process(path, fault=fault) as service:
             starts.append(service.seconds)
-            service.make()
-            clients.load(service)
-            time.sleep(0.1 + 0.6 * rng.random())
+            try:
+                service.make()
+                clients.load(service)
+                time.sleep(0.1 + 0.6 * rng.random())
+            except (AssertionError, OSError, http.client.HTTPException):
+                service.process.wait(20)  # it is ending, or this says that it is not
             assert service.process.poll() is None, f"it ended by itself: {service.errors.read_text()}"
             service.kill()
         clients.end()
@@ -71,7 +75,7 @@ def test_stopped_under_load(part, tmp_path):
         code, lines = service.wait()
         slowest = max(slowest, time.monotonic() - began)
         clients.end()
-        assert code == 0 and slowest < 30
+        assert code == 0 and slowest < 10
         assert not path.with_name("hsb.db-wal").exists()  # all is in the file
         assert (
             lines[0]["event"] == "start" and lines[-1]["event"] == "end" and not any(line["level"] == "error" for line in lines)
@@ -86,7 +90,7 @@ def test_stopped_under_load(part, tmp_path):
     [
         ("answer_before_commit", "acknowledged and lost"),
         ("pending_row_stays", "must be pending, learned once or closed"),
-        ("reward_learned_twice", "ended by itself|journal-away|[Cc]onnection"),  # the table refuses it, and the service ends
+        ("reward_learned_twice", "ended by itself"),  # the table refuses it
     ][: 1 if LEVEL == "small" else 3],
 )
 def test_faults_are_noticed(fault, words, tmp_path):
