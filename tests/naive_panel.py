@@ -152,6 +152,7 @@ class Forest:
             path = self.path(tree, z)
             below = math.nan
             for node, mu in reversed(list(zip(path, self.means(path, arm), strict=True))):
+                mu = min(max(mu, 1e-9), 1 - 1e-9)
                 q = loss * mu + (1 - loss) * (1 - mu)
                 if node.children:
                     stop = node.stop * q

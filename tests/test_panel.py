@@ -25,7 +25,8 @@ def advise(F, I, z, offered):
 
 @kernel
 def learn(F, I, z, arm, loss, visited):
-    kernels.learn(F, I, z, arm, loss, visited)
+    kernels.prepare(F, I, z, arm, visited)
+    kernels.learn(F, I, z, arm, loss)
 
 
 @kernel
@@ -173,6 +174,23 @@ def test_a_forest_without_room_stops_growing():
     play(twins, 500, rng)
     assert twins.twin.forest.blocks_used == 20 and twins.twin.forest.nodes_used == 40 == twins.member.I[p.NODES_USED]
     assert twins.worst < 1e-8
+
+
+def test_an_arm_that_always_lost_and_then_wins():
+    """Its nested means are 1 by then, but for rounding; cut where evidence is weighed, its first win leaves numbers, the twin's."""
+    rng, twins = np.random.default_rng(17), Twins(2)
+    twins.set_places([0])
+    for t in range(6000):
+        z = np.array([1.0, rng.random()])
+        lost = t % 2 == 1 or int(z[1] * 16) % 2 == 0
+        learn(*twins.member, z, t % 2, float(lost), False)
+        twins.twin.learn(z, t % 2, float(lost))
+    forest, z = twins.twin.forest, np.array([1.0, 0.4])
+    assert any(1.0 in forest.means(forest.path(tree, z), 1) for tree in forest.trees)
+    for t in range(50):
+        twins.round(np.array([1.0, 0.4 + t / 1000]), 1, 0.0)
+    assert twins.worst < 1e-8
+    assert np.isfinite(twins.member.F[8 : twins.member.I[p.END]]).all()
 
 
 def changing(twins: Twins, rng: np.random.Generator, rounds: int, *, flip: bool) -> int:

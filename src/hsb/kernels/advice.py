@@ -1,5 +1,7 @@
 """What every advisor does with its advice: to the mixture it is one node, with all its weight on the arms that it cannot tell apart."""
 
+import math
+
 from . import maths
 from .arms import is_offered, rebuild
 from .header import ADVICE, ARMS, BASES, REST, WEIGHT
@@ -8,7 +10,10 @@ from .jit import inner
 
 @inner
 def put(F, I, index, reach):
-    """Share the advice evenly among the arms whose index is the least, that of ADVICE: one node was visited."""
+    """Share the advice evenly among the arms whose index is the least, that of ADVICE: one node was visited.
+
+    Where that index is NaN so is what rests, and with it every probability: no arm is drawn, and the state says that it is broken.
+    """
     b, M = I[I[BASES]], I[ARMS]
     least, n = F[index + I[ADVICE]], 0
     for m in range(M):
@@ -17,7 +22,7 @@ def put(F, I, index, reach):
         F[b + m] = 1.0 / n if F[index + m] == least else 0.0
     rebuild(F, I, b)
     F[I[WEIGHT]] = reach
-    F[REST] = 0.0
+    F[REST] = 0.0 if n > 0 else math.nan
     return 1
 
 

@@ -107,7 +107,7 @@ def advise(F, I, cell, offered):
             mu = _shrunk(F[lost + m], F[kept + m], F[expected + m])  # of nodes never visited
             index = F[mean + m] + reach * mu - WIDTHS * (F[width + m] + reach * _width(mu, 0.0))
         F[mean + m] = index
-        if index < least or (best < 0 and is_offered(offered, m)):
+        if index < least or (best < 0 and is_offered(offered, m)) or index != index:  # NaN is advised, and ends the round
             best, least = m, index
     return best
 

@@ -49,6 +49,7 @@ SHRINK = 1.0  # how many plays the parent's mean is worth
 FIRST = 15.0  # visits after which a leaf first looks for a cut; then each time half as many more
 LEAST = 2.0  # gain that a cut needs
 SETTLE = 0.3  # chance that a cut without threshold takes the value at hand
+SUREST = 1e-9  # means are cut to [SUREST, 1 - SUREST] where evidence is weighed: nested means round to 1, and a loss below 1 then has q = 0
 
 
 @inner
@@ -70,7 +71,7 @@ def trace(F, I, z):
     for k in range(TREES):
         row, reach, n = I[NODE] + k * stride, 1.0, 0
         while True:
-            leaf = F[row + LEFT] == 0.0
+            leaf = not F[row + LEFT] > 0.0  # NaN must not lead out of the array
             here = reach if leaf else reach * F[row + STOP]
             F[at + 1 + 2 * n], F[at + 2 + 2 * n] = row, here
             n += 1
@@ -122,7 +123,7 @@ def learn(F, I, z, arm, loss):
             F[means + i] = _shrunk(l, g, expected)
         below = 0.0
         for i in range(n - 1, -1, -1):
-            row, mu = int(F[at + 1 + 2 * i]), F[means + i]
+            row, mu = int(F[at + 1 + 2 * i]), min(max(F[means + i], SUREST), 1.0 - SUREST)
             q = loss * mu + (1.0 - loss) * (1.0 - mu)
             if F[row + LEFT] > 0.0:
                 stop, go = F[row + STOP] * q, (1.0 - F[row + STOP]) * below

@@ -93,9 +93,11 @@ def advise(F, I, z, offered):
             v = F[at + 8 : at + 8 + d]
             width = ridge.width(F, _covariance(F, I, m), I[ROOM], z, v, d)
             value = weighed(F, I) - narrow * width - local * F[at + INPUTS]
-            F[index + m] = value if -HUGE < value < HUGE else 0.5  # what no honest file leads to must not spoil probabilities
+            F[index + m] = 0.5 if abs(value) > HUGE else value  # what no honest file leads to must not spoil probabilities
         if F[index + m] < least:
             best, least = m, F[index + m]
+        elif F[index + m] != F[index + m]:  # NaN is advised, so that the round ends there (`advice.put`)
+            best, least = m, -math.inf
     I[ADVICE] = best
 
 
@@ -180,8 +182,8 @@ def weighed(F, I):
 
 
 @inner
-def learn(F, I, z, arm, loss, visited):
-    """Learn the loss of an arm at z: the weights of the models first, then the models. O(places^2 + cosines^2 + trees * depth).
+def prepare(F, I, z, arm, visited):
+    """What `learn` needs in scratch: paths, cosines and the inputs of the arm. Is its forecast a number? Changes nothing that is learned.
 
     `visited`: the last thing done was `visit`, for the same z.
     """
@@ -189,6 +191,16 @@ def learn(F, I, z, arm, loss, visited):
         _waves(F, I, z)
         forest.trace(F, I, z)
     inputs(F, I, z, arm)
+    forecast = weighed(F, I)
+    return forecast == forecast
+
+
+@inner
+def learn(F, I, z, arm, loss):
+    """Learn the loss of an arm at z, after `prepare`: the weights of the models first, then the models.
+
+    O(places^2 + cosines^2 + trees * depth).
+    """
     at, stack, d, n = I[SCRATCH], I[STACK], I[PLACES], I[WAVES] + 1
     changed = _watch(F, I, arm, loss, min(max(weighed(F, I), LEAST), 1.0 - LEAST))
     v = F[at + 8 + I[ROOM] + n : at + 8 + I[ROOM] + n + max(I[ROOM], n)]

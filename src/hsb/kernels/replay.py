@@ -114,7 +114,7 @@ def _mix(F, I, key, offers, k, p, M, kinds):
     for j in range(n):
         p[j] = min(p[j], 1.0)
         total += p[j]
-    if total < hard.UNSEEN:
+    if not total >= hard.UNSEEN:  # nor where it is no number
         if not rounds.mix(F, I, key, offers.masks[k], scratch, kinds) >= 0.0:
             return False
         for j in range(n):

@@ -70,7 +70,7 @@ def add_all(F, I, p):
 def mix(F, I, key, offered, p, kinds):
     """Fill p with the probabilities of the offered arms, which add to 1; the others get 0. Return their share of all weight.
 
-    O(nodes * arms). Negative where only logarithms could tell.
+    O(nodes * arms). Not >= 0 where only logarithms could tell, and where they are no numbers.
     """
     for m in range(len(p)):
         p[m] = 0.0
@@ -80,7 +80,7 @@ def mix(F, I, key, offered, p, kinds):
         p[m] = min(p[m], 1.0) if arms.is_offered(offered, m) else 0.0
         total += p[m]
     if not arms.is_masked(offered):
-        return 1.0
+        return 1.0 if total > 0.0 else -1.0
     if total < hard.UNSEEN:
         return hard.mix(F, I, key, offered, p, total, kinds, kinds[5])
     for m in range(len(p)):
@@ -242,13 +242,17 @@ def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
     drift = F[h.DRIFT], F[h.HEAD_DRIFT]
     log_z = 0.0
     masked = arms.is_masked(offered)
-    if x != 0.0 and I[h.ALL_ARMS] > 1 and not (masked and is_sole(offered)):  # else there is nothing to weigh
+    weighs = x != 0.0 and I[h.ALL_ARMS] > 1 and not (masked and is_sole(offered))  # else there is nothing to weigh
+    if weighs:
         if _is_short(I):
             return h.SHORT
         if not visited or masked:
             visit(F, I, key, offered, kinds)
             visited = True
             _recall(F, I, offered, arm, advised, kinds[4])
+    if not _prepare(F, I, key, arm, visited, kinds[10]):
+        return h.HARD
+    if weighs:
         log_g = _log_g(F, I, key, offered, arm, x, kinds) if masked else 0.0
         if log_g == math.inf:
             return h.HARD
@@ -273,7 +277,7 @@ def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
         F[h.LOST] += loss
         F[h.EXCESS] += loss - F[h.SHIFT] if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
         F[h.MASKED] += 1.0 if masked and loss > 0.0 else 0.0
-    _teach(F, I, key, arm, loss, visited, kinds[4], kinds[10])
+    _teach(F, I, key, arm, loss, kinds[4], kinds[10])
     F[h.SEEN] += 1.0
     return h.DONE
 
@@ -303,7 +307,18 @@ def count(F, loss, log_z, masked):
 
 
 @inner
-def _teach(F, I, key, arm, loss, visited, heads, panels):
+def _prepare(F, I, key, arm, visited, panels):
+    """Before anything is learned: do panels foretell a number for the arm? Where they do not the state is broken, and must stay as it is."""
+    if panels is not None:
+        for k in range(I[h.MEMBERS]):
+            f, i, part = members.own(F, I, k, key)
+            if i[h.KIND] == h.PANEL and not panel.prepare(f, i, part.view(np.float64), arm, visited):
+                return False
+    return True
+
+
+@inner
+def _teach(F, I, key, arm, loss, heads, panels):
     """What a round teaches whether or not anything was lost in it: advisors learn."""
     if heads is not None:
         for k in range(I[h.MEMBERS]):
@@ -312,4 +327,4 @@ def _teach(F, I, key, arm, loss, visited, heads, panels):
                 advisor.learn(f, i, part[0], arm, loss)
             if panels is not None:
                 if i[h.KIND] == h.PANEL:
-                    panel.learn(f, i, part.view(np.float64), arm, loss, visited)
+                    panel.learn(f, i, part.view(np.float64), arm, loss)
