@@ -21,6 +21,7 @@ EXACT = 1 << 30  # arms * places^3 up to which a change of scale keeps the prior
 MOST_SIZE = 2.0**53  # of a weight, and of a standard deviation: beyond, an arm's model begins anew
 FAR = 1e100  # a threshold beyond has all there is on one side
 TINY = 1e-6  # a place that shrinks more than this at once says nothing of what it was
+SKEW = 1e-11  # by how much rounding may part the two halves of a covariance
 LARGEST = 1e6  # variance of a weight whose prior moves with its place: beyond, learning loses the covariance to rounding
 MOST_WORDS = 1 << 22  # of the covariances of waves and of the cuts that leaves watch; with many arms there are fewer of them
 WIDEST = 1 << 23  # words of the linear covariances
@@ -240,7 +241,12 @@ def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missin
                 new[missing[i]] += c[i] / a[i] * rows[i]
         return new
 
-    return turned(w[:, None])[:, 0], turned(turned(P).T) + np.diag(np.where(gone, 1.0 / precision, 0.0))
+    moved = turned(turned(P).T) + np.diag(np.where(gone, 1.0 / precision, 0.0))
+    if (
+        np.abs(moved - moved.T) > SKEW
+    ).any():  # learning never brings the halves together again, and each move parts them further
+        moved = 0.5 * (moved + moved.T)
+    return turned(w[:, None])[:, 0], moved
 
 
 def resized_panel(member: Member, room: int, arms: int) -> Member:

@@ -114,7 +114,10 @@ def _are_models(member: Member) -> bool:
         if not ((each >= 1.0 / MOST_PRECISION) & (each <= MOST_PRECISION)).all():
             return False
     plays, residuals = memories[1::2], np.abs(memories[::2])
-    if not ((plays >= 0.0) & (plays <= MOST_PLAYS) & (residuals <= plays + CLOSE)).all() or (np.abs(frequencies) > MOST_TURNS).any():
+    if (
+        not ((plays >= 0.0) & (plays <= MOST_PLAYS) & (residuals <= plays + CLOSE)).all()
+        or (np.abs(frequencies) > MOST_TURNS).any()
+    ):
         return False
     if not (0.0 <= lost <= rounds * (1.0 + CLOSE) and rounds < MOST_ROUNDS and 1.0 <= evidence <= MOST_EVIDENCE):
         return False
