@@ -21,6 +21,8 @@ EXACT = 1 << 30  # arms * places^3 up to which a change of scale keeps the prior
 MOST_SIZE = 2.0**53  # of a weight, and of a standard deviation: beyond, an arm's model begins anew
 FAR = 1e100  # a threshold beyond has all there is on one side
 TINY = 1e-6  # a place that shrinks more than this at once says nothing of what it was
+SKEW = 1e-11  # by how much rounding may part the two halves of a covariance
+LARGEST = 1e6  # variance of a weight whose prior moves with its place: beyond, learning loses the covariance to rounding
 MOST_WORDS = 1 << 22  # of the covariances of waves and of the cuts that leaves watch; with many arms there are fewer of them
 WIDEST = 1 << 23  # words of the linear covariances
 
@@ -148,16 +150,28 @@ def set_places(member: Member, groups: Sequence[int]) -> None:
     at = np.arange(before, places)
     linear_models(member)[1][:, at, at] = 1.0 / precision[at]
     sizes = np.bincount(groups, minlength=features) if len(groups) else np.ones(1)
-    chances = 1.0 / sizes[list(groups)] / (sizes > 0).sum()
-    sums = piece(member, p.CHANCE, places)
-    sums[0], sums[1:] = 0.0, np.cumsum(chances)
-    sums[-1] = 1.0 if places > 1 else 0.0
+    piece(member, p.CHANCE, places)[:] = chance_sums(sizes[list(groups)], int((sizes > 0).sum()))
     I[p.PLACES] = places
     panel = compiled()[0]
     if fresh:
         panel.begin(F, I)
     else:
         panel.look_again(F, I)
+
+
+def chance_sums(sizes: Floats | Ints, features: int) -> Floats:
+    """Sums of the chances of the places up to each: features are equally likely to be cut at, and so are the places of each.
+
+    `sizes` says of each place but the constant how many places its feature has.
+
+    >>> chance_sums(np.array([1, 2, 2]), 2).tolist()
+    [0.0, 0.5, 0.75, 1.0]
+    """
+    sums = np.zeros(1 + len(sizes))
+    sums[1:] = np.cumsum(1.0 / sizes / features)
+    if len(sizes):
+        sums[-1] = 1.0
+    return sums
 
 
 def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
@@ -210,8 +224,12 @@ def _moved_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats
 
 
 def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
-    """The same, its prior being moved too. O(places^2) for each place that moved. What is TINY now begins anew."""
-    gone = a < TINY
+    """The same, its prior being moved too. O(places^2) for each place that moved. What is TINY now begins anew.
+
+    So does a weight of which nearly nothing is known in the new units. The next round would take its variance from LARGEST to about 1, in
+    steps of LARGEST * 2^-53; from much larger ones, variances came out below 0, and weights without end.
+    """
+    gone = (a < TINY) | (np.diag(P) > LARGEST * a * a)
     scale = np.where(gone, 0.0, 1.0 / np.maximum(a, TINY))
 
     def turned(rows: Floats) -> Floats:
@@ -223,7 +241,12 @@ def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missin
                 new[missing[i]] += c[i] / a[i] * rows[i]
         return new
 
-    return turned(w[:, None])[:, 0], turned(turned(P).T) + np.diag(np.where(gone, 1.0 / precision, 0.0))
+    moved = turned(turned(P).T) + np.diag(np.where(gone, 1.0 / precision, 0.0))
+    if (
+        np.abs(moved - moved.T) > SKEW
+    ).any():  # learning never brings the halves together again, and each move parts them further
+        moved = 0.5 * (moved + moved.T)
+    return turned(w[:, None])[:, 0], moved
 
 
 def resized_panel(member: Member, room: int, arms: int) -> Member:

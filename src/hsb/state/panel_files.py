@@ -8,7 +8,7 @@ from ..kernels import header as h
 from ..kernels import panel_layout as p
 from ..types import Floats, Ints
 from .member import Kind, Member
-from .panel import forest_cuts, forest_nodes, is_regression, linear_models, piece, resized_panel, wave_models
+from .panel import chance_sums, forest_cuts, forest_nodes, is_regression, linear_models, piece, resized_panel, wave_models
 from .sound import CLOSE
 
 # Beyond what any rounds lead to, and small enough that nothing overflows.
@@ -64,7 +64,7 @@ class Panel(Kind):
         return own
 
     def take(self, own: Member, F: Floats) -> bool:
-        """Models, stack and forest, of the places in use; what is never learned must be as it is made."""
+        """Models, stack, chances and forest, of the places in use; what is never learned must be as it is made."""
         given, start = Member(F, own.I), int(own.I[p.NODE])
         nodes, cuts = forest_nodes(own), forest_cuts(own)
         theirs = F[start : start + nodes.size].reshape(nodes.shape), F[start + nodes.size :].reshape(cuts.shape)
@@ -82,14 +82,18 @@ class Panel(Kind):
 
 
 def _fixed(member: Member) -> list[Floats]:
-    """What is never learned, of a whole or a trimmed one: chances, phases, and the precision of cosines."""
+    """What is never learned, of a whole or a trimmed one: phases, and the precision of cosines."""
     I = member.I
     waves = piece(member, p.RIDGE, int(I[p.WAVES]), skip=int(I[p.ROOM]) + 1)
-    return [piece(member, p.CHANCE, int(I[p.PLACES])), wave_models(member)[1], waves]
+    return [wave_models(member)[1], waves]
 
 
 def _learned(member: Member) -> list[Floats]:
-    """What is read of the models, of the places in use; views. Precisions and frequencies depend on how many features there were then."""
+    """What is read of the models, of the places in use; views.
+
+    Precisions, frequencies and chances depend on which features there were when the last place was added. That cannot be derived later:
+    once all places are used up, a new feature shares the place of another, and chances stay as they are.
+    """
     I = member.I
     n, waves = int(I[p.PLACES]), int(I[p.WAVES])
     weights, covariances = linear_models(member)
@@ -97,18 +101,23 @@ def _learned(member: Member) -> list[Floats]:
     stack = piece(member, p.STACK, p.MEMORIES + 4 * int(I[h.ARMS]))
     precision = piece(member, p.RIDGE, int(I[p.ROOM]) + 1)
     each = [precision[:n], precision[-1:], frequencies[:n], weights[:, :n], covariances[:, :n, :n]]
-    return [*each, more, others[:, :, : waves + 1], stack[: p.EVIDENCE + 1], stack[p.MEMORIES :]]
+    return [*each, more, others[:, :, : waves + 1], stack[: p.EVIDENCE + 1], stack[p.MEMORIES :], piece(member, p.CHANCE, n)]
 
 
 def _are_models(member: Member) -> bool:
     """Are the regressions', the stack's and the watch's numbers possible?"""
-    precision, wave_precision, frequencies, weights, covariances, more, others, stack, memories = _learned(member)
+    precision, wave_precision, frequencies, weights, covariances, more, others, stack, memories, sums = _learned(member)
+    if not _are_chances(sums):
+        return False
     rounds, lost, evidence = stack[[p.ROUNDS, p.LOST, p.EVIDENCE]]
     for each in (precision, wave_precision):
         if not ((each >= 1.0 / MOST_PRECISION) & (each <= MOST_PRECISION)).all():
             return False
-    plays, sums = memories[1::2], np.abs(memories[::2])
-    if not ((plays >= 0.0) & (plays <= MOST_PLAYS) & (sums <= plays + CLOSE)).all() or (np.abs(frequencies) > MOST_TURNS).any():
+    plays, residuals = memories[1::2], np.abs(memories[::2])
+    if (
+        not ((plays >= 0.0) & (plays <= MOST_PLAYS) & (residuals <= plays + CLOSE)).all()
+        or (np.abs(frequencies) > MOST_TURNS).any()
+    ):
         return False
     if not (0.0 <= lost <= rounds * (1.0 + CLOSE) and rounds < MOST_ROUNDS and 1.0 <= evidence <= MOST_EVIDENCE):
         return False
@@ -117,6 +126,26 @@ def _are_models(member: Member) -> bool:
         stack[p.COVARIANCE : p.COVARIANCE + p.INPUTS**2].reshape(1, p.INPUTS, -1),
     )
     return all(is_regression(*model) for model in ((weights, covariances), (more, others), own))
+
+
+def _are_chances(sums: Floats) -> bool:
+    """Are these the sums of chances that `set_places` makes for some way of grouping the places into features? O(places^2)."""
+    if len(sums) == 1 or sums[0] != 0.0:
+        return bool(sums[0] == 0.0)
+    each = np.diff(sums)
+    if not (each > 0.0).all():
+        return False
+    for features in range(1, len(sums)):
+        sizes = np.rint(1.0 / (each * features))  # of the feature that each place belongs to
+        if not ((sizes >= 1.0) & (sizes < len(sums))).all():
+            continue
+        places = np.bincount(sizes.astype(np.int64))
+        of_size = np.arange(len(places))
+        if (places[1:] % of_size[1:]).any() or (places[1:] // of_size[1:]).sum() != features:
+            continue
+        if np.array_equal(chance_sums(sizes, features), sums):
+            return True
+    return False
 
 
 def _is_forest(nodes: Floats, cuts: Floats, I: Ints) -> bool:
