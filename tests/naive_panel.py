@@ -158,8 +158,7 @@ class Forest:
                     stop = node.stop * q
                     q = stop + (1 - node.stop) * below
                     share = 1 / (node.visited + 2)
-                    if q > 0:
-                        node.stop = (1 - share) * stop / q + share / 2
+                    node.stop = (1 - share) * stop / q + share / 2
                 below = q
             for node in path:
                 node.visited += 1

@@ -129,9 +129,7 @@ def learn(F, I, z, arm, loss):
                 stop, go = F[row + STOP] * q, (1.0 - F[row + STOP]) * below
                 q = stop + go
                 share = 1.0 / (F[row + VISITED] + 2.0)
-                if q > 0.0:
-                    F[row + STOP] = (1.0 - share) * stop / q + share * 0.5
-                # else both means are so sure of the other outcome that 1 - mu is rounded to 0: neither is better, and 0 / 0 is no number
+                F[row + STOP] = (1.0 - share) * stop / q + share * 0.5
             below = q
             F[row + VISITED] += 1.0
             F[row + own] += loss
