@@ -87,7 +87,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="say where each is")
     options = parser.parse_args()
     places: list[Place] = []
-    for path in sorted((PACKAGE / "kernels" if options.kernels else PACKAGE).rglob("*.py")):
+    for path in sorted(PACKAGE.rglob("kernels/*.py" if options.kernels else "*.py")):
         count = long_kernels if options.kernels else reaches
         places += count(str(path.relative_to(PACKAGE)), ast.parse(path.read_text(encoding="utf-8")))
     if options.list:

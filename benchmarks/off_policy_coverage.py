@@ -22,11 +22,11 @@ from off_policy_logs import Case, cases
 
 import hsb
 from hsb.evaluate import off_policy
-from hsb.evaluate.estimators import ESTIMATORS
+from hsb.evaluate.off_policy.accumulators import Reading
+from hsb.evaluate.off_policy.bootstrap import draws, studentised
+from hsb.evaluate.off_policy.estimators import ESTIMATORS
+from hsb.evaluate.off_policy.reward_models import FOLDS, reward_model
 from hsb.evaluate.parallel import Progress, Teller, spread
-from hsb.evaluate.reading import Reading
-from hsb.evaluate.reward_models import FOLDS, reward_model
-from hsb.evaluate.tallies import draws, studentised
 from hsb.logs import Batch
 
 OUT = Path(__file__).resolve().parent.parent / "out" / "coverage.md"

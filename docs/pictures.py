@@ -19,9 +19,9 @@ from matplotlib import pyplot
 from matplotlib.patches import Patch
 
 import hsb
+from hsb.plotting.style import FAINT, INK, PAPER, SOFT
 from hsb.problems import Banners
 from hsb.problems.banners import COUNTRIES, DEVICES
-from hsb.styling import FAINT, INK, PAPER, SOFT
 from hsb.types import Floats
 
 BANNERS = ("sale", "the app", "film tonight", "premium card", "summer")

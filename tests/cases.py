@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 import hsb
-from hsb.state import trees
+from hsb.engine.state import trees
 
 Array = npt.NDArray[np.float64]
 Box = tuple[tuple[float, float], ...]

@@ -1,11 +1,11 @@
-"""A new arm's beginning, written out arm by arm and number by number: the twin of `state/warm.py`."""
+"""A new arm's beginning, written out arm by arm and number by number: the twin of `engine/state/warm.py`."""
 
 import math
 
 import numpy as np
 
-from hsb.kernels import header as h
-from hsb.kernels import panel_layout as p
+from hsb.engine.kernels import header as h
+from hsb.engine.kernels import panel_layout as p
 
 PLAYS, TEACHERS, DOUBT = 30.0, 16, 10.0
 

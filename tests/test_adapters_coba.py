@@ -6,7 +6,7 @@ from adapter_cases import ARMS, CONTEXTS, NO_SIGNAL, POLICIES, REWARDS, by_hand,
 from test_bad_input import refused
 
 import hsb
-from hsb.adapters import CobaLearner
+from hsb.interop import CobaLearner
 
 coba = pytest.importorskip("coba")
 from coba.evaluators import RejectionCB, SequentialCB  # noqa: E402

@@ -11,21 +11,21 @@ from test_bad_input import refused
 
 import hsb
 from hsb import adapters
-from hsb.adapters.features import names, row
-from hsb.adapters.player import Player
-from hsb.adapters.waiting import Waiting, key_of
+from hsb.interop.features import names, row
+from hsb.interop.player import Player
+from hsb.interop.waiting import Waiting, key_of
 
 
 def test_importing_imports_no_other_library():
     code = (
-        "import sys, hsb, hsb.adapters; before = {'coba', 'river', 'obp', 'mabwiser'} & set(sys.modules);"
+        "import sys, hsb, hsb.interop; before = {'coba', 'river', 'obp', 'mabwiser'} & set(sys.modules);"
         "hsb.adapters.CobaLearner, hsb.adapters.OBPPolicy; print(before, {'coba', 'river', 'obp'} & set(sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set() set()\n"
 
 
 def test_a_missing_library_is_named(monkeypatch):
-    for name in [name for name in sys.modules if name.partition(".")[0] == "river" or name == "hsb.adapters.river"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "river" or name == "hsb.interop.river"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "river", None)
     with pytest.raises(ImportError, match="RiverPolicy needs river, which is not installed: pip install river"):
@@ -39,7 +39,7 @@ def test_a_missing_library_is_named(monkeypatch):
 
 def test_mabwiser_can_be_missing(monkeypatch):
     _ = adapters.MABWiserBandit  # imported, so that it is put back afterwards
-    monkeypatch.delitem(sys.modules, "hsb.adapters.mabwiser")
+    monkeypatch.delitem(sys.modules, "hsb.interop.mabwiser")
     monkeypatch.setitem(sys.modules, "mabwiser", None)
     assert adapters.MABWiserBandit(hsb_policy()).predict([[0.5]]) in (0, 1, 2)
 

@@ -9,7 +9,7 @@ from adapter_cases import ARMS, CONTEXTS, NO_SIGNAL, POLICIES, REWARDS, by_hand,
 from test_bad_input import refused
 
 import hsb
-from hsb.adapters import MABWiserBandit
+from hsb.interop import MABWiserBandit
 
 mabwiser = pytest.importorskip("mabwiser")
 import pandas as pd  # noqa: E402

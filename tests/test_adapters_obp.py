@@ -20,7 +20,7 @@ from adapter_cases import (
 from test_bad_input import refused
 
 import hsb
-from hsb.adapters import OBPPolicy
+from hsb.interop import OBPPolicy
 
 FEW = 120
 TABLE = np.array(CONTEXTS).reshape(-1, 1)

@@ -25,7 +25,7 @@ import hsb
 river = pytest.importorskip("river")
 from river import bandit, stats  # noqa: E402
 
-from hsb.adapters import RiverPolicy  # noqa: E402
+from hsb.interop import RiverPolicy  # noqa: E402
 
 FEW = 120
 ARMS = [0, 1, 2]

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import hsb
+from hsb.engine.kernels import header as h
+from hsb.engine.kernels import panel_layout as p
 from hsb.errors import FileError, InputError
 from hsb.features.arms import ArmFeatures
-from hsb.kernels import header as h
-from hsb.kernels import panel_layout as p
-from hsb.storage import pack, unpack
+from hsb.files.policy_file import pack, unpack
 
 KINDS = ["shoes", "hats", "coats", "bags"]
 ARMS = [f"{kind}{k}" for kind in KINDS for k in range(2)]  # two of each kind

@@ -9,13 +9,13 @@ import pytest
 from test_cli import fails
 
 import hsb
-import hsb.encode
+import hsb.features.encoders
 import hsb.logs
 from hsb import cli
 from hsb.cli.policy_files import load, save
 from hsb.evaluate import compare
 from hsb.play.checkpoint import _digest
-from hsb.plot import explanation_png
+from hsb.plotting.explanations import explanation_png
 
 
 class Stopped(Exception):
@@ -127,7 +127,7 @@ def test_tampered_checkpoints_are_refused(tmp_path, key, value, honest):
     if key == "policy":
         others = {"another kind": hsb.Uniform(arms=["a", "b"]), "other arms": hsb.Exp3(arms=["a", "c"], learning_rate=0.1)}
         others["other rounds"] = policy()
-        packed = value if isinstance(value, bytes) else hsb.storage.pack(others[value])
+        packed = value if isinstance(value, bytes) else hsb.files.policy_file.pack(others[value])
     else:
         header[key] = value
     if honest:

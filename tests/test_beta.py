@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from hsb.kernels import beta, splitmix
+from hsb.engine.kernels import beta, splitmix
 
 sys.path.insert(0, str(Path(__file__).parent / "attack"))
 

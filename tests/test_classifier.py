@@ -12,14 +12,14 @@ import pytest
 import hsb
 from hsb import ecoc, theory
 from hsb.errors import InputError
-from hsb.mappings import every_mapping
+from hsb.structures.mappings import every_mapping
 
 pytest.importorskip("sklearn")
 from sklearn.base import clone
 from sklearn.exceptions import SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
 
-from hsb.classifier import HSBClassifier
+from hsb.experiments.paper.classifier import HSBClassifier
 
 
 def flowers(seed: int, number: int = 150) -> tuple[np.ndarray, np.ndarray]:

@@ -173,7 +173,7 @@ def test_a_policy_that_cannot_be_written_leaves_the_old_one(log, tmp_path, capsy
     def full(path, data):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(hsb.storage, "write_atomically", full)
+    monkeypatch.setattr(hsb.files.policy_file, "write_atomically", full)
     assert cli.main([str(each) for each in ["train", log, *options, "--skip", "300", "--json"]]) == 2
     assert said(capsys) == ("", "hsb: No space left on device.\n")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

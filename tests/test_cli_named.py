@@ -10,8 +10,8 @@ from test_cli_logs import run, run_json
 import hsb
 import hsb.evaluate
 from hsb import cli
+from hsb.cli.messages import in_options
 from hsb.cli.policy_files import load
-from hsb.cli.translate import in_options
 from hsb.logs.log import Part
 
 ROWS = 3000

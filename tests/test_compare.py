@@ -10,7 +10,7 @@ import pytest
 
 import hsb
 from hsb.evaluate import Comparison, compare
-from hsb.evaluate.play import data_seed, enter, marked_rounds, policy_seed
+from hsb.evaluate.simulated.run import data_seed, enter, marked_rounds, policy_seed
 from hsb.problems import Adversary, Smooth, Stationary
 
 TREE = hsb.BinaryTree(depth=4)

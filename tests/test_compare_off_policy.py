@@ -18,9 +18,10 @@ from threadpoolctl import threadpool_limits
 import hsb
 from hsb.errors import InputError
 from hsb.evaluate import Learning, compare_off_policy, off_policy
-from hsb.evaluate import comparing as comparing_module
-from hsb.evaluate.differences import sampled
-from hsb.evaluate.tallies import ends
+from hsb.evaluate.off_policy import compare as comparing_module
+from hsb.evaluate.off_policy import parallel_passes
+from hsb.evaluate.off_policy.bootstrap import ends
+from hsb.evaluate.off_policy.differences import sampled
 from hsb.logs import Batch
 
 TREE = hsb.BinaryTree(depth=3)
@@ -381,9 +382,9 @@ def tables(folder, **options):
 @pytest.mark.parametrize("estimator", ["dr", "switch", "snips"])
 def test_parts_put_together_are_the_whole(now, tmp_path, monkeypatch, estimator):
     """Whatever the parts: files, or groups of rows within files. To 1e-12."""
-    monkeypatch.setattr("hsb.logs.native.GROUP", 1000)
-    monkeypatch.setattr("hsb.logs.native.TOGETHER", 2)
-    monkeypatch.setattr("hsb.evaluate.spreading.spread_over_workers", here)
+    monkeypatch.setattr("hsb.logs.formats.native.GROUP", 1000)
+    monkeypatch.setattr("hsb.logs.formats.native.TOGETHER", 2)
+    monkeypatch.setattr(parallel_passes, "spread_over_workers", here)
     log = stored(tmp_path)
     parts = log.cut()
     assert (
@@ -408,7 +409,7 @@ def here(engine, jobs, function, tasks):
 @pytest.mark.parametrize("options", [{}, {"available": "on"}, {"arms": ["c", "b", "a"]}])
 def test_tables_in_parts(tmp_path, monkeypatch, options):
     """Arms are found out first; what was skipped is listed as in one process."""
-    monkeypatch.setattr("hsb.evaluate.spreading.spread_over_workers", here)
+    monkeypatch.setattr(parallel_passes, "spread_over_workers", here)
     logs = [tables(tmp_path, **options) for _ in range(2)]
     candidates = {"tree": hsb.HSB(TREE, arms=["a", "b"]), "b": "b", "uniform": None}
     one = compare_off_policy(candidates, logs[0])
@@ -444,7 +445,7 @@ def test_candidates_by_name(tmp_path, monkeypatch, kind):
     alone = hsb.evaluate.off_policy(policy, logs[1], estimators=("dr",))
     assert found["by name"].result.to_dict() == alone.to_dict() and alone.rows == 1200
     assert compare_off_policy({"app": "app", "uniform": None}, logs[1])["app"].result.rows == 1200
-    monkeypatch.setattr("hsb.evaluate.spreading.spread_over_workers", here)
+    monkeypatch.setattr(parallel_passes, "spread_over_workers", here)
     near_enough(everything(found), everything(compare_off_policy(candidates, logs[2], baseline="uniform", jobs=2)))
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import hsb
-from hsb.kernels import compiled_files
+from hsb.engine.kernels import compiled_files
 
 PLAYED = """
 import hsb
-from hsb.kernels import rounds
+from hsb.engine.kernels import rounds
 policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, learning_rate=0.5, seed=0)
 policy.learn(hsb.Decision(context=0.3, arm=0, propensity=0.5), loss=1.0)
 print(policy.probabilities(0.3)[0], sum(rounds.update.stats.cache_hits.values()))
@@ -40,7 +40,7 @@ def source(tmp_path):
 def test_an_upgrade_in_place_is_compiled_anew(source):
     before, hits, _ = ran(source)
     assert hits == "0" and ran(source)[:2] == [before, "1"]
-    path = source / "hsb" / "elementary.py"  # what every kernel's file imports, and none is
+    path = source / "hsb" / "reproducible_math.py"  # what every kernel's file imports, and none is
     path.write_text(path.read_text().replace("    return scaled(y, k)\n", "    return 0.5 * scaled(y, k)\n"))
     after, hits, _ = ran(source)
     assert hits == "0" and after != before
@@ -57,7 +57,7 @@ def refuse(*given, **named):
 tempfile.TemporaryFile = tempfile.NamedTemporaryFile = tempfile.mkstemp = refuse
 """)
     assert ran(source) == [before, "1", ""]
-    for path in (source / "hsb" / "kernels" / "__pycache__").glob("*.nb?"):
+    for path in (source / "hsb" / "engine" / "kernels" / "__pycache__").glob("*.nb?"):
         path.unlink()
     after, hits, said = ran(source)
     assert (after, hits) == (before, "0") and said.count("NUMBA_CACHE_DIR") == 1

@@ -9,7 +9,7 @@ import pytest
 
 import hsb
 from hsb import theory
-from hsb.kernels import header
+from hsb.engine.kernels import header
 from hsb.policies.leaning import MOST
 from hsb.policies.one_feature import MIXTURE
 

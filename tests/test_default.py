@@ -8,7 +8,7 @@ from cases import EXAMPLES, Case, each_example, with_tree
 
 import hsb
 from hsb import theory
-from hsb.state import depth_for
+from hsb.engine.state import depth_for
 
 
 def told_alike(case: Case, rounds: int, *, masking: float = 0.0, seed: int = 0, lie: float = 0.0, sharp: bool = False) -> float:

@@ -9,7 +9,9 @@ import pytest
 import hsb
 
 MODULES = [
-    name for _, name, _ in pkgutil.walk_packages(hsb.__path__, "hsb.") if not name.startswith(("hsb.kernels.", "hsb.__main__"))
+    name
+    for _, name, _ in pkgutil.walk_packages(hsb.__path__, "hsb.")
+    if not name.startswith(("hsb.engine.kernels.", "hsb.experiments.paper.kernels.", "hsb.__main__"))
 ]
 
 

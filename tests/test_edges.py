@@ -9,7 +9,7 @@ import pytest
 from test_structures import EXAMPLES
 
 import hsb
-from hsb.state import trees
+from hsb.engine.state import trees
 
 
 @pytest.mark.parametrize("structure", EXAMPLES.values(), ids=list(EXAMPLES))

@@ -7,7 +7,7 @@ import pytest
 
 import hsb
 import hsb.logs
-from hsb.encode import PCA, Chain, Columns, Encoder, Hashed, MinMax, Ordinal, Quantiles, from_dict
+from hsb.features.encoders import PCA, Chain, Columns, Encoder, Hashed, MinMax, Ordinal, Quantiles, from_dict
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(500, 6)) @ RNG.normal(size=(6, 6)) + 100.0

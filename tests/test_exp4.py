@@ -11,10 +11,10 @@ from naive_experts import Exp4 as Naive
 from test_bad_input import refused
 
 import hsb
-from hsb.mappings import Mappings, mappings
-from hsb.offer import EVERYTHING
 from hsb.policies.exp4 import Exp4
-from hsb.rows import Rows
+from hsb.policy.arms import EVERYTHING
+from hsb.policy.rows import Rows
+from hsb.structures.mappings import Mappings, mappings
 
 EXACT = 1e-11
 ARMS = ["a", "b", "c"]

@@ -10,8 +10,8 @@ from test_bad_input import refused
 from test_exp4 import ARMS, FUNCTIONS, KINDS, TREE, contexts, left, made, soft, some_arms, state
 
 import hsb
-from hsb.mappings import Mappings, mappings
 from hsb.policies.exp4 import Exp4
+from hsb.structures.mappings import Mappings, mappings
 
 # -- files, copies ---------------------------------------------------------------------------------------------------
 

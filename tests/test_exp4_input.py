@@ -9,8 +9,8 @@ from test_bad_input import refused
 from test_exp4 import ARMS, TREE, made, state
 
 import hsb
-from hsb.mappings import Mappings, mappings
 from hsb.policies.exp4 import Exp4
+from hsb.structures.mappings import Mappings, mappings
 
 # -- what advice may look like ---------------------------------------------------------------------------------------
 

@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pytest
 
 import hsb
+from hsb.engine.state import Member, State
+from hsb.engine.state import trees as state
 from hsb.explain import Explanation, Region, explain
-from hsb.locators import Keys
-from hsb.state import Member, State
-from hsb.state import trees as state
+from hsb.learners.keys import Keys
 
 Array = npt.NDArray[np.float64]
 Data = npt.ArrayLike

@@ -20,7 +20,7 @@ from hsb.explain.columns import LEAST, MISSING, NEW, Column, Part, coded, column
 from hsb.explain.cuts import best_cut, threshold
 from hsb.explain.joining import joined, union
 from hsb.explain.played import played
-from hsb.explain.worlds import Everywhere, Seen
+from hsb.explain.samplers import Everywhere, Seen
 
 SIX = columns_of(hsb.Box.unit(6))
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import hsb
 import hsb.logs
-from hsb.kernels import header as h
-from hsb.state import State
-from hsb.storage import described
+from hsb.engine.kernels import header as h
+from hsb.engine.state import State
+from hsb.files.policy_file import described
 
 ARMS = ["a", "b", "c"]
 

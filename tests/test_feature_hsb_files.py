@@ -12,8 +12,8 @@ from test_feature_hsb import ARMS, loop, world
 from test_forgeries import read
 
 import hsb
-from hsb.kernels import header as h
-from hsb.kernels import panel_layout as p
+from hsb.engine.kernels import header as h
+from hsb.engine.kernels import panel_layout as p
 
 CONTEXTS, LOSSES = world(400)
 ODD = [0.0, -1.0, 1.0, 2.0, 0.5, 7.0, 1e9, -1e9, 1e300, -1e300, 1e-300, np.nan, np.inf, -np.inf, 2.0**40]

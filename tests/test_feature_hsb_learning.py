@@ -11,9 +11,9 @@ import pytest
 
 import hsb
 from hsb import theory
-from hsb.kernels import panel_layout as p
+from hsb.engine.kernels import panel_layout as p
+from hsb.engine.state import panel as parts
 from hsb.policies.one_feature import MIXTURE
-from hsb.state import panel as parts
 
 ROUNDS = 4000
 CELLS = hsb.BinaryTree(depth=5, space=hsb.Cells(32))

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from naive_features import NaiveCounts, NaiveEncoder
 
 import hsb
+from hsb.engine.kernels.slots import SETTLED
 from hsb.errors import InputError
 from hsb.features import Category, Cycle, Encoder, Features, Flag, Number, Tags, Time
-from hsb.kernels.slots import SETTLED
 
 NAN = float("nan")
 

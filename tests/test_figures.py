@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import hsb
-from hsb.evaluate.comparison import Comparison
-from hsb.figures import FORMATS, picture
+from hsb.evaluate.simulated.comparison import Comparison
+from hsb.plotting.figures import FORMATS, picture
 from hsb.problems import Banners, HiddenImprovement, Problem, Stationary
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -151,7 +151,7 @@ def test_the_best_changes_with_the_world():
 
 def test_bounds_are_the_policies_own_and_only_those_against_mappings(compared):
     assert set(compared.bounds) == {
-        name for name in POLICIES if hasattr(hsb.evaluate.play.enter(POLICIES[name], 0), "structure")
+        name for name in POLICIES if hasattr(hsb.evaluate.simulated.run.enter(POLICIES[name], 0), "structure")
     }
     policy = POLICIES["HSB"](0)
     assert compared.bounds["HSB"].tolist() == [policy.regret_bound(int(mark)) for mark in compared.marks]

@@ -13,7 +13,7 @@ SOURCE = Path(hsb.__file__).parent
 
 LONG = """
 import hsb
-from hsb.kernels import jit
+from hsb.engine.kernels import jit
 jit.LONG = 0.0  # whatever is compiled takes longer
 policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, learning_rate=0.1, seed=0)
 policy.learn(policy.decide(0.3), loss=1.0)
@@ -47,7 +47,7 @@ def test_nothing_is_said_where_nobody_wants_to_hear_it(tmp_path):
 def test_only_what_the_policy_needs_is_compiled(tmp_path):
     code = """
 import hsb
-from hsb.kernels import graph, intervals, chains, rounds, tables
+from hsb.engine.kernels import graph, intervals, chains, rounds, tables
 policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, seed=0)
 policy.learn(policy.decide(0.3), loss=1.0)
 print([len(f.signatures) for f in (rounds.update, tables.play, graph.visit, intervals.visit, chains.grow)])
@@ -66,7 +66,7 @@ def test_without_a_place_for_the_cache_it_works_and_says_what_to_do(tmp_path):
     """Numba is told of no folder that can be written, as with read-only site-packages and home."""
     code = """
 import os, warnings
-from hsb.kernels import compiled_files
+from hsb.engine.kernels import compiled_files
 compiled_files._Results._locator_classes = ()
 warnings.simplefilter("always")
 import hsb
@@ -87,7 +87,7 @@ import hsb, hsb.logs
 from hsb.cli import warmup
 
 def met():
-    modules = [module for name, module in sys.modules.items() if name.startswith("hsb.kernels.")]
+    modules = [module for name, module in sys.modules.items() if name.startswith("hsb.engine.kernels.")]
     return {(module.__name__, name, str(each)) for module in modules for name, kernel in vars(module).items()
             for each in getattr(kernel, "signatures", ())}
 

@@ -22,9 +22,9 @@ from forged import MAKERS, Original, attack, facts, play
 from storms import storms
 
 import hsb
-from hsb import storage
-from hsb.kernels import header as h
-from hsb.ledger import KEPT
+from hsb.engine.kernels import header as h
+from hsb.files import policy_file
+from hsb.policy.ledger import KEPT
 
 TREE = hsb.BinaryTree(depth=3)
 QUICK = ["tree", "tree, 70 arms", "compressed", "position", "default", "CsbFtpl", "Exp4", "EpochGreedy", "BestFixed", "Uniform"]
@@ -53,11 +53,11 @@ def test_storms():
 
 def changed(policy: hsb.Policy, change: Any) -> bytes:
     """The file of a policy after `change(header, entries)`, its arrays being arrays that can be written to."""
-    with zipfile.ZipFile(io.BytesIO(storage.pack(policy))) as archive:
+    with zipfile.ZipFile(io.BytesIO(policy_file.pack(policy))) as archive:
         entries: dict[str, Any] = {name: archive.read(name) for name in archive.namelist()}
     header = json.loads(entries["header.json"])
     for name, (kind, *_) in header["arrays"].items():
-        entries[name] = np.frombuffer(entries[name], dtype=storage.KINDS[kind]).copy()
+        entries[name] = np.frombuffer(entries[name], dtype=policy_file.KINDS[kind]).copy()
     change(header, entries)
     entries["header.json"] = json.dumps(header).encode()
     buffer = io.BytesIO()
@@ -69,8 +69,8 @@ def changed(policy: hsb.Policy, change: Any) -> bytes:
 
 def refused(data: bytes) -> bool:
     try:
-        storage.unpack(data, {})
-    except storage.DAMAGE:
+        policy_file.unpack(data, {})
+    except policy_file.DAMAGE:
         return True
     return False
 
@@ -91,7 +91,7 @@ def test_sums_and_padding_are_made_anew(name):
         if name == "tree, one arm":
             F[member.kind.blocks(member) + 2] = 1e30
 
-    assert facts(storage.unpack(changed(policy, change), {})) == facts(policy)
+    assert facts(policy_file.unpack(changed(policy, change), {})) == facts(policy)
 
 
 @pytest.mark.parametrize("name", ["tree", "deep", "lexicographic", "position", "own", "one of", "SExp3", "default"])
@@ -132,7 +132,7 @@ def test_edges_of_boxes_are_not_read():
         I = entries["0.ints"]
         I[I[h.START] : I[h.SPEC]] = 10**12
 
-    assert facts(storage.unpack(changed(policy, change), {})) == facts(policy)
+    assert facts(policy_file.unpack(changed(policy, change), {})) == facts(policy)
 
 
 def test_a_state_that_is_none_any_more_says_so():
@@ -207,9 +207,9 @@ def test_counts_at_their_limit_stay_readable():
     policy._phases = 2**53
     play(policy, 200, seed=2)
     policy.add_arm("more")
-    assert facts(storage.unpack(storage.pack(policy), {})) == facts(policy)
-    policy.rounds = policy.clipped = storage.MOST + 7
-    assert storage.unpack(storage.pack(policy), {}).rounds == storage.MOST
+    assert facts(policy_file.unpack(policy_file.pack(policy), {})) == facts(policy)
+    policy.rounds = policy.clipped = policy_file.MOST + 7
+    assert policy_file.unpack(policy_file.pack(policy), {}).rounds == policy_file.MOST
 
 
 @pytest.mark.parametrize("name", BOMBS)
@@ -311,7 +311,7 @@ def test_a_long_name(tmp_path):
 def test_what_a_killed_process_left_is_cleared(tmp_path):
     path = tmp_path / "policy.hsb"
     code = (
-        "import os, signal, sys; from pathlib import Path; from hsb.replacing import replacing\n"
+        "import os, signal, sys; from pathlib import Path; from hsb.files.atomic import replacing\n"
         "with replacing(Path(sys.argv[1])) as file:\n    file.write(b'half'); file.flush(); os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(path)], check=False)
@@ -351,7 +351,7 @@ def test_ancestors_are_remembered_within_bounds():
     policy = hsb.Uniform(arms=2, seed=0)
     oldest, foreign = policy.decide(None), hsb.Uniform(arms=2, seed=0).decide(None)
     copied = hsb.Decision.from_dict(oldest.to_dict())
-    policy = storage.unpack(storage.pack(policy), {})
+    policy = policy_file.unpack(policy_file.pack(policy), {})
     late = policy.decide(None)
     again = hsb.Decision.from_dict(late.to_dict())
     for _ in range(KEPT - 1):
@@ -360,10 +360,10 @@ def test_ancestors_are_remembered_within_bounds():
     with pytest.raises(hsb.InputError, match="already"):
         policy.learn(again, loss=1.0)
     for _ in range(3):
-        policy = storage.unpack(storage.pack(policy), {})
+        policy = policy_file.unpack(policy_file.pack(policy), {})
     assert len(policy.ledger.past) == KEPT
     for decision in (oldest, copied, hsb.Decision.from_dict(late.to_dict()), again):
         with pytest.raises(hsb.InputError, match=r"already|loads and copies ago"):
             policy.learn(decision, loss=1.0)
     policy.learn(foreign, loss=1.0)
-    assert len(storage.pack(policy)) < 60_000
+    assert len(policy_file.pack(policy)) < 60_000

@@ -14,7 +14,7 @@ from test_storage import TREE, small
 from test_structures import EXAMPLES
 
 import hsb
-from hsb.kernels import header as h
+from hsb.engine.kernels import header as h
 
 OTHERS = ["binary", "3-ary", "lexicographic", "own", "one of"]
 

@@ -9,18 +9,18 @@ import hsb
 
 HEAVY = ("numba", "matplotlib", "sklearn", "pandas", "polars", "pyarrow", "scipy", "joblib", "coba", "river", "mabwiser")
 INNER = (
-    "arguments",
+    "checks",
+    "client",
+    "engine",
     "errors",
-    "kernels",
-    "ledger",
-    "locators",
-    "offer",
+    "files",
+    "interop",
+    "learners",
     "play",
+    "plotting",
     "policy",
-    "quantise",
-    "rows",
-    "state",
-    "storage",
+    "reproducible_math",
+    "specs",
     "types",
 )
 
@@ -32,14 +32,17 @@ def said(code):
 def test_nothing_heavy_is_loaded_nor_by_looking():
     loaded = f"[name for name in {HEAVY} if name in sys.modules]"
     assert said(f"import sys, hsb; dir(hsb); print({loaded})") == "[]"
-    lazy = "[name for name in ('hsb.problems', 'hsb.evaluate', 'hsb.adapters', 'hsb.classifier', 'hsb.serve') if name in sys.modules]"
+    promised = ("hsb.problems", "hsb.evaluate", "hsb.interop", "hsb.experiments", "hsb.plotting.explanations", "hsb.serve")
+    lazy = f"[name for name in {promised} if name in sys.modules]"
     assert said(f"import sys, hsb; dir(hsb); print({lazy})") == "[]"
     assert said(f"import sys, hsb; hsb.problems, hsb.evaluate, hsb.adapters; print({loaded})") == "[]"
 
 
 @pytest.mark.parametrize("name", ["problems", "evaluate", "adapters", "HSBClassifier"])
 def test_a_bare_import_is_enough(name):
-    assert said(f"import hsb; print(hsb.{name}.__name__)") == (name if name == "HSBClassifier" else f"hsb.{name}")
+    assert said(f"import hsb; print(hsb.{name}.__name__)") == {"HSBClassifier": "HSBClassifier", "adapters": "hsb.interop"}.get(
+        name, f"hsb.{name}"
+    )
 
 
 def test_what_is_listed_is_what_a_user_needs():

@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-from hsb.data import LABELS, landsat
-from hsb.data import landsat as load
-from hsb.data.landsat import FILE
 from hsb.errors import FileError
+from hsb.experiments.paper.data import LABELS, landsat
+from hsb.experiments.paper.data import landsat as load
+from hsb.experiments.paper.data.landsat import FILE
 
 
 def test_what_it_is():
@@ -54,5 +54,5 @@ def test_a_damaged_file_is_refused(tmp_path):
 
 
 def test_importing_hsb_imports_neither_scikit_learn_nor_what_needs_it():
-    code = "import sys, hsb; print([m for m in ('sklearn', 'matplotlib', 'pandas', 'hsb.classifier') if m in sys.modules])"
+    code = "import sys, hsb; print([m for m in ('sklearn', 'matplotlib', 'pandas', 'hsb.experiments.paper.classifier') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

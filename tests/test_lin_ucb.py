@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hsb
-from hsb.kernels import lin_ucb as kernels
+from hsb.engine.kernels import lin_ucb as kernels
 from hsb.policies.lin_ucb import LinUCB
 
 BOX = hsb.Box([18, -1], [90, 1])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hsb
-from hsb.encode import Chain, Hashed, MinMax, Ordinal, code, from_dict
+from hsb.features.encoders import Chain, Hashed, MinMax, Ordinal, code, from_dict
 
 NAMES = [f"category {k}" for k in range(1000)]
 
@@ -17,7 +17,7 @@ def test_codes_are_different_exact_and_the_same_everywhere():
     codes = [code(name) for name in NAMES]
     assert len(set(codes)) == 1000
     assert all(value == int(value) and 0 <= value < 2**53 for value in codes)
-    other = subprocess.run([sys.executable, "-c", "import hsb.encode; print(hsb.encode.code('é'))"], capture_output=True)
+    other = subprocess.run([sys.executable, "-c", "import hsb; print(hsb.encode.code('é'))"], capture_output=True)
     assert float(other.stdout) == code("é")
 
 

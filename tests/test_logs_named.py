@@ -9,8 +9,8 @@ from shop_logs import ARMS, CONTEXT, PARTS, shop, write_csv, write_parquet
 import hsb
 import hsb.evaluate
 import hsb.logs
-from hsb.encode import PCA, Chain, Columns, MinMax, from_dict
 from hsb.features.design import spread
+from hsb.features.encoders import PCA, Chain, Columns, MinMax, from_dict
 from hsb.logs.named import Kinds
 from hsb.play.named import read_for
 

@@ -57,7 +57,7 @@ def logs(draw):
 def test_round_trip(tmp_path_factory, batches, rows, group):
     path = tmp_path_factory.mktemp("stored") / "log.parquet"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hsb.logs.native.GROUP", group)
+        patch.setattr("hsb.logs.formats.native.GROUP", group)
         total = hsb.logs.write(path, batches, "parquet")
     log = hsb.logs.open(path, rows=rows)
     assert len(log) == total == log.count()
@@ -209,5 +209,5 @@ def test_decisions_to_files(tmp_path):
 
 
 def test_importing_hsb_imports_no_frames():
-    code = "import sys, hsb, hsb.logs, hsb.encode; print([m for m in ('pyarrow', 'pandas', 'polars') if m in sys.modules])"
+    code = "import sys, hsb, hsb.logs, hsb.features.encoders; print([m for m in ('pyarrow', 'pandas', 'polars') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"

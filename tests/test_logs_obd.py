@@ -9,7 +9,7 @@ import pytest
 
 import hsb
 import hsb.logs
-from hsb.encode import Chain, Hashed, Ordinal, code
+from hsb.features.encoders import Chain, Hashed, Ordinal, code
 from hsb.play import replay_all
 
 OBD = Path(os.environ.get("HSB_OBD", Path(__file__).parents[2] / "shared" / "data" / "obd"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import hsb
 import hsb.logs
-from hsb.encode import code
+from hsb.features.encoders import code
 
 COLUMNS = {"context": ["age", "colour"], "categories": ["colour"], "arm": "shown", "propensity": "p", "timestamp": "at"}
 NUMERIC = {"context": ["age"], "arm": "shown", "propensity": "p", "reward": "click"}

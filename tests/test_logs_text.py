@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import hsb
 import hsb.logs
-from hsb.encode import code
+from hsb.features.encoders import code
 from hsb.logs import Batch
-from hsb.logs.vw import parse
+from hsb.logs.formats.vw import parse
 
 EVENT = json.loads(
     '{"_label_cost":-1.0,"_label_probability":0.8166667,"_label_Action":1,"_labelIndex":0,"o":[{"EventId":"e1","v":1.0}],'

@@ -13,7 +13,7 @@ from naive_rewards import Range
 from test_policies import CONTEXTS, LOSSES, OFFERED, POLICIES, ROUNDS, TREE, each_policy, first, halves, state
 
 import hsb
-from hsb.ranges import LARGEST, LossScale
+from hsb.policy.loss_range import LARGEST, LossScale
 
 FILES = Path(__file__).parent / "files"
 WILD = np.random.default_rng(3).normal(50.0, 40.0, (ROUNDS, 3))  # losses, some of them outside [0, 100]

@@ -7,7 +7,7 @@ from naive_experts import few_regions, number_of_mappings
 from test_bad_input import refused
 
 import hsb
-from hsb.mappings import MOST_MAPPINGS, every_mapping, mappings
+from hsb.structures.mappings import MOST_MAPPINGS, every_mapping, mappings
 
 TREE = hsb.BinaryTree(depth=2)
 

@@ -11,9 +11,9 @@ from threadpoolctl import threadpool_limits
 
 import hsb
 from hsb.evaluate import Estimate, off_policy
-from hsb.evaluate.distributions import distributions
-from hsb.evaluate.estimators import ESTIMATORS, WITH_CLIP
-from hsb.evaluate.tallies import draws, studentised
+from hsb.evaluate.off_policy.bootstrap import draws, studentised
+from hsb.evaluate.off_policy.distributions import distributions
+from hsb.evaluate.off_policy.estimators import ESTIMATORS, WITH_CLIP
 from hsb.logs import Batch
 
 TREE = hsb.BinaryTree(depth=3)

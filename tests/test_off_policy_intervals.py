@@ -15,9 +15,10 @@ from threadpoolctl import threadpool_limits
 
 import hsb
 from hsb.evaluate import off_policy
-from hsb.evaluate.estimators import ESTIMATORS
-from hsb.evaluate.soundness import Weighing, Weights
-from hsb.evaluate.wagers import STAKES, Wagers, lower_end
+from hsb.evaluate.off_policy.betting import STAKES, Wagers, lower_end
+from hsb.evaluate.off_policy.diagnostics import Weighing, Weights
+from hsb.evaluate.off_policy.distributions import distributions
+from hsb.evaluate.off_policy.estimators import ESTIMATORS
 from hsb.logs import Batch
 from hsb.problems import Stationary
 
@@ -191,7 +192,7 @@ def test_clipped_intervals_are_short_and_hold_on_hard_logs():
 
 def before(policy, batch, clip):
     """How wide switch would be by the events above the clip with the lowest and the highest reward; the model predicts a half."""
-    chance = hsb.evaluate.distributions.distributions(policy, batch)[0][np.arange(len(batch)), batch.arm]
+    chance = distributions(policy, batch)[0][np.arange(len(batch)), batch.arm]
     w = chance / batch.propensity
     kept = np.where(w <= clip, w, 0.0)
     least, most = (0.5 + kept * (batch.reward - 0.5) + (w - kept) * (end - 0.5) for end in (0.0, 1.0))

@@ -6,7 +6,7 @@ import naive_leaders as naive
 import numpy as np
 import pytest
 
-from hsb.kernels import laplace, leaders, oracle, splitmix
+from hsb.engine.kernels import laplace, leaders, oracle, splitmix
 from hsb.policies.leader import best_mapping
 
 NONE = np.zeros(0, dtype=np.uint8)

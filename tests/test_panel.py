@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from naive_panel import Panel, Ridge
 
-from hsb.kernels import header as h
-from hsb.kernels import panel as kernels
-from hsb.kernels import panel_layout as p
-from hsb.kernels import ridge
-from hsb.kernels.jit import kernel
-from hsb.state import add_options, make_head, make_panel, rescale, resized_panel, room_for, set_places
-from hsb.state import panel as parts
+from hsb.engine.kernels import header as h
+from hsb.engine.kernels import panel as kernels
+from hsb.engine.kernels import panel_layout as p
+from hsb.engine.kernels import ridge
+from hsb.engine.kernels.jit import kernel
+from hsb.engine.state import add_options, make_head, make_panel, rescale, resized_panel, room_for, set_places
+from hsb.engine.state import panel as parts
 
 COSINES = 12  # of the panels here: what is slow is their twins' normal equations
 NOTHING = np.empty(0, dtype=np.uint8)

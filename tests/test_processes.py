@@ -123,7 +123,7 @@ def test_a_queue_that_delivers_twice(name: str, tmp_path: Path) -> None:
 
 
 def test_the_record_of_decisions_from_elsewhere_is_bounded() -> None:
-    from hsb.ledger import BLOCK, BLOCKS, Elsewhere
+    from hsb.policy.ledger import BLOCK, BLOCKS, Elsewhere
 
     record = Elsewhere()
     for k in range(BLOCKS + 10):

@@ -10,9 +10,9 @@ from naive_loggers import calibration, chances, slope
 import hsb
 import hsb.evaluate
 import hsb.logs
-from hsb.logs.logger_fit import calibrated
-from hsb.logs.logger_model import FOLDS, MOST_ROWS, Feature, Sample
-from hsb.logs.softmax import OF_CONSTANT, fitted, probabilities
+from hsb.logs.propensity_model.fit import calibrated
+from hsb.logs.propensity_model.model import FOLDS, MOST_ROWS, Feature, Sample
+from hsb.logs.propensity_model.softmax import OF_CONSTANT, fitted, probabilities
 
 ARMS = ["a", "b", "c"]
 NAMED = {"context": ["x", "y"], "arm": "shown", "reward": "click"}
@@ -196,7 +196,7 @@ def test_values_with_estimates_are_right_where_uniform_ones_are_not():
 
 
 def test_the_propensity_of_a_row_comes_without_it(monkeypatch):
-    monkeypatch.setattr("hsb.logs.logger_model.PENALTIES", (8.0,))  # which of four is one choice for all rows
+    monkeypatch.setattr("hsb.logs.propensity_model.model.PENALTIES", (8.0,))  # which of four is one choice for all rows
     table, _ = softmax_log(1000)
     other = table | {"shown": list(table["shown"])}
     other["shown"][502] = next(arm for arm in ARMS if arm != table["shown"][502])
@@ -239,7 +239,7 @@ def test_who_wrote_the_log_may_change_on_the_way(monkeypatch):
     table = {"x": rng.random(n), "y": rng.random(n), "shown": np.where(first, "a", "b"), "click": np.zeros(n)}
     true, errors = np.where(first, p, 1.0 - p), []
     for parts in (20, 1):
-        monkeypatch.setattr("hsb.logs.logger_model.PARTS", parts)
+        monkeypatch.setattr("hsb.logs.propensity_model.model.PARTS", parts)
         found = np.concatenate([batch.propensity for batch in opened(table, "estimate", rows=500)])
         errors.append(float(np.abs(found - true).mean()))
     assert errors[0] < 0.03 and errors[1] > 0.3
@@ -294,7 +294,7 @@ def test_arms_are_known_before_the_log_is_read(tmp_path):
 
 
 def test_the_regression_is_what_it_says(monkeypatch):
-    monkeypatch.setattr("hsb.logs.softmax.CLOSE", 1e-12)
+    monkeypatch.setattr("hsb.logs.propensity_model.softmax.CLOSE", 1e-12)
     rng = np.random.default_rng(6)
     X = np.column_stack([np.ones(40), rng.normal(0.0, 1.0, (40, 2))])
     y, offered = rng.integers(0, 3, 40), rng.random((40, 3)) < 0.7
@@ -324,7 +324,7 @@ def test_features_of_the_model():
 
 
 def test_a_sample_of_many_rows_has_all_parts_of_the_log(monkeypatch):
-    monkeypatch.setattr("hsb.logs.logger_model.MOST_ROWS", 1000)
+    monkeypatch.setattr("hsb.logs.propensity_model.model.MOST_ROWS", 1000)
     table, _ = softmax_log(5000)
     sample = Sample()
     for batch in opened(table, "p", rows=512):

@@ -12,8 +12,8 @@ import toy_experiments as toy
 
 import hsb
 from hsb.experiments.base import Options
-from hsb.experiments.conduct import conduct
 from hsb.experiments.report import as_dict, verdict
+from hsb.experiments.study import conduct
 
 FILES = ["claims.json", "report.html", "results.jsonl"]
 FIGURES = [f"toy-{name}.{end}" for name in ("again", "growth") for end in ("pdf", "png", "svg")]

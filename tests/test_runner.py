@@ -171,7 +171,7 @@ def test_prepare_is_for_more_than_two_workers(tmp_path):
 
 
 def test_what_is_compiled_first_is_what_policies_call():
-    from hsb.kernels import tables
+    from hsb.engine.kernels import tables
 
     assert compile_first() > 0
     assert len(tables.play.signatures) > 1

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy._core import _multiarray_umath as umath
 
-from hsb.state import frequencies
+from hsb.engine.state import frequencies
 
 ATTACK = Path(__file__).parent / "attack"
 DISPATCHED = [name for name in umath.__cpu_dispatch__ if umath.__cpu_features__.get(name)]

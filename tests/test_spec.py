@@ -8,12 +8,12 @@ import pytest
 
 import hsb
 from hsb.experiments.base import Options
-from hsb.experiments.conduct import conduct
-from hsb.experiments.entrants import entrant, structure, world
-from hsb.experiments.own import Own
+from hsb.experiments.custom import Own
 from hsb.experiments.spec import read
+from hsb.experiments.study import conduct
 from hsb.policies import Policy
 from hsb.problems import Problem
+from hsb.specs import entrant, structure, world
 from hsb.structures import Structure
 
 GOOD = """

@@ -8,8 +8,8 @@ import pytest
 from cases import EXAMPLES, each_example
 
 import hsb
-from hsb.kernels import header as h
-from hsb.state import State, depth_for, hang, make_advisor, make_head
+from hsb.engine.kernels import header as h
+from hsb.engine.state import State, depth_for, hang, make_advisor, make_head
 from hsb.theory.anytime import anytime_schedule
 from hsb.theory.schedule import Constant, Falling
 

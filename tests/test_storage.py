@@ -15,7 +15,7 @@ from test_policy import play, state
 from test_structures import EXAMPLES
 
 import hsb
-from hsb.state import trees
+from hsb.engine.state import trees
 
 TREE = hsb.BinaryTree(depth=3)
 

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hsb
-from hsb import quantise
-from hsb.locators import Keys
-from hsb.state import trees
-from hsb.structures import from_dict
+from hsb.engine.state import trees
+from hsb.learners.keys import Keys
+from hsb.structures import from_dict, quantise
 from hsb.structures.walk import log_beta
 
 quick = settings(deadline=None, derandomize=True, max_examples=60)

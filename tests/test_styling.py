@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import hsb
+from hsb.plotting.style import CLASSES, DASHES, HATCHES, KNOWN, MARKERS, SPARE, look, looks
 from hsb.policy import Policy
 from hsb.serve.page.colours import contrast
-from hsb.styling import CLASSES, DASHES, HATCHES, KNOWN, MARKERS, SPARE, look, looks
 
 ROOT = Path(__file__).parents[1]
 DARK = "#17181a"
@@ -29,11 +29,11 @@ DRAWS = [
 ]
 COLOUR = re.compile(r"""["']#[0-9a-fA-F]{6,8}["']|colou?r["']?\s*[=:]\s*["'](?!none\b)[a-z]+:?[a-z]*["']""")
 ALLOWED = {
-    "src/hsb/styling.py": "the one place",
+    "src/hsb/plotting/style.py": "the one place",
     "src/hsb/serve/page/colours.py": "a page's roles and arms, compared with page.css by a test of its own",
     "src/hsb/serve/page/render.py": "the page's icon",
     "src/hsb/serve/page/svg.py": "letters on an arm's colour, black or white",
-    "src/hsb/plot.py": "the ground of what was never seen, and lines around arms",
+    "src/hsb/plotting/explanations.py": "the ground of what was never seen, and lines around arms",
     "src/hsb/experiments/paper/illustrations_figures.py": "black and white: the paper's figures of trees, no policies in them",
     "benchmarks/bakeoff/picture.py": "ink and grey of a picture that has no ground of its own",
     "docs/_tools/pictures.py": "drawings of ideas: two arms, regions and steps, no policies in them",
@@ -109,7 +109,7 @@ def test_no_figure_has_a_colour_of_a_policy_of_its_own():
             found[name] = hits
     assert set(found) == set(ALLOWED), {name: hits for name, hits in found.items() if name not in ALLOWED}
     mine = {each.colour.lower() for each in KNOWN}
-    for name in set(ALLOWED) - {"src/hsb/styling.py", "docs/_tools/pictures.py"}:
+    for name in set(ALLOWED) - {"src/hsb/plotting/style.py", "docs/_tools/pictures.py"}:
         assert not mine & {hit.strip("\"'").lower() for hit in found[name]}, name
 
 

@@ -9,7 +9,7 @@ import pytest
 from thompson_cases import TREE, state, trained
 
 import hsb
-from hsb.kernels import header, thompson
+from hsb.engine.kernels import header, thompson
 from hsb.policies.tree_thompson import TreeThompson
 
 NONE = np.zeros(0, dtype=np.uint8)

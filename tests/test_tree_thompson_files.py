@@ -10,7 +10,7 @@ import pytest
 from thompson_cases import TREE, state, trained
 
 import hsb
-from hsb.kernels import header
+from hsb.engine.kernels import header
 from hsb.policies.tree_thompson import TreeThompson
 
 # -- files and copies ----------------------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ def test_a_gzip_file_that_is_cut_off_or_damaged(tmp_path):
 
 
 def test_a_line_longer_than_the_buffer(tmp_path, monkeypatch):
-    monkeypatch.setattr("hsb.logs.yahoo.CHUNK", 256)
+    monkeypatch.setattr("hsb.experiments.paper.yahoo.CHUNK", 256)
     data = GOOD + b"x" * 1000 + b"\n" + GOOD * 20 + b"y" * 300
     log, batches = read(tmp_path, data)
     assert sum(len(batch) for batch in batches) == 21

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import hsb
-from hsb.kernels import header
+from hsb.engine.kernels import header
 from hsb.policies.tree_thompson import TreeThompson
 
 TREE = hsb.BinaryTree(depth=3)

@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from hsb.experiments import telling
+from hsb.experiments import progress
 from hsb.experiments.base import Analysis, Claim, Experiment, Figure, Part, Table
 
 MODULE = __name__
@@ -21,8 +21,8 @@ def square(x, log=None, wait=0.0):
 
 def slow(x):
     """Says that 40 rounds are played, and waits for somebody to hear it."""
-    telling.tell(40)
-    time.sleep(3 * telling.PAUSE)
+    progress.tell(40)
+    time.sleep(3 * progress.PAUSE)
     return x
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hsb.styling import Look, look
+from hsb.plotting.style import Look, look
 
 from .summary import POINTS, Line, Summary
 from .tables import halves

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Terminal
 
-from hsb.storage import write_atomically
+from hsb.files.policy_file import write_atomically
 
 from .base import Library
 from .conduct import FULL, QUICK, Conductor, Entry, Plan, clock, measures, race

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hsb.styling import looks
+from hsb.plotting.style import looks
 
 from .summary import BEST, OURS, Loss, Row, Summary
 

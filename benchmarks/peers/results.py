@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import hsb
-from hsb.storage import write_atomically
+from hsb.files.policy_file import write_atomically
 
 HERE = Path(__file__).resolve().parent
 SHARED = ("base.py", "features.py", "play.py", "problems.py")

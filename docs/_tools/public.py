@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import re
@@ -17,11 +18,11 @@ def names() -> list[str]:
     """Everything public: of `hsb` and of the modules that it shows, each once, by the shortest name that it has."""
     hsb = importlib.import_module("hsb")
     found: dict[int, str] = {}
-    for module in (hsb, *(getattr(hsb, name) for name in MODULES)):
+    for place, module in (("hsb", hsb), *((f"hsb.{name}", getattr(hsb, name)) for name in MODULES)):
         for name in [*module.__all__, *(["HSBClassifier"] if module is hsb else [])]:
             value = getattr(module, name)
             if not isinstance(value, ModuleType):
-                found.setdefault(id(value), f"{module.__name__}.{name}")
+                found.setdefault(id(value), f"{place}.{name}")
     return sorted(found.values())
 
 
@@ -50,8 +51,8 @@ def commands() -> dict[str, Any]:
 
 def value(name: str) -> Any:
     """What a public name stands for."""
-    module, _, last = name.rpartition(".")
-    return getattr(importlib.import_module(module), last)
+    first, *rest = name.split(".")
+    return functools.reduce(getattr, rest, importlib.import_module(first))
 
 
 def check(app: Any, env: Any) -> None:

@@ -6,30 +6,14 @@ It weighs every mapping from the regions of a hierarchical structure to arms, ex
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import data, ecoc, encode, logs, structures, theory
-from .decision import Decision
-from .decisions import Decisions
+from . import logs, structures, theory
 from .errors import BrokenState, BudgetError, FileError, InputError, StaleDecision, quoted
 from .features import Category, Cycle, Features, Flag, Number, Tags, Time
-from .mappings import Mappings, mappings
+from .features import encoders as encode
+from .files.policy_file import load
 from .play import Replay, Run, learn_from, replay, replay_all, simulate
-from .policies import (
-    HSB,
-    BestFixed,
-    Certificate,
-    CsbFtpl,
-    EpochGreedy,
-    Exp3,
-    Exp4,
-    LinUCB,
-    MixtureOfMappings,
-    Policy,
-    SExp3,
-    TreeThompson,
-    Uniform,
-)
-from .spaces import Box, Cells
-from .storage import load
+from .policies import HSB, BestFixed, CsbFtpl, EpochGreedy, Exp3, Exp4, LinUCB, MixtureOfMappings, SExp3, TreeThompson, Uniform
+from .policy import Certificate, Decision, Decisions, Policy
 from .structures import (
     ArbitrarySplits,
     BinaryTree,
@@ -41,11 +25,16 @@ from .structures import (
     PositionSplits,
     Structure,
 )
+from .structures.mappings import Mappings, mappings
+from .structures.spaces import Box, Cells
 
 if TYPE_CHECKING:
-    from . import adapters, evaluate, plot, problems
-    from .classifier import HSBClassifier as HSBClassifier
-    from .remote import Remote as Remote
+    from . import evaluate, problems
+    from . import interop as adapters
+    from .client import Remote as Remote
+    from .experiments.paper import data, ecoc
+    from .experiments.paper.classifier import HSBClassifier as HSBClassifier
+    from .plotting import explanations as plot
 
 __version__ = "0.1.0"
 
@@ -70,19 +59,26 @@ __all__ += ["ArbitrarySplits", "BinaryTree", "Box", "Cells", "GroupedLexicograph
 __all__ += ["Lexicographic", "OneOf", "PositionSplits", "Structure"]
 __all__ += ["Remote", "adapters", "data", "ecoc", "encode", "evaluate", "logs", "plot", "problems", "structures", "theory"]
 
-_LAZY = {"adapters", "evaluate", "plot", "problems"}  # imported when they are asked for
+_LAZY = {  # public name: the module, imported when it is asked for
+    "adapters": ".interop",
+    "data": ".experiments.paper.data",
+    "ecoc": ".experiments.paper.ecoc",
+    "evaluate": ".evaluate",
+    "plot": ".plotting.explanations",
+    "problems": ".problems",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        return import_module(f".{name}", __name__)
+        return import_module(_LAZY[name], __name__)
     if name == "Remote":
-        from .remote import Remote
+        from .client import Remote
 
         return Remote
     if name == "HSBClassifier":  # needs scikit-learn, which the rest does not; not in __all__, so that import * does without
         try:
-            from .classifier import HSBClassifier
+            from .experiments.paper.classifier import HSBClassifier
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] != "sklearn":
                 raise

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from hsb.kernels import beta
+from hsb.engine.kernels import beta
 
 NONE = np.zeros(0, dtype=np.uint8)
 

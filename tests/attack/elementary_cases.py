@@ -1,4 +1,4 @@
-"""Values for `hsb/elementary.py` where something may go wrong, and how many units in the last place a result is off (`decimal` is exact)."""
+"""Values for `hsb/reproducible_math.py` where something may go wrong, and how many units in the last place it is off (`decimal` is exact)."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -6,9 +6,9 @@ from decimal import Context, Decimal
 
 import numpy as np
 
-from hsb import elementary
-from hsb.kernels import maths
-from hsb.kernels.jit import kernel
+from hsb import reproducible_math
+from hsb.engine.kernels import maths
+from hsb.engine.kernels.jit import kernel
 
 EXACT = Context(prec=45, Emin=-(10**6), Emax=10**6)
 ONE = Decimal(1)
@@ -89,7 +89,7 @@ def log1p_of(x, out):
 
 
 COMPILED = {"exp": exp_of, "log": log_of, "expm1": expm1_of, "log1p": log1p_of}
-PLAIN = {name: getattr(elementary, name) for name in COMPILED}
+PLAIN = {name: getattr(reproducible_math, name) for name in COMPILED}
 
 
 def compiled(name: str, x: np.ndarray) -> np.ndarray:

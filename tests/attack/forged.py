@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 import hsb
-from hsb import storage
-from hsb.state import trees
+from hsb.engine.state import trees
+from hsb.files import policy_file
 
 LIMIT = 60.0  # seconds, compiling included, that loading and playing one file may take
 PLANE = hsb.Box([18, 0], [90, 1])
@@ -146,8 +146,8 @@ def facts(policy: hsb.Policy) -> dict[str, Any]:
     """All that two equal policies have in common."""
     return {
         "arrays": {name: (array.shape, array.tobytes()) for name, array in policy.to_arrays().items()},
-        "header": repr(storage.described(policy)),
-        "counts": [min(count, storage.MOST) for count in (policy.rounds, policy.clipped, policy.ledger.issued)],
+        "header": repr(policy_file.described(policy)),
+        "counts": [min(count, policy_file.MOST) for count in (policy.rounds, policy.clipped, policy.ledger.issued)],
         "losses": policy.clipped_losses,
         "open": policy.ledger.packed(),
     }
@@ -162,7 +162,7 @@ class Original:
         if len(policy.arms) > 2 and name != "MixtureOfMappings":
             policy.remove_arm(policy.arms[1])
         policy.decide(context_of(policy, np.random.default_rng(2)))
-        self.data = storage.pack(policy)
+        self.data = policy_file.pack(policy)
         self.facts = facts(policy)
         with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
             self.entries = {entry: archive.read(entry) for entry in archive.namelist()}
@@ -261,7 +261,7 @@ def forge(original: Original, rng: np.random.Generator) -> bytes:
         for _ in range(1 + (rng.random() < 0.15)):
             name = names[rng.integers(len(names))]
             what = original.header["arrays"][name][0]
-            array = np.frombuffer(entries[name], dtype=storage.KINDS[what])
+            array = np.frombuffer(entries[name], dtype=policy_file.KINDS[what])
             with np.errstate(all="ignore"):
                 found = forge_array(array, rng)
             entries[name] = found.tobytes()
@@ -282,8 +282,8 @@ def outcome(data: bytes, original: Original, *, rounds: int, table: int) -> str:
     """What became of a file: refused, equal, another policy; or what is wrong."""
     started = time.monotonic()
     try:
-        policy = storage.unpack(data, {})
-    except storage.DAMAGE as error:  # what `load` makes a FileError
+        policy = policy_file.unpack(data, {})
+    except policy_file.DAMAGE as error:  # what `load` makes a FileError
         slow = time.monotonic() - started > LIMIT
         return f"SLOW to refuse: {error}" if slow else "refused"
     try:
@@ -293,7 +293,7 @@ def outcome(data: bytes, original: Original, *, rounds: int, table: int) -> str:
         if table:
             simulate(policy, table, seed=8)
             play(policy, 3, seed=9)
-        again = storage.unpack(storage.pack(policy), {})
+        again = policy_file.unpack(policy_file.pack(policy), {})
         assert facts(again) == facts(policy), "its own file is another policy"
     except hsb.InputError as error:
         return f"another policy, which refuses: {str(error)[:40]}"

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from forged import MAKERS, context_of, facts, loss_of
 
 import hsb
-from hsb import storage
+from hsb.files import policy_file
 
 RATES = [1e-300, 1e-9, 0.3, 30.0, 1e6, 1e300]
 TINY = [5e-324, 1e-320, 1e-309, 1e-300, 1e-100, 1e-9, 0.01, 0.5, 1.0]
@@ -73,7 +73,7 @@ def weather(k: int, seed: int, rounds: int) -> str:
     try:
         for _ in range(3):
             storm(policy, rng, rounds)
-            twin: Any = storage.unpack(storage.pack(policy), {})
+            twin: Any = policy_file.unpack(policy_file.pack(policy), {})
             if facts(twin) != facts(policy):
                 return f"WRONG {policy!r:.200}: its file is another policy"
             future = int(rng.integers(2**31))

@@ -169,7 +169,7 @@ def learning(make: Callable[[], hsb.Policy], seconds: float) -> dict[str, Any]:
 
 def _asked(fresh: hsb.Policy, decision: hsb.Decision) -> tuple[Any, int, bool]:
     """As `learn` would have it, of a decision that counts as its own."""
-    from hsb.offer import EVERYTHING
+    from hsb.policy.arms import EVERYTHING
 
     return EVERYTHING, fresh.offer.index[decision.arm], True
 

@@ -16,19 +16,19 @@ from pathlib import Path
 import numpy as np
 
 import hsb
-import hsb.encode
 import hsb.evaluate
+import hsb.features.encoders
+import hsb.files.policy_file
 import hsb.logs
 import hsb.play
 import hsb.problems
-import hsb.storage
 import hsb.theory
 
 PLACES = ("hsb", "hsb.theory", "hsb.logs", "hsb.encode", "hsb.evaluate", "hsb.play", "hsb.problems")
 ALLOWED = (hsb.InputError, hsb.FileError, hsb.StaleDecision)
 SECONDS = 10
 ABSENT = {"hsb.Classifier", "hsb.logs.convert"}  # **options
-if not hasattr(hsb.storage, "file_path"):  # what checks the paths of save and load
+if not hasattr(hsb.files.policy_file, "file_path"):  # what checks the paths of save and load
     ABSENT |= {"hsb.load"}
 
 
@@ -116,7 +116,7 @@ def methods():
         f"{kind}.{name}": (make, name)
         for kind, make in kinds.items()
         for name in names
-        if name in public and (name != "save" or hasattr(hsb.storage, "file_path"))
+        if name in public and (name != "save" or hasattr(hsb.files.policy_file, "file_path"))
     }
 
 

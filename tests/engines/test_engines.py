@@ -9,10 +9,10 @@ import pytest
 import hsb
 from hsb.evaluate import compare_off_policy
 from hsb.experiments.base import Options, Part
-from hsb.experiments.conduct import conduct
-from hsb.experiments.own import Own
+from hsb.experiments.custom import Own
 from hsb.experiments.runner import PartFailed, run
 from hsb.experiments.spec import read
+from hsb.experiments.study import conduct
 from hsb.logs import Batch
 
 SPEC = """

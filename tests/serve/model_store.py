@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hsb.serve.core.judging import judge, needs
+from hsb.serve.core.apply import judge, needs
 from hsb.serve.core.orders import Batch, Changes, Fact, Facts, Needs, Outcome
 from hsb.serve.core.receipts import Lives
 from hsb.serve.core.rows import (

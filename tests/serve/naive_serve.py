@@ -7,8 +7,8 @@ import statistics
 import numpy as np
 
 import hsb
+from hsb.files.policy_file import unpack
 from hsb.serve.core.kinds import make_policy
-from hsb.storage import unpack
 
 USUAL = {"wait": 86400.0, "default_reward": None, "aggregate": "first", "learn": "on_arrival"}
 

@@ -1,15 +1,15 @@
 """Faults that the simulator must notice: each is a small patch of the service, as a slip of the hand would leave it."""
 
+import hsb.serve.core.apply as judging
 import hsb.serve.core.engine as engine
-import hsb.serve.core.judging as judging
+import hsb.serve.core.policy_state as served
 import hsb.serve.core.receipts as receipts
-import hsb.serve.core.served as served
 from hsb.serve.core.clock import Clock
-from hsb.serve.core.frozen import Frozen
 from hsb.serve.core.learner import Learner
 from hsb.serve.core.messages import Answer
 from hsb.serve.core.orders import Outcome
 from hsb.serve.core.rows import RewardRow
+from hsb.serve.core.sealed_snapshots import Frozen
 
 Judging, Core, Served = judging._Judging, engine.Core, served.Served
 

@@ -3,6 +3,7 @@
 import pytest
 
 import hsb
+from hsb.files.policy_file import pack
 from hsb.serve.checking import check
 from hsb.serve.core import (
     STATUS,
@@ -24,11 +25,10 @@ from hsb.serve.core import (
     TakeSnapshot,
     Void,
 )
-from hsb.serve.core.draw import places_of, u_of
+from hsb.serve.core.sampling import places_of, u_of
 from hsb.serve.core.settings import checked
 from hsb.serve.local import Local
 from hsb.serve.store.writer import carried_out
-from hsb.storage import pack
 
 SECRET = b"0123456789abcdef"
 SECOND, HOUR = 10**6, 3600 * 10**6

@@ -15,7 +15,7 @@ from hsb.serve.checking import check
 from hsb.serve.core import AddArm, AddCandidate, Core, Create, Decide, Forget, Now, Promote, Purge, Reward, TakeSnapshot
 from hsb.serve.core.messages import Commit, Follow, Followed, Pack, Packed
 from hsb.serve.http import Settings
-from hsb.serve.http.again import made_again
+from hsb.serve.http.recompute import made_again
 from hsb.serve.local import Local
 from hsb.serve.store import Full, sqlite, start, views
 from hsb.serve.store.erasing import about_person, erase_some

@@ -14,12 +14,12 @@ import page_harness as harness
 from http_cases import running
 
 import hsb
+from hsb.plotting.style import look
 from hsb.serve import explaining
 from hsb.serve.core import AddCandidate, Create, Decide, Now, Reward
 from hsb.serve.local import clock
 from hsb.serve.page import colours
 from hsb.serve.page.app import SECTIONS
-from hsb.styling import look
 
 PAGE = Path(colours.__file__).parent
 HOSTILE = [

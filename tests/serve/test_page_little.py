@@ -10,13 +10,13 @@ pytest.importorskip("jinja2")
 import page_harness as harness
 
 import hsb
+from hsb.files.policy_file import pack
 from hsb.serve.core import Create, Decide, Import, Now, Reward
-from hsb.serve.core.draw import u_of
+from hsb.serve.core.sampling import u_of
 from hsb.serve.local import clock
 from hsb.serve.page import trying
 from hsb.serve.page.app import SECTIONS
 from hsb.serve.page.render import ENVIRONMENT
-from hsb.storage import pack
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import naive_page
 import numpy as np
 import pytest
 
-from hsb.evaluate.wagers import Wagers
+from hsb.evaluate.off_policy.betting import Wagers
 from hsb.serve.core.rows import DecisionRow, StreamRow
 from hsb.serve.page.bands import intervals, wagers
 from hsb.serve.page.candidates import difference

@@ -15,18 +15,18 @@ from ..errors import FileError, InputError
 from ..evaluate.engines import check_engine
 from ..experiments import named
 from ..experiments.base import Experiment, Options
-from ..experiments.conduct import conduct
-from ..experiments.own import Own
+from ..experiments.custom import Own
 from ..experiments.runner import PartFailed
 from ..experiments.spec import read
-from . import show
+from ..experiments.study import conduct
+from . import output
 from .bounds import bounds
 from .compare_commands import evaluate
 from .journal_commands import journal
 from .log_commands import convert, explain, replay, train
+from .messages import in_options
 from .options import flat
 from .serve_command import serve
-from .translate import in_options
 from .warmup import warmup
 
 USAGE: type[Exception] = typer.BadParameter.__bases__[0]  # the parser's own errors: it does not name their class
@@ -118,12 +118,12 @@ def run(
 def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, running: Running, *, title: str) -> None:
     """Run, with a bar; print claims and the report's path; exit with 1 where `strict` and a claim, other readings apart, does not hold."""
     check_engine(running.engine)
-    with show.bar(experiments[0].name if len(experiments) == 1 else "all") as progress:
+    with output.bar(experiments[0].name if len(experiments) == 1 else "all") as progress:
         done = conduct(experiments, options, out, jobs=running.jobs, engine=running.engine, progress=progress, title=title)
     console = Console()
     claims = [claim for study in done.studies for claim in study.analysis.claims]
-    show.claims(claims, console)
-    show.where(done.report, done.seconds, console)
+    output.claims(claims, console)
+    output.where(done.report, done.seconds, console)
     if running.strict and not all(claim.holds for claim in claims if claim.origin != "reading"):
         raise typer.Exit(1)
 

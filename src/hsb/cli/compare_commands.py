@@ -8,16 +8,17 @@ from typing import Annotated, Any
 from typer import Option
 
 from .. import evaluate as evaluation
-from .. import logs, storage
+from .. import logs
 from ..errors import InputError
 from ..evaluate.engines import check_engine
-from ..evaluate.off_policy_comparison import OffPolicyComparison
+from ..evaluate.off_policy.comparison import OffPolicyComparison
+from ..files import policy_file
 from ..policies import Policy
-from . import show
+from . import output
 from .log_options import Json, SomeRows
+from .log_results import tell
+from .messages import made_already
 from .policy_files import load, try_out
-from .telling import tell
-from .translate import made_already
 
 POLICY = "A policy's file, made by hsb train or policy.save; several times for several, name=FILE to name one."
 LEARN = "A policy's file (or name=FILE) that goes on learning: it is replayed."
@@ -50,7 +51,7 @@ class Written:
         }
         made = {path: contents[name]() for name, path in self.wanted().items()}
         for path, content in made.items():
-            storage.write_atomically(path, content)
+            policy_file.write_atomically(path, content)
 
 
 def evaluate(
@@ -86,7 +87,7 @@ def evaluate(
     check_engine(engine)
     given = _Candidates(policy or [], learn or [], always or [], uniform, baseline)
     log = source.open()
-    with show.rows("evaluate", quiet=as_json) as progress, made_already():
+    with output.rows("evaluate", quiet=as_json) as progress, made_already():
         if given.only is not None and not written.wanted() and (engine, jobs) == ("local", 1):
             player, encoder = given.only
             alone = evaluation.off_policy(player, log, clip=clip, context=encoder, seed=seed, progress=progress)

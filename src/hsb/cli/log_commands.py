@@ -8,22 +8,23 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from .. import logs, storage
+from .. import logs
 from ..errors import InputError
 from ..explain.result import TOP
 from ..explain.words import told
+from ..files import policy_file
 from ..logs.log import nothing_used
 from ..play import learn_from
 from ..play import replay as replay_log
-from ..plot import explanation_png
+from ..plotting.explanations import explanation_png
 from ..policies import Policy
-from . import show
-from .fresh import POLICY, Fresh
+from . import output
 from .log_options import Json, SomeRows, Source
+from .log_results import tell
+from .messages import made_already
+from .new_policy import POLICY, Fresh
 from .policy_files import encoded_names, load, save, try_out
-from .telling import tell
 from .training import Watched, report, told_training
-from .translate import made_already
 
 GO_ON = "A policy's file to go on from, or the name of one to begin with: HSB (the default), LinUCB, ..."
 CHECKPOINT = "File to keep the state in; a replay that was stopped goes on from it."
@@ -54,7 +55,7 @@ def replay(
     player, encoder = fresh.make(log, policy) if is_fresh else load(Path(policy or ""))
     started = time.monotonic()
     keep: dict[str, Any] = {"checkpoint": checkpoint, "every": every}
-    with show.rows("replay", quiet=as_json) as progress, nullcontext() if is_fresh else made_already():
+    with output.rows("replay", quiet=as_json) as progress, nullcontext() if is_fresh else made_already():
         replayed = replay_log(player, log, context=encoder, seed=fresh.seed, progress=progress, **keep)
     seconds = time.monotonic() - started
     if not replayed.rounds:
@@ -91,9 +92,9 @@ def train(
     try_out(out)
     log = source.open()
     made, encoder = fresh.make(log, policy)
-    try_out(out, len(storage.pack(made)))  # it will not become smaller
+    try_out(out, len(policy_file.pack(made)))  # it will not become smaller
     started, watched = time.monotonic(), Watched(log)
-    with show.rows("train", quiet=as_json) as progress:
+    with output.rows("train", quiet=as_json) as progress:
         learned = learn_from(made, watched, context=encoder, progress=progress)
     seconds = time.monotonic() - started
     if not learned:
@@ -126,7 +127,7 @@ def explain(
     called = encoded_names(encoder) if names is None else [name.strip() for name in names.split(",")]
     explanation = explain_itself(names=called, rules=rules, top=None if everything else TOP)
     if png is not None:
-        storage.write_atomically(png, explanation_png(explanation))
+        policy_file.write_atomically(png, explanation_png(explanation))
     kind = "" if encoder is None else ", contexts encoded as in the file"
     values = explanation.to_dict() | {"rounds": policy.rounds, "png": None if png is None else str(png)}
     said = f"{policy.rounds:,} rounds learned, {len(policy.arms)} arms{kind}"
@@ -145,7 +146,7 @@ def convert(
     Example: hsb convert ydata-fp-td-clicks-v2_0.20111002.gz clicks.parquet --format yahoo-r6b
     """
     started = time.monotonic()
-    with show.rows("convert", quiet=as_json) as progress:
+    with output.rows("convert", quiet=as_json) as progress:
         done = logs.convert(source.path, out, source.format, progress=lambda rows: progress(rows, None), **source.options())
     values = {"rows": done.rows, "skipped": done.problems.count, "out": str(out), "seconds": time.monotonic() - started}
     tell(as_json, values, f"{done.rows:,} rows written to {out}; {done.problems}", logger=done.logger)

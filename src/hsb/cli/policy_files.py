@@ -3,10 +3,11 @@
 import tempfile
 from pathlib import Path
 
-from .. import encode, storage
-from ..encode import PCA, Chain, Columns, Encoder
-from ..encode.files import with_encoder
 from ..errors import FileError, InputError
+from ..features import encoders
+from ..features.encoders import PCA, Chain, Columns, Encoder
+from ..features.encoders.files import with_encoder
+from ..files import policy_file
 from ..policies import Policy
 
 BESIDE = ".encoder.json"  # where hsb kept the encoding before it was in the policy's file
@@ -14,14 +15,14 @@ BESIDE = ".encoder.json"  # where hsb kept the encoding before it was in the pol
 
 def save(policy: Policy, encoder: Encoder | None, path: Path) -> None:
     """Both in one file, whole or not at all."""
-    packed = storage.pack(policy)
-    storage.write_atomically(path, packed if encoder is None else with_encoder(packed, encoder))
+    packed = policy_file.pack(policy)
+    policy_file.write_atomically(path, packed if encoder is None else with_encoder(packed, encoder))
 
 
 def load(path: Path) -> tuple[Policy, Encoder | None]:
     """A policy, and the encoding in its file if there is one."""
-    policy = storage.load(path)
-    encoder = encode.load(path)
+    policy = policy_file.load(path)
+    encoder = encoders.load(path)
     if encoder is None and (other := path.with_name(path.name + BESIDE)).exists():
         why = f"{other} lies beside {path} and does not say to which policy it belongs"
         raise FileError(f"{why}. Train again, which keeps both in one file; or remove it, to use contexts as they are.")
@@ -31,7 +32,7 @@ def load(path: Path) -> tuple[Policy, Encoder | None]:
 def encoded_names(encoder: Encoder | None) -> list[str] | None:
     """What the contexts of a policy are called that an encoding makes of a table's columns; None where nothing is known of them.
 
-    >>> from hsb.encode import Chain, Columns, MinMax, PCA
+    >>> from hsb.features.encoders import Chain, Columns, MinMax, PCA
     >>> shop = {"age": [31, 33, 40], "member": [True, False, True]}
     >>> encoded_names(Chain(Columns(), MinMax()).fit(shop)), encoded_names(Chain(Columns(), PCA(1), MinMax()).fit(shop))
     (['age', 'member'], ['component 1'])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..evaluate.distributions import distributions
+from ..evaluate.off_policy.distributions import distributions
 from ..logs import Batch
 from ..logs.log import NOTHING, Log, View
 from ..play.named import own_contexts, read_for

@@ -1,14 +1,14 @@
 """How well policies do: comparisons on a problem, and what a log says of a policy; with intervals."""
 
-from .candidates import Learning
-from .compare import compare
-from .comparing import compare_off_policy
-from .comparison import Comparison, Curve, Row, TableRow
-from .differences import Difference
 from .intervals import Interval, mean_interval, paired_interval, student_quantile
-from .off_policy import off_policy
-from .off_policy_comparison import OffPolicyCandidate, OffPolicyComparison
-from .off_policy_result import Estimate, OffPolicy
+from .off_policy.candidates import Learning
+from .off_policy.compare import compare_off_policy
+from .off_policy.comparison import OffPolicyCandidate, OffPolicyComparison
+from .off_policy.differences import Difference
+from .off_policy.estimate import off_policy
+from .off_policy.result import Estimate, OffPolicy
+from .simulated.compare import compare
+from .simulated.comparison import Comparison, Curve, Row, TableRow
 
 __all__ = ["Comparison", "Curve", "Row", "TableRow", "compare"]
 __all__ += ["Interval", "mean_interval", "paired_interval", "student_quantile"]

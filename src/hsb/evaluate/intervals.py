@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import is_number, whole
+from ..checks import is_number, whole
 from ..errors import InputError, quoted
-from ..spaces import numbers
+from ..structures.spaces import numbers
 
 SUMMED = 300  # degrees of freedom up to which the distribution is summed exactly; beyond, expanded in their inverse
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from ..evaluate.pages import document
+from ..evaluate.html_page import document
+from ..plotting.figure_files import Drawn
 from .base import Analysis, Claim, Experiment, Options, Part, Table
 from .cache import Finished
-from .drawing import Drawn
 from .verdicts import ORIGINS, WORDS, changed, count, tally
 
 VERDICTS = {True: ("holds", "✓ holds"), False: ("fails", "✗ does not hold"), None: ("tie", "≈ tie")}

@@ -14,9 +14,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ..plotting.figure_files import Drawn, draw
 from .base import Claim, Figure
 from .cache import plain
-from .drawing import Drawn, draw
 from .page import Study, page
 from .verdicts import WORDS
 

@@ -11,13 +11,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ..arguments import whole
+from ..checks import whole
 from ..errors import InputError, quoted
 from ..evaluate.engines import check_engine, cores, spread
 from ..evaluate.parallel import Progress
 from .base import Part
 from .cache import Cache, Finished, plain
-from .telling import Board, tell_at
+from .progress import Board, tell_at
 
 FEW = 2  # workers that had better compile different kernels at the same time than wait for one process to compile all
 
@@ -92,7 +92,7 @@ def perform(number: int, function: str, arguments: dict[str, Any], here: str, pl
     """Run one part, wherever this is: its number, its result as JSON or what it raised, the seconds, and whether it failed.
 
     An error comes back as text, so that other parts are not lost with it. `here` is the folder that files and classes of the user's own are
-    named from: a worker may have been started in another one. `place` is where a part may tell how far it is (`telling.py`).
+    named from: a worker may have been started in another one. `place` is where a part may tell how far it is (`progress.py`).
     """
     tell_at(place)
     if os.path.isdir(here):

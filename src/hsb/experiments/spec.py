@@ -20,12 +20,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..arguments import whole
+from ..checks import whole
 from ..errors import InputError, quoted
 from ..problems import Problem
+from ..problems.losses_file import Losses
+from ..specs import entrant, known_keys, structure, table, within, world
 from .cache import source_of
-from .entrants import entrant, known_keys, structure, table, within, world
-from .losses import Losses
 
 KEYS = {"title", "rounds", "runs", "seed", "problem", "file", "structure", "policies"}
 MOST = {"rounds": 10**12, "runs": 10**6, "seed": 2**64 - 1}

@@ -16,8 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..kernels import header as h
-from ..state import Member
+from ..engine.kernels import header as h
+from ..engine.state import Member
 from ..structures import Structure
 from . import advisor as advisors
 from . import graphs, intervals, trees
@@ -25,7 +25,7 @@ from .columns import Column, columns_of
 from .joining import position
 from .pieces import Best, best_arms, first_best, in_users_units, log_options, names, piece
 from .result import Explanation, Region
-from .worlds import Everywhere
+from .samplers import Everywhere
 
 __all__ = ["Column", "Explanation", "Region", "explain", "explain_advisor"]
 
@@ -47,7 +47,7 @@ def explain_advisor(structure: Structure, advisor: Member, labels: Sequence[Hash
     """What the advisor beside a mixture would have played: node by node the more probable of splitting and not, and the best arm of each part.
 
     >>> from hsb import BinaryTree
-    >>> from hsb.state import make_advisor
+    >>> from hsb.engine.state import make_advisor
     >>> print(explain_advisor(BinaryTree(depth=4), make_advisor(4, 2), ["a", "b"]))
     everywhere: never seen
     """

@@ -1,11 +1,11 @@
-"""What an advisor has learned (`kernels/advisor.py`): from the root down, a node splits where that is more probable than stopping."""
+"""What an advisor has learned (`engine/kernels/advisor.py`): from the root down, a node splits where that is more probable than stopping."""
 
 import math
 
 import numpy as np
 
-from ..kernels import header as h
-from ..state import Member
+from ..engine.kernels import header as h
+from ..engine.state import Member
 from ..structures import Structure
 from ..structures.boxes import tree_box
 from ..types import Floats
@@ -16,7 +16,7 @@ DRAWS = 2000  # from each arm's posterior, to see how often it is the best; the 
 
 def solve(structure: Structure, member: Member) -> Best:
     """This way of splitting, ln of its posterior, and the arm of least mean in each part. O(nodes)."""
-    from ..kernels import advisor as a  # loads Numba: on first use
+    from ..engine.kernels import advisor as a  # loads Numba: on first use
 
     F, I = member
     depth, arms = int(I[h.DEPTH]), int(I[h.ARMS])

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import whole
+from ..checks import whole
 from ..policy import Policy
-from ..rows import Rows
-from ..spaces import Cells
+from ..policy.rows import Rows
 from ..structures import Structure
 from ..structures.carry import parts
+from ..structures.spaces import Cells
 from ..types import Floats
 from .columns import Column, Play, columns_of
 from .measures import measured
 from .played import MOST_CELLS, played
 from .result import TOP, Explanation, Region
-from .worlds import world_of
+from .samplers import world_of
 
 AT_ONCE = 1 << 15  # contexts
 ROWS = 1024  # contexts on which a mapping is compared with what is played

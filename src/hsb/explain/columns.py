@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, quoted
-from ..spaces import Cells, Space
+from ..structures.spaces import Cells, Space
 from ..types import Floats
 
 NEW, MISSING = -1, -2  # codes of a category that is not among the labels, and of none
@@ -141,7 +141,7 @@ class Column:
 def columns_of(space: Space, names: Sequence[str] | None = None) -> tuple[Column, ...]:
     """The features of a space, called x, or x0, x1, ..., or by the names given.
 
-    >>> from hsb.spaces import Box
+    >>> from hsb.structures.spaces import Box
     >>> [column.name for column in columns_of(Box([18, 0], [90, 1]), names=["age", "spend"])]
     ['age', 'spend']
     """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..arguments import whole
+from ..checks import whole
+from ..engine.kernels import slots as at
 from ..features import Encoder
 from ..features.values import PARTS, TIME
-from ..kernels import slots as at
 from ..policy import Policy
 from ..types import Floats
 from .asking import nothing_learned, player

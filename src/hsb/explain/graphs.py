@@ -1,9 +1,9 @@
-"""Graphs (`kernels/graph.py`): V of every node, children first, then down from the root along the best options."""
+"""Graphs (`engine/kernels/graph.py`): V of every node, children first, then down from the root along the best options."""
 
 import numpy as np
 
-from ..kernels import header as h
-from ..state import Member
+from ..engine.kernels import header as h
+from ..engine.state import Member
 from ..structures import Structure
 from ..structures.walk import Layer, climb
 from ..types import Floats

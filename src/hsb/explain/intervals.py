@@ -1,4 +1,4 @@
-"""Intervals of ordered leaves: the w-form, since these structures keep w and not options (`kernels/intervals.py`).
+"""Intervals of ordered leaves: the w-form, since these structures keep w and not options (`engine/kernels/intervals.py`).
 
 `tables` gives B, with stay(i,j) = ln sigma(i,j) + max_m ln arm[m] and count = 1 / (groups + 1); V(root) = B(root) - ln w(root).
 """
@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from ..kernels import header as h
-from ..state import Member
+from ..engine.kernels import header as h
+from ..engine.state import Member
 from ..structures import Structure
 from ..structures.grouped_lexicographic import tables
 from ..structures.walk import log_of
@@ -18,7 +18,7 @@ from .pieces import Best, best_arms, first_best, highest, piece
 
 def solve(structure: Structure, member: Member) -> Best:
     """The most probable mapping of the intervals. O(K N^3) additions, O(K N^2) memory."""
-    from ..kernels.intervals import LOG_SIGMA_BASE  # loads Numba: on first use
+    from ..engine.kernels.intervals import LOG_SIGMA_BASE  # loads Numba: on first use
 
     F, I = member
     N, K, arms = int(I[h.LEAVES]), int(I[h.GROUPS]), int(I[h.ARMS])

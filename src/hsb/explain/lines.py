@@ -7,7 +7,7 @@ import numpy as np
 from ..types import Floats, Ints
 from .columns import LEAST, Column, Play, Side
 from .cuts import threshold
-from .worlds import World
+from .samplers import World
 
 PROBES = 4096
 CLOSE = 1e-6  # of the whole length: how closely the place is found where the arm changes

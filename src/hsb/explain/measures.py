@@ -11,7 +11,7 @@ from ..types import Floats, Ints
 from .columns import Column, Play, coded
 from .lookup import Lookup
 from .result import Explanation
-from .worlds import World
+from .samplers import World
 
 FEW = 16  # contexts below which more are drawn within a region, to see how surely its arm is played
 MOST_ASKED = 1 << 16  # contexts that are asked to see which columns matter, all columns together

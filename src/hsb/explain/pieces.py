@@ -1,4 +1,4 @@
-"""What the searches share: weights of nodes, read exactly however small (`kernels/header.py`), and the pieces of a mapping that they return."""
+"""What the searches share: weights of nodes, read exactly however small (`engine/kernels/header.py`), and the pieces of a mapping."""
 
 import math
 from collections.abc import Sequence
@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..kernels import header as h
-from ..spaces import Cells
-from ..state import Member
+from ..engine.kernels import header as h
+from ..engine.state import Member
 from ..structures import Structure
 from ..structures.boxes import Boxes
+from ..structures.spaces import Cells
 from ..structures.walk import log_of
 from ..types import Floats, Ints
 from .columns import Parts

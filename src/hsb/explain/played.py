@@ -21,7 +21,7 @@ from .joining import joined
 from .lines import intervals
 from .measures import measured
 from .result import TOP, Explanation, Region, ordered
-from .worlds import World, described, world_of
+from .samplers import World, described, world_of
 
 GOAL = 0.99  # agreement at which a tree is large enough
 CAREFUL = 0.4  # of the error allowed: a tree seems better on the contexts that it was grown on

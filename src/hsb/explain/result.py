@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, quoted
-from ..spaces import numbers
 from ..structures import Structure
+from ..structures.spaces import numbers
 from ..types import Floats, Ints
 from . import words
 from .columns import Column, Part, Parts, Side, coded, columns_of, plain
@@ -220,13 +220,13 @@ class Explanation:
 
         `ax`: matplotlib's axes to draw into; None makes new ones.
         """
-        from ..plot import plot_explanation
+        from ..plotting.explanations import plot_explanation
 
         return plot_explanation(self, ax)
 
     def plot_importance(self, ax: Any = None) -> Any:
         """Draw how much each column matters, as bars, and return the axes. `ax` as in `plot`."""
-        from ..plot import plot_importance
+        from ..plotting.explanations import plot_importance
 
         return plot_importance(self, ax)
 

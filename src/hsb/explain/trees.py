@@ -1,4 +1,4 @@
-"""Binary and K-ary trees, dense or path-compressed: see `kernels/tree.py` for the layout.
+"""Binary and K-ary trees, dense or path-compressed: see `engine/kernels/tree.py` for the layout.
 
 A row stands for a chain of k links, nodes of successive levels that have seen the same rounds (k = 1 in a dense tree). Where
 the chain is reached, its stop mass is spread over its links: with q the stop prior, link i has (1-q)^(i-1) q / (1 - (1-q)^k) of
@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels import header as h
-from ..state import Member
+from ..engine.kernels import header as h
+from ..engine.state import Member
 from ..structures import Structure
 from ..structures.walk import log_of
 from ..types import Floats, Ints
@@ -107,7 +107,7 @@ def _values(member: Member, chains: _Chains, best: Arms, prior: Floats, q: float
 
 def _log_odds(member: Member, log_total: Floats) -> tuple[Floats, Floats]:
     """ln of stop and of go of every row in use, too small to be seen or not."""
-    from ..kernels.rows import ARMS_AT  # loads Numba: on first use
+    from ..engine.kernels.rows import ARMS_AT  # loads Numba: on first use
 
     rows = member.kind.blocks(member) - ARMS_AT
     rate, go = (member.F[rows + i] for i in range(2))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import elementary
+from .. import reproducible_math
 from ..errors import InputError, quoted
 from ..types import Floats
 from .declared import Features
@@ -75,7 +75,7 @@ class ArmFeatures:
         encoder.encode_rows(raw, g, cells)
         apart = ((g - g[np.searchsorted(known, index)]) ** 2).sum(axis=1)
         usual = 2.0 * float(g.var(axis=0).sum()) * len(raw) / max(len(raw) - 1, 1)
-        found[known] = elementary.exps(-apart / (2.0 * BANDWIDTH * usual)) if usual > 0.0 else 1.0
+        found[known] = reproducible_math.exps(-apart / (2.0 * BANDWIDTH * usual)) if usual > 0.0 else 1.0
         found[index] = 0.0
         return found
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from ..arguments import whole
+from ..checks import whole
 from ..errors import InputError, quoted
 from .kinds import Kind
 

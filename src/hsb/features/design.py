@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..types import Floats
-from .cells import Numbers, Times, Words
-from .columns import stable
+from .column_values import Numbers, Times, Words
+from .feature import stable
 from .tables import Table
 
 PLACES = 8  # of the categories of a feature, which share them by a hash of their text

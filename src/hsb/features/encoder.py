@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import whole
+from ..checks import whole
+from ..engine.kernels import slots as at
 from ..errors import InputError, quoted
-from ..kernels import slots as at
 from ..types import Arrays, Floats, Ints
 from . import stored
-from .columns import taken, turned
 from .contexts import NAMED, ROW
 from .declared import Features
+from .feature import taken, turned
 from .knowledge import Knowledge, warn_of_dates
 from .parts import read_part
 from .reading import read_value
@@ -30,7 +30,7 @@ DEPTH = 5  # of the binary tree over the 32 cells of a number
 @cache
 def compiled() -> Any:
     """The kernels, loaded on first use."""
-    from ..kernels import encode
+    from ..engine.kernels import encode
 
     return encode
 

@@ -3,7 +3,7 @@
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
-from ..arguments import is_number, whole
+from ..checks import is_number, whole
 from ..errors import InputError, quoted
 
 LIMIT = 64  # categories or tags that are kept one by one

@@ -7,11 +7,11 @@ import re
 import warnings
 from typing import Any
 
+from ..engine.kernels import slots as at
 from ..errors import InputError, quoted
-from ..kernels import slots as at
-from .columns import Column, taken
 from .contexts import ALONE, FORMS, NAMED, ROW, opened
 from .declared import Features, nearest
+from .feature import Column, taken
 from .kinds import Kind
 from .layout import Layout
 from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, PARTS, TAGS, TIME

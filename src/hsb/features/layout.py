@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..kernels import slots as at
+from ..engine.kernels import slots as at
 from ..types import Floats, Ints
-from .columns import stable
+from .feature import stable
 
 
 class Layout:

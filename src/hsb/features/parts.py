@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..types import Floats
-from .cells import Numbers, Times, Values, Words
-from .columns import Column, taken
+from .column_values import Numbers, Times, Values, Words
+from .feature import Column, taken
 from .reading import category_code, read_value
 from .tables import Listed, Table
 from .values import CATEGORY, CYCLE, FLAG, NUMBER, TIME

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .columns import Column, taken
+from .feature import Column, taken
 from .knowledge import Knowledge
 from .values import CATEGORY, MISSING, TAGS, TIME
 

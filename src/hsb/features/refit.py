@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from ..kernels import slots as at
-from ..kernels.slots import CELLS, COUNT, EDGE, EDGES, M2, MEAN, SCALE, SETTLED, SHIFT
+from ..engine.kernels import slots as at
+from ..engine.kernels.slots import CELLS, COUNT, EDGE, EDGES, M2, MEAN, SCALE, SETTLED, SHIFT
 from ..types import Floats
 from .layout import Layout
 

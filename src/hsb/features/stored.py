@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..kernels.slots import (
+from ..engine.kernels.slots import (
     CELLS,
     COUNT,
     EDGE,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, quoted
-from .cells import Values, values_of
+from .column_values import Values, values_of
 from .contexts import ALONE, NAMED, ROW
 
 NEEDED = "A table of contexts is a list of contexts, an array, a dict of columns or a data frame"

@@ -2,9 +2,9 @@
 
 from datetime import date
 
-from ..kernels import slots as at
-from ..kernels.slots import CELLS, EDGE, EDGES, KIND, LIMIT, PERIOD
-from .columns import Column
+from ..engine.kernels import slots as at
+from ..engine.kernels.slots import CELLS, EDGE, EDGES, KIND, LIMIT, PERIOD
+from .feature import Column
 from .layout import Layout
 from .values import EPOCH, TIME
 

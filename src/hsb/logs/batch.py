@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import arm_list
+from ..checks import arm_list
 from ..errors import InputError, quoted
 from ..features.tables import Table
-from ..spaces import numbers
+from ..structures.spaces import numbers
 from ..types import Floats, Ints
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
-from ..arguments import is_number
+from ..checks import is_number
 from ..errors import InputError, quoted
 from .rows import Meaning, Rows
 from .values import Column

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import is_number, is_scalar, listed
-from ..decision import Decision
+from ..checks import is_number, is_scalar, listed
 from ..errors import InputError, quoted
+from ..policy.decision import Decision
 
 MOST = 10**8  # decisions in memory
 

@@ -8,10 +8,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..arguments import is_number
+from ..checks import is_number
 from ..errors import FileError, InputError, quoted
 from .batch import Batch
-from .logger_fit import LoggerFit
+from .propensity_model.fit import LoggerFit
 
 OnError = Literal["skip", "raise"]
 SHOWN = 10  # problems kept in full

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, quoted
-from ..features.cells import Flags, Numbers, Objects, Times, Values, Words, values_of
+from ..features.column_values import Flags, Numbers, Objects, Times, Values, Words, values_of
 from ..features.contexts import NAMED
 from ..features.declared import LIMITS
 from ..features.tables import Table

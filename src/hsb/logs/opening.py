@@ -6,20 +6,19 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..arguments import arm_list, listed, loss_bounds, one_of, path_of, whole
+from ..checks import arm_list, listed, loss_bounds, one_of, path_of, whole
 from ..errors import FileError, InputError, quoted
 from .columns import Available, Columns
-from .dsjson import DsjsonFiles
+from .formats.dsjson import DsjsonFiles
+from .formats.native import StoredLog, is_native
+from .formats.obd import COLUMNS, obd_files
+from .formats.table import CsvFiles, Frame, ParquetFiles, frame_names, header, kind_of, parquet_names
+from .formats.text import BOM, DAMAGE, opened
+from .formats.vw import VWFiles
 from .limits import LIMITS, Limits
 from .log import Log, OnError
-from .native import StoredLog, is_native
-from .obd import COLUMNS, obd_files
 from .row_log import RowLog
 from .rows import Meaning
-from .table import CsvFiles, Frame, ParquetFiles, frame_names, header, kind_of, parquet_names
-from .text import BOM, DAMAGE, opened
-from .vw import VWFiles
-from .yahoo import YahooLog
 
 Format = Literal["yahoo-r6b", "yahoo-r6a", "obd", "dsjson", "vw", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -142,6 +141,8 @@ def open(
     _refuse(format, {"context": context, "arms": arms})
     if format == "parquet":
         return StoredLog(paths, rows=rows)
+    from ..experiments.paper.yahoo import YahooLog
+
     return YahooLog(paths, format=format, on_error=on_error, rows=rows, limits=limits)
 
 

@@ -4,16 +4,16 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 
-from ..arguments import whole
+from ..checks import whole
 from ..errors import InputError, quoted
 from ..features.values import CATEGORY
 from .batch import Batch
+from .formats.table import CsvFiles, ParquetFiles
 from .log import NOTHING, Log, Problem, Problems, View
-from .logger_fit import LoggerFit
-from .logger_model import LoggerModel, Sample
 from .named import LOOKED, Kinds
+from .propensity_model.fit import LoggerFit
+from .propensity_model.model import LoggerModel, Sample
 from .rows import Checked, Source
-from .table import CsvFiles, ParquetFiles
 
 
 class RowLog(Log):

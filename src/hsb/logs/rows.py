@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import is_hashable
+from ..checks import is_hashable
 from ..errors import InputError, quoted
 from ..types import Floats, Ints
 from .batch import Batch, Pools, pooled

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import whole
+from ..checks import whole
 from ..types import Floats
 from .batch import Batch, Pools
 from .log import Log, Problems

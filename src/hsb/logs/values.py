@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import is_hashable
-from ..encode.categories import code
+from ..checks import is_hashable
+from ..features.encoders.categories import code
 from ..types import Floats, Ints
 
 

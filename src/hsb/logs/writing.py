@@ -11,21 +11,21 @@ from typing import Any, BinaryIO, Literal, NamedTuple, TextIO, get_args
 
 import numpy as np
 
-from ..arguments import function, listed, path_of
+from ..checks import function, listed, path_of
 from ..errors import InputError, quoted
-from ..storage import replacing
+from ..files.policy_file import replacing
 from .batch import Batch
-from .dsjson import write_dsjson
+from .formats.dsjson import write_dsjson
+from .formats.native import write_native
+from .formats.vw import write_vw
 from .log import Problems, check_log, each_batch
-from .logger_fit import LoggerFit
-from .native import write_native
 from .opening import open as open_log
-from .vw import write_vw
-from .yahoo import FEATURES
+from .propensity_model.fit import LoggerFit
 
 Format = Literal["yahoo-r6b", "yahoo-r6a", "parquet", "dsjson", "vw"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {".parquet": "parquet", ".dsjson": "dsjson", ".json": "dsjson", ".vw": "vw"}
+FEATURES = {"yahoo-r6a": 6, "yahoo-r6b": 136}
 NAME = {"yahoo-r6b": re.compile(r"id-(0|[1-9][0-9]{0,17})"), "yahoo-r6a": re.compile(r"0|[1-9][0-9]{0,17}")}
 LARGEST = 1e9  # of a feature in R6A, which has six decimals
 LATEST = 1e15  # of a time

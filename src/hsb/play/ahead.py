@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from ..arguments import is_scalar
+from ..checks import is_scalar
 from ..errors import InputError, quoted
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..logs import Batch
 from ..policy import Policy
-from ..rows import Rows
+from ..policy.rows import Rows
 from ..types import Floats, Ints
 
 

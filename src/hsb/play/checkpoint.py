@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import storage
 from ..errors import FileError, InputError, quoted
+from ..files import policy_file
 from ..logs import Batch
 from ..policy import Policy
 from ..types import Floats
@@ -81,11 +81,11 @@ class Checkpoint:
                 _policy(data, play, at, header["sums"][name]) for data, (name, play) in zip(packed, plays.items(), strict=True)
             ]
             self.read = str(header["read"])
-        except storage.DAMAGE as error:
+        except policy_file.DAMAGE as error:
             if isinstance(error, FileError) and str(self.path) in str(error):
                 raise
             raise FileError(f"{self.path} is not a whole checkpoint ({error}). Remove it to begin anew.") from error
-        self._before = [(play.policy, storage.pack(play.policy), _asked(play.policy)) for play in plays.values()]
+        self._before = [(play.policy, policy_file.pack(play.policy), _asked(play.policy)) for play in plays.values()]
         for play, policy in zip(plays.values(), found, strict=True):
             play.policy.become(policy)
         for name, play in plays.items():
@@ -111,7 +111,7 @@ class Checkpoint:
             yield batch, self.seen.digest()
         if not is_same:
             for policy, packed, given in self._before:  # as if nothing had been taken over
-                policy.become(storage.unpack(packed, given))
+                policy.become(policy_file.unpack(packed, given))
             raise FileError(f"{self.path} is the checkpoint of a replay of another log. Give that one, or remove the file.")
 
     def write(self, plays: Mapping[str, Play], thinning: np.random.Generator, at: Progressed, read: str) -> None:
@@ -125,15 +125,15 @@ class Checkpoint:
             "at": asdict(at),
             "read": read,
             "sums": {name: [play.matched, play.total, play.squares] for name, play in plays.items()},
-            "thinning": storage.plain(thinning.bit_generator.state),
+            "thinning": policy_file.plain(thinning.bit_generator.state),
         }
-        packed = [storage.pack(play.policy) for play in plays.values()]
+        packed = [policy_file.pack(play.policy) for play in plays.values()]
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
             archive.writestr("header.json", json.dumps(header | {"digest": _digest(header, packed)}))
             for k, data in enumerate(packed):
                 archive.writestr(f"{k}.hsb", data)
-        storage.write_atomically(self.path, buffer.getvalue())
+        policy_file.write_atomically(self.path, buffer.getvalue())
         self.last = at.rounds
 
     def remove(self) -> None:
@@ -183,7 +183,7 @@ def _policy(data: bytes, play: Play, at: Progressed, sums: Any) -> Policy:
         raise ValueError("its sums are not finite")
     if squares < 0.0 or total * total > matched * squares * ROUNDING or (not matched and (total or squares)):
         raise ValueError("its sums cannot be")
-    policy = storage.unpack(data, _asked(before))
+    policy = policy_file.unpack(data, _asked(before))
     if type(policy) is not type(before) or policy.arms[: len(before.arms)] != before.arms:
         raise ValueError("it holds another policy")
     if _given(policy) != _given(before):

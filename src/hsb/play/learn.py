@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import function
+from ..checks import function
 from ..errors import InputError, quoted
 from ..logs import Batch, Log
 from ..logs.log import check_log, each_batch
 from ..policy import Policy
-from ..rows import Rows
+from ..policy.rows import Rows
 from ..types import Floats, Ints
 from .batches import Play
 from .named import own_contexts, read_for

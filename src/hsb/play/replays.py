@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import function, is_number, path_of, whole
+from ..checks import function, is_number, path_of, whole
 from ..errors import InputError, quoted
 from ..logs import Batch, Log
 from ..logs.log import check_log, each_batch
@@ -48,7 +48,7 @@ def replay(
     - `checkpoint`: a file, written about every `every` events and removed at the end. Where it is there already, the replay goes on from it,
       with the result that it would have had; the policy, the encoding and the log must be those that it was made with.
 
-    >>> import hsb, hsb.logs, hsb.encode
+    >>> import hsb, hsb.logs, hsb.features.encoders
     >>> log = hsb.logs.SyntheticToday(20_000, seed=1)
     >>> encoder = hsb.encode.Chain(hsb.encode.PCA(1), hsb.encode.MinMax()).fit(log.head(2000))
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=5), arms=log.arms, learning_rate=0.01, seed=0)

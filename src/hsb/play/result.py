@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from ..arguments import is_number
+from ..checks import is_number
 from ..errors import InputError, quoted
 
 TINY = 1e-9

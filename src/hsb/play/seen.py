@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import storage
-from ..encode import Encoder
+from ..features.encoders import Encoder
+from ..files import policy_file
 from ..logs import Batch
 from ..policy import Policy
 from ..types import Floats
@@ -54,7 +54,7 @@ def context_digest(context: Any) -> str | None:
 
 def policy_digest(policy: Policy) -> str:
     """All that a policy is and has learned; equal for equal ones."""
-    total = blake2b(_sum(storage.described(policy)).encode(), digest_size=16)
+    total = blake2b(_sum(policy_file.described(policy)).encode(), digest_size=16)
     for name, array in sorted(policy.to_arrays().items()):
         total.update(f"{name} {array.dtype.str} {array.shape}".encode())
         total.update(np.ascontiguousarray(array).data)

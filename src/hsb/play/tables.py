@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, quoted
 from ..policy import Policy
-from ..rows import check_shape, losses_or_rewards
-from ..spaces import numbers
+from ..policy.rows import check_shape, losses_or_rewards
+from ..structures.spaces import numbers
 
 CHUNK = 1 << 14
 

@@ -1,8 +1,8 @@
 """Every policy: HSB, the algorithms that the paper compares it with or builds on, and comparators that know the answer."""
 
 from ..policy import Policy
+from ..policy.certificate import Certificate
 from .best_fixed import BestFixed
-from .certificate import Certificate
 from .csb_ftpl import CsbFtpl
 from .epoch_greedy import EpochGreedy
 from .exp3 import Exp3

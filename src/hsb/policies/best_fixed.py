@@ -5,13 +5,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import whole
+from ..checks import whole
 from ..errors import InputError
-from ..locators import Nowhere
-from ..ranges import UNIT
-from ..rows import check_shape, losses_or_rewards
-from ..spaces import numbers, shortened
+from ..learners.keys import Nowhere
+from ..policy.loss_range import UNIT
+from ..policy.rows import check_shape, losses_or_rewards
 from ..structures.leaves import Divided, Leaves
+from ..structures.spaces import numbers, shortened
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 from .leader import Leader, best_mapping, check_budget
 

@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arguments import is_number, whole
+from ..checks import is_number, whole
 from ..errors import InputError, quoted
-from ..ranges import UNIT
+from ..policy.loss_range import UNIT
 from ..structures.leaves import Divided
 from ..theory.checks import check_horizon
 from ..theory.leaders import csb_ftpl_anytime_bound, csb_ftpl_bound, noise_cost
@@ -129,7 +129,7 @@ class CsbFtpl(Leader):
         if self._runs():
             self._kernels.count_draws(self.totals, leaf, offered, noise, DRAWS, self._work, p)
         else:
-            from ..kernels import laplace
+            from ..engine.kernels import laplace
 
             laplace.least(self.totals[leaf], offered, noise, p)
 

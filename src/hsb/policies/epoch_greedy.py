@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import InputError
-from ..ranges import UNIT
+from ..policy.loss_range import UNIT
 from ..structures.leaves import Divided
 from ..theory.leaders import epoch_greedy_bound, log_mappings
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table

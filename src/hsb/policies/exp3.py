@@ -2,9 +2,9 @@
 
 from typing import Any, ClassVar
 
-from .. import elementary
-from ..locators import Nowhere
-from ..state import State, make_cells
+from .. import reproducible_math
+from ..engine.state import State, make_cells
+from ..learners.keys import Nowhere
 from .mixture import Mixture
 
 
@@ -47,7 +47,7 @@ class Exp3(Mixture):
         return State([make_cells(1, len(self.arms))], [1])
 
     def _prior_bound(self) -> float:
-        return elementary.ln(len(self.arms))
+        return reproducible_math.ln(len(self.arms))
 
     def _best_cost(self) -> float:
         return float(self._arm_costs().max())  # that of the dearest arm

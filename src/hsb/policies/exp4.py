@@ -6,16 +6,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import elementary
-from ..arguments import is_number
-from ..budget import afford
+from .. import reproducible_math
+from ..checks import is_number
 from ..errors import BudgetError, FileError, InputError, quoted
-from ..locators import Keys, Nowhere
-from ..mappings import Mappings
-from ..ranges import UNIT
-from ..rows import rows_of
+from ..files.memory_limit import afford
+from ..learners.advice import Advice, Expert, Reader
+from ..learners.keys import Keys, Nowhere
+from ..policy.loss_range import UNIT
+from ..policy.rows import rows_of
+from ..structures.mappings import Mappings
 from ..types import Arms, Floats, Ints, Outside, Range, Seed, Table
-from .advice import Advice, Expert, Reader
 from .weighted import Weighted
 
 _NOTHING = object()  # no context is this object
@@ -78,8 +78,8 @@ class Exp4(Weighted):
         afford(3 * self._count)
         self._given = None if prior is None else _positive(prior, self._count)
         self.prior = np.full(self._count, 1.0 / self._count) if self._given is None else self._given / self._given.sum()
-        logs = elementary.logs(self.prior)
-        self._most = elementary.ln(self._count) if self._given is None else float(-logs.min())
+        logs = reproducible_math.logs(self.prior)
+        self._most = reproducible_math.ln(self._count) if self._given is None else float(-logs.min())
         self._start(logs, horizon=horizon, learning_rate=learning_rate)
 
     def regret_bound(self, horizon: float | None = None) -> float:

@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..arguments import arm_list, is_hashable
-from ..decision import Decision
-from ..errors import InputError, quoted
-from ..features import Encoder, Features
-from ..features.arms import ArmFeatures
-from ..ranges import UNIT
-from ..state import (
+from ..checks import arm_list, is_hashable
+from ..engine.state import (
     Member,
     State,
     add_options,
@@ -28,8 +23,13 @@ from ..state import (
     warm_start,
     width_for,
 )
+from ..errors import InputError, quoted
+from ..features import Encoder, Features
+from ..features.arms import ArmFeatures
+from ..learners.encoded import Encoded
+from ..policy.decision import Decision
+from ..policy.loss_range import UNIT
 from ..types import Arms, Arrays, Ints, Masks, Outside, Range, Seed
-from .encoded import Encoded
 from .feature_tables import FeatureTables
 from .hsb import check_settings, own_signature
 from .mixture import Mixture
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class FeatureHSB(FeatureTables):
     """What `hsb.HSB(arms=...)` makes where no structure is given: contexts are dicts, rows or numbers, as people have them.
 
-    A panel of models (`kernels/panel.py`) advises; beside it stand, for the guarantee, the best single arm and a tree over each feature: of
-    numbers by their rank in 31 steps, of categories one by one. Encoders, models and trees learn in the order of `learn`.
+    A panel of models (`engine/kernels/panel.py`) advises; beside it stand, for the guarantee, the best single arm and a tree over each
+    feature: of numbers by their rank in 31 steps, of categories one by one. Encoders, models and trees learn in the order of `learn`.
 
     `arm_features`, a dict for each arm or for some, say what arms are like: one that is added with features (`add_arm`) begins with what
     similar ones taught.
@@ -260,7 +260,7 @@ class FeatureHSB(FeatureTables):
         """Add an arm while running, or bring a removed one back; `features`, a dict, say what it is like.
 
         The models' forecasts for a new arm begin as an average of the others', by how similar their features are, worth 30 plays at most
-        (`state/warm.py`); the guarantee treats it as any other. Where an arm has no features, nobody learns from it, nor it from others.
+        (`engine/state/warm.py`); the guarantee treats it as any other. Where an arm has no features, nobody learns from it, nor it from others.
         An arm that comes back has what it learned, and these features from now on if they are given.
 
         >>> import hsb

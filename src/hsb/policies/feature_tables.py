@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..decision import Decision
 from ..errors import InputError
-from ..offer import EVERYTHING
-from ..rows import Rows
+from ..learners.encoded import FEWEST
+from ..policy.arms import EVERYTHING
+from ..policy.decision import Decision
+from ..policy.rows import Rows
 from ..types import Floats, Ints, Masks
-from .encoded import FEWEST
 from .mixture import Mixture
 from .one_feature import OneFeature
 

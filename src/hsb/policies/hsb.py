@@ -7,17 +7,17 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from .. import elementary, theory
-from ..arguments import arm_list, is_number, stop_prior
+from .. import reproducible_math, theory
+from ..checks import arm_list, is_number, stop_prior
+from ..engine.kernels import header as h
+from ..engine.state import State, depth_for, hang, make_advisor, make_head, make_panel, room_for, set_places, width_for
 from ..errors import InputError, quoted
 from ..features import Features
 from ..features.declared import nearest
-from ..kernels import header as h
-from ..locators import Keys, cells, places
-from ..quantise import halvings
-from ..ranges import UNIT
-from ..state import State, depth_for, hang, make_advisor, make_head, make_panel, room_for, set_places, width_for
+from ..learners.keys import Keys, cells, places
+from ..policy.loss_range import UNIT
 from ..structures import Structure, from_dict
+from ..structures.quantise import halvings
 from ..theory.anytime import anytime_schedule
 from ..theory.schedule import Constant, Falling, Schedule
 from ..types import Arms, Arrays, Outside, Range, Seed
@@ -199,7 +199,7 @@ class HSB(Mixture):
         """
         arms = len(self.arms)
         regions = (self.regions or arms) if regions is None else regions
-        dearer = float(self._arm_costs().max()) - elementary.ln(arms)  # every part may have an arm that was added
+        dearer = float(self._arm_costs().max()) - reproducible_math.ln(arms)  # every part may have an arm that was added
         cost = theory.prior_bound(self.structure, arms=arms, regions=regions, stop=self.stop, dearer=dearer)
         return self._bound(cost, horizon, implicit=self.implicit, delay=delay)
 
@@ -278,7 +278,7 @@ class HSB(Mixture):
         if self.drift != "auto" or self.learning_rate is not None:
             return super()._rate_before(rounds)
         arms, length = len(self.arms), 1024 if rounds < 1024 else 3 << (rounds.bit_length() - 1) // 2 * 2
-        return math.sqrt(4.0 * elementary.ln(2.0 * arms) / (arms * length))
+        return math.sqrt(4.0 * reproducible_math.ln(2.0 * arms) / (arms * length))
 
     def _upgraded(self, arrays: Arrays) -> Arrays:
         """Arrays of formats 1 and 2: the advisor by itself, the weights at the head in its first two words."""

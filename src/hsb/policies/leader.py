@@ -4,10 +4,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..arguments import whole
-from ..budget import afford
+from ..checks import whole
 from ..errors import BudgetError
-from ..locators import Keys
+from ..files.memory_limit import afford
+from ..learners.keys import Keys
 from ..structures.leaves import Divided, Leaves
 from ..types import Arms, Arrays, Floats, Ints, Outside, Range, Seed
 from .located import Located
@@ -57,7 +57,7 @@ class Leader(Located, listed=False):
 
     def _refresh(self) -> None:
         super()._refresh()
-        from ..kernels import leaders, oracle
+        from ..engine.kernels import leaders, oracle
 
         type(self)._kernels = leaders
         self._work = oracle.workspace(self.structure.leaves, len(self.arms), self._runs())
@@ -91,7 +91,7 @@ def best_mapping(totals: Floats, regions: int | None) -> tuple[Ints, float]:
     >>> best_mapping(np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 1.0]]), 2)
     (array([0, 1, 1]), 1.0)
     """
-    from ..kernels import oracle
+    from ..engine.kernels import oracle
 
     leaves, arms = totals.shape
     check_budget(leaves, arms, 0 if regions is None or regions >= leaves else regions)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..decision import Decision
+from ..policy.decision import Decision
 from ..types import Arrays, Masks
 from .hsb import HSB
 

@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import is_number
-from ..budget import afford
+from ..checks import is_number
 from ..errors import BudgetError, InputError, quoted
+from ..files.memory_limit import afford
 from ..policy import Policy
-from ..ranges import UNIT
-from ..spaces import Box, Cells, Space, numbers, space_from_dict
+from ..policy.loss_range import UNIT
 from ..structures import Structure
+from ..structures.spaces import Box, Cells, Space, numbers, space_from_dict
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 
 LARGEST = 1e100  # of a feature, so that no sum of squares leaves the range of a double
@@ -128,7 +128,7 @@ class LinUCB(Policy):
         return np.array(self.state[self.offer.number(arm), -1])
 
     def _fresh(self, arms: int) -> tuple[Floats, Ints]:
-        """Regressions that have seen nothing, laid out as `kernels/lin_ucb.py` says."""
+        """Regressions that have seen nothing, laid out as `engine/kernels/lin_ucb.py` says."""
         d = self.features + self.intercept
         if arms * (2 * d + 2) * d > MOST_WORDS:
             raise BudgetError(
@@ -147,7 +147,7 @@ class LinUCB(Policy):
         self.state, self.updates = state, updates
 
     def _refresh(self) -> None:
-        from ..kernels import lin_ucb
+        from ..engine.kernels import lin_ucb
 
         super()._refresh()
         type(self)._kernels = lin_ucb

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike, NDArray
 
-from ..locators import Keys, Nowhere
+from ..learners.keys import Keys, Nowhere
 from ..policy import Policy
 
 

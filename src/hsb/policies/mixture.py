@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import elementary
-from ..arguments import flag, is_number
-from ..bulk import rounds_in
-from ..decision import Decision
+from .. import reproducible_math
+from ..checks import flag, is_number
+from ..engine.state import State
 from ..errors import InputError, quoted
-from ..locators import Keys, Nowhere
-from ..offer import EVERYTHING
-from ..ranges import UNIT
-from ..rows import Rows
-from ..state import State
+from ..learners.keys import Keys, Nowhere
+from ..policy.arms import EVERYTHING
+from ..policy.certificate import Certificate
+from ..policy.decision import Decision
+from ..policy.loss_range import UNIT
+from ..policy.rows import Rows
+from ..policy.tables import rounds_in
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
-from .certificate import Certificate
 from .located import Located
 from .rated import Rated
 
@@ -179,7 +179,7 @@ class Mixture(Rated, Located, listed=False):
     def replay_rows(self, rows: Rows) -> Ints:
         if self.even > 0.0:
             return super().replay_rows(rows)
-        from ..kernels import replay as kernels
+        from ..engine.kernels import replay as kernels
 
         self._visited = False
         us, masks, pool = self.rng.random(len(rows.arm)), rows.masks, rows.pool
@@ -231,14 +231,14 @@ class Mixture(Rated, Located, listed=False):
                     f"make the policy with {type(self).__name__}(..., implicit=True). certificate() without delta is always there."
                 )
             # A union over mappings, by their prior weights, and over the rates and sets of arms that there were (`docs/proofs.md`).
-            cost += mapping + elementary.ln(self._phases * (self._phases + 1) / delta)
+            cost += mapping + reproducible_math.ln(self._phases * (self._phases + 1) / delta)
         units = self.loss_scale.units
         return Certificate(self.rounds, lost, excess, cost, self.rate, masked > 0.0, self._against, delta, self._shifted, units)
 
     def _arm_costs(self) -> Floats:
         """What naming each arm costs: ln M, and for one that was added, ln of how many there were then."""
-        costs: Floats = np.full(len(self.arms), elementary.ln(len(self.arms)))
-        costs[self._born :] += elementary.logs(np.arange(self._born, len(self.arms)))
+        costs: Floats = np.full(len(self.arms), reproducible_math.ln(len(self.arms)))
+        costs[self._born :] += reproducible_math.logs(np.arange(self._born, len(self.arms)))
         return costs
 
     @property

@@ -5,14 +5,14 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from .. import elementary, theory
-from ..arguments import stop_prior, whole
+from .. import reproducible_math, theory
+from ..checks import stop_prior, whole
 from ..errors import BudgetError, InputError, quoted
-from ..locators import Keys
-from ..mappings import Mappings, every_mapping
-from ..ranges import UNIT
+from ..learners.keys import Keys
+from ..policy.loss_range import UNIT
 from ..structures import Structure
 from ..structures.leaves import Divided, Leaves
+from ..structures.mappings import Mappings, every_mapping
 from ..types import Arms, Floats, Outside, Range, Seed
 from .weighted import Weighted
 
@@ -80,7 +80,7 @@ class MixtureOfMappings(Weighted):
         self._leaves = Leaves(given)
         self.locator = Keys(self._leaves)
         self.mappings = every_mapping(self._leaves, arms=len(self.arms))
-        logs = np.full(len(self.mappings), -self._leaves.leaves * elementary.ln(len(self.arms)))
+        logs = np.full(len(self.mappings), -self._leaves.leaves * reproducible_math.ln(len(self.arms)))
         if complexity:
             logs = self._complexity()
             self.mappings = Mappings(self._leaves, self.mappings.table[logs > -math.inf])
@@ -120,7 +120,7 @@ class MixtureOfMappings(Weighted):
     def _prior_bound(self) -> float:
         arms = len(self.arms)
         if self.prior == "uniform":
-            return self._leaves.leaves * elementary.ln(arms)
+            return self._leaves.leaves * reproducible_math.ln(arms)
         return theory.prior_bound(self.structure, arms=arms, regions=arms if self.regions is None else self.regions)
 
     def _refresh(self) -> None:

@@ -6,14 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import elementary, theory
+from .. import reproducible_math, theory
+from ..engine.kernels import header as h
 from ..features import Encoder
-from ..kernels import header as h
-from ..spaces import Cells
+from ..learners.encoded import Encoded
 from ..structures import BinaryTree, KaryTree
+from ..structures.spaces import Cells
 from ..theory.anytime import anytime_schedule
 from ..theory.schedule import Schedule
-from .encoded import Encoded
 from .leaning import MOST, Leaning
 
 MIXTURE = 0.000001  # prior weight of all that the guarantee is about, beside the panel
@@ -51,14 +51,14 @@ class OneFeature(Leaning, listed=False):
         """
         regions = len(self.arms) if regions is None else regions
         costs = [self._named(slot) + self._rule_cost(slot, regions) for slot in range(self.encoder.slots)]
-        cost = max(costs, default=elementary.ln(2.0) + self._tree_cost(regions))
+        cost = max(costs, default=reproducible_math.ln(2.0) + self._tree_cost(regions))
         lean = 0.0 if self.implicit else MOST
         return self._bound(cost, horizon, implicit=self.implicit, delay=delay, lean=lean)
 
     def _named(self, slot: int) -> float:
         """What naming the tree over a slot costs beside MIXTURE, -1 being the single arm; and, if it came late, the arm before."""
         F, I = self.state.members[0]
-        named = -elementary.ln(float(F[I[h.PRIOR] + FIXED + 1 + slot]) / MIXTURE)
+        named = -reproducible_math.ln(float(F[I[h.PRIOR] + FIXED + 1 + slot]) / MIXTURE)
         return named + (float(self._arm_costs().max()) if slot >= self._first_slots else 0.0)
 
     def _rule_cost(self, slot: int, regions: int) -> float:
@@ -66,14 +66,14 @@ class OneFeature(Leaning, listed=False):
         if self.encoder.shapes[slot][0] == "binary":
             return self._tree_cost(regions)
         known = len(self.encoder.knowledge.slot_columns[slot].codes) + 2
-        return elementary.ln(2.0) + known * float(self._arm_costs().max())
+        return reproducible_math.ln(2.0) + known * float(self._arm_costs().max())
 
     def _tree_cost(self, regions: int) -> float:
-        dearer = float(self._arm_costs().max()) - elementary.ln(len(self.arms))
+        dearer = float(self._arm_costs().max()) - reproducible_math.ln(len(self.arms))
         return theory.prior_bound(BinaryTree(depth=5), arms=len(self.arms), regions=regions, dearer=dearer)
 
     def _prior_bound(self) -> float:
-        return elementary.ln(2.0) + theory.prior_bound(BinaryTree(depth=5), arms=len(self.arms), regions=len(self.arms))
+        return reproducible_math.ln(2.0) + theory.prior_bound(BinaryTree(depth=5), arms=len(self.arms), regions=len(self.arms))
 
     def _best_cost(self) -> float:
         """Of the rule on one feature that is most probable now, or of a single arm."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import elementary
+from .. import reproducible_math
 from ..errors import InputError
 from ..policy import Policy
 from ..theory import constant_rate
@@ -126,7 +126,7 @@ class Rated(Policy, listed=False):
     def _rate_before(self, rounds: int) -> float:
         """The rate at which a policy learned whose file is of format 3 or less: it did not say."""
         if self.learning_rate is None:
-            return math.sqrt(max(self._prior_bound(), elementary.ln(2.0)) / (len(self.arms) * max(rounds, 1)))
+            return math.sqrt(max(self._prior_bound(), reproducible_math.ln(2.0)) / (len(self.arms) * max(rounds, 1)))
         return self.learning_rate
 
     def _rate_settings(self) -> dict[str, Any]:

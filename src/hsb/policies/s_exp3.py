@@ -2,13 +2,13 @@
 
 from typing import Any, ClassVar, Self
 
-from .. import elementary
-from ..locators import Keys
-from ..ranges import UNIT
-from ..spaces import Cells
-from ..state import State
+from .. import reproducible_math
+from ..engine.state import State
+from ..learners.keys import Keys
+from ..policy.loss_range import UNIT
 from ..structures import Structure
 from ..structures.leaves import Leaves
+from ..structures.spaces import Cells
 from ..types import Arms, Outside, Range, Seed
 from .mixture import Mixture
 
@@ -78,7 +78,7 @@ class SExp3(Mixture):
         return State(self.structure.members(len(self.arms), None), [1])
 
     def _prior_bound(self) -> float:
-        return self.structure.leaves * elementary.ln(len(self.arms))
+        return self.structure.leaves * reproducible_math.ln(len(self.arms))
 
     def _best_cost(self) -> float:
         return self.structure.leaves * float(self._arm_costs().max())  # that of the dearest mapping

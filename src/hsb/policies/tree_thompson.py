@@ -7,15 +7,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .. import elementary
-from ..arguments import is_number, is_scalar, stop_prior
+from .. import reproducible_math
+from ..checks import is_number, is_scalar, stop_prior
+from ..engine.kernels import header as h
+from ..engine.state import Member, aligned_zeros, chain_prior, checked, resized
 from ..errors import BudgetError, InputError, quoted
-from ..kernels import header as h
-from ..locators import Keys
-from ..quantise import WORD, digit_bits, key_words
-from ..ranges import UNIT
-from ..state import Member, aligned_zeros, chain_prior, checked, resized
+from ..learners.keys import Keys
+from ..policy.loss_range import UNIT
 from ..structures import KaryTree, Structure, from_dict
+from ..structures.quantise import WORD, digit_bits, key_words
 from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed, Table
 from .located import Located
 
@@ -129,11 +129,11 @@ class TreeThompson(Located):
         self._tree = resized(self._tree, *self._tree.kind.room(self._tree, rounds))
 
     def _fresh(self, arms: int) -> Member:
-        """A tree without rows, laid out as `kernels/header.py` says of a compressed one."""
+        """A tree without rows, laid out as `engine/kernels/header.py` says of a compressed one."""
         k, depth, stop = self.structure.k, self.structure.depth, 0.5 if self.stop is None else self.stop
-        if -depth * elementary.log1p(-stop) > DEEPEST:
+        if -depth * reproducible_math.log1p(-stop) > DEEPEST:
             raise BudgetError(
-                f"depth={depth} with stop={stop}: passing every node has prior e^{depth * elementary.log1p(-stop):.0f}; "
+                f"depth={depth} with stop={stop}: passing every node has prior e^{depth * reproducible_math.log1p(-stop):.0f}; "
                 f"depth * ln(1 / (1 - stop)) may be {DEEPEST:.0f} at most. Use a smaller depth or stop."
             )
         links, bits, words = np.arange(depth + 1), digit_bits(k), key_words(k, depth)
@@ -174,7 +174,7 @@ class TreeThompson(Located):
         self._tree = wider
 
     def _refresh(self) -> None:
-        from ..kernels import beta, thompson
+        from ..engine.kernels import beta, thompson
 
         super()._refresh()
         type(self)._kernels = thompson

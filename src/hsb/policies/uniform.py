@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..policy import Policy
-from ..rows import rows_of
+from ..policy.rows import rows_of
 from ..types import Floats, Ints, Masks, Table
 
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import elementary
+from .. import reproducible_math
 from ..types import Arrays, Floats, Ints, Masks, Table
 from .located import Located
 from .rated import Rated
@@ -14,7 +14,7 @@ from .rated import Rated
 class Weighted(Rated, Located, listed=False):
     """A weight for each expert, that kernels update, at a rate that is constant or falls with the rounds.
 
-    The advice of the located round is row `_row` of `_advice` (`kernels/experts.py` says what that is).
+    The advice of the located round is row `_row` of `_advice` (`engine/kernels/experts.py` says what that is).
     """
 
     _kernels: ClassVar[Any]
@@ -70,12 +70,12 @@ class Weighted(Rated, Located, listed=False):
         >>> hsb.Exp4(3, arms=2, learning_rate=0.1, prior=[1, 1, 2]).weights
         array([0.25, 0.25, 0.5 ])
         """
-        weights: Floats = elementary.exps(self._logs - self._logs.max())
+        weights: Floats = reproducible_math.exps(self._logs - self._logs.max())
         return np.asarray(weights / weights.sum())
 
     def _refresh(self) -> None:
         super()._refresh()
-        from ..kernels import experts
+        from ..engine.kernels import experts
 
         type(self)._kernels = experts
         self._p = np.empty(len(self.arms))

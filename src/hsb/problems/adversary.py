@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from ..arguments import whole
+from ..checks import whole
 from ..errors import InputError, quoted
 from ..play import Run
 from ..policies import Policy

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..arguments import whole
+from ..checks import whole
 from ..errors import InputError, quoted
 from ..play import Run, simulate
 from ..policies import Policy
-from ..spaces import Box
 from ..structures import BinaryTree
+from ..structures.spaces import Box
 from ..types import Floats, Ints
 
 GRID = {1: 1 << 14, 2: 1 << 10}  # points a feature, by the number of features: `best_loss` is then right to 1e-6 or better

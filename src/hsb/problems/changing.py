@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..arguments import is_number, whole
+from ..checks import is_number, whole
 from ..errors import InputError, quoted
 from ..types import Floats, Ints
 from .base import Drawn, Problem

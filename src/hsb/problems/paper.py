@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import is_number
+from ..checks import is_number
 from ..errors import InputError, quoted
 from ..types import Floats, Ints
 from .base import Problem

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..arguments import whole
+from ..checks import whole
 from ..types import Floats, Ints
 from .base import Drawn, Problem
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from ..errors import FileError, InputError
-from .core.draw import places_of
-from .core.judging import aggregated, learnable
+from .core.apply import aggregated, learnable
+from .core.policy_state import Served
 from .core.recovery import catch_up
 from .core.rows import DecisionRow, Entry, Kind, PolicyRow, RewardRow, SnapshotRow
-from .core.served import Served
+from .core.sampling import places_of
 from .store import Reader
 
 SHOWN = 20  # problems that are told in full

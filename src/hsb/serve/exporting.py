@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..arguments import path_of
+from ..checks import path_of
 from ..errors import InputError, quoted
+from ..files.policy_file import replacing
 from ..logs import convert
-from ..logs.dsjson import flat
-from ..storage import replacing
-from .core.draw import places_of
+from ..logs.formats.dsjson import flat
 from .core.rows import DecisionRow, Kind, PolicyRow, StreamRow
+from .core.sampling import places_of
 from .store import Reader
 
 FORMATS = ("dsjson", "parquet")

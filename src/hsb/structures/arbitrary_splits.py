@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import elementary
+from .. import reproducible_math
+from ..engine.kernels.header import SUBSETS
+from ..engine.state import Member, make_graph
 from ..errors import BudgetError
-from ..kernels.header import SUBSETS
-from ..spaces import Space
-from ..state import Member, make_graph
 from .base import Cost, Structure, no_stop, spelled
+from .spaces import Space
 from .walk import Group, Layer
 
 MOST_LEAVES = 14
@@ -50,7 +50,7 @@ class ArbitrarySplits(Structure):
         return [(part, node ^ part) for part in parts]
 
     def options(self, node: int) -> list[Group]:
-        """Falling first parts (`kernels/locate.py`)."""
+        """Falling first parts (`engine/kernels/locate.py`)."""
         return sorted(self.groups(node), reverse=True)
 
     def leaves_of(self, node: int) -> list[int]:
@@ -78,7 +78,7 @@ class ArbitrarySplits(Structure):
         return arms - 1
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        N, M, ln = self.leaves, arms, elementary.ln
+        N, M, ln = self.leaves, arms, reproducible_math.ln
         return 2 * M * ((N - 1) * ln(2) + ln(M)), 2 * M * N * ln(M), M >= 2
 
     def members(self, arms: int, stop: float | None) -> list[Member]:

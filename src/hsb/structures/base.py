@@ -13,17 +13,17 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import elementary
-from ..arguments import is_scalar, whole
+from .. import reproducible_math
+from ..checks import is_scalar, whole
+from ..engine.kernels.header import TABLES
+from ..engine.state import Member, Walk, make_graph
 from ..errors import InputError, quoted
-from ..kernels.header import TABLES
-from ..quantise import halvings, leaf_numbers
-from ..spaces import Box, Cells, Space, numbers, space_from_dict
-from ..state import Member, Walk, make_graph
 from ..types import Floats, Ints
 from . import walk
 from .boxes import Boxes, merge, tree_box
 from .carry import carried, parts
+from .quantise import halvings, leaf_numbers
+from .spaces import Box, Cells, Space, numbers, space_from_dict
 from .walk import Group, Layer, Node
 
 
@@ -188,7 +188,7 @@ class Structure(ABC):
     def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
         """Theorem 2's upper bound on ln(1/beta): Psi (A_R + 1) ln((H_S + 1) M)."""
         no_stop(self, stop)
-        return self.max_group * (self.splits(regions, arms) + 1) * elementary.ln((self.max_groups + 1) * arms)
+        return self.max_group * (self.splits(regions, arms) + 1) * reproducible_math.ln((self.max_groups + 1) * arms)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
         """C of the first and of the last line of its Example in the paper, and whether the step between them holds (`theory/examples.py`)."""
@@ -219,7 +219,7 @@ class Structure(ABC):
         return self
 
     def codes(self) -> list[Ints]:
-        """For each member, how a context becomes its key (`kernels/keys.py`)."""
+        """For each member, how a context becomes its key (`engine/kernels/keys.py`)."""
         return [self.leaf_code()]
 
     def key_words(self) -> list[int]:
@@ -231,8 +231,8 @@ class Structure(ABC):
         return [self.layers]
 
     def leaf_code(self) -> Ints:
-        """How a context becomes the number of its leaf (`kernels/keys.py`)."""
-        from ..kernels.keys import CELLS, NUMBER
+        """How a context becomes the number of its leaf (`engine/kernels/keys.py`)."""
+        from ..engine.kernels.keys import CELLS, NUMBER
 
         if self.finest is not self:
             return self.finest.leaf_code()
@@ -353,7 +353,7 @@ def use_space(space: Space | None, features: Sequence[int] | None, default: int 
 
 
 def code(how: int, features: Sequence[int], *rest: int) -> Ints:
-    """A code of `kernels/keys.py`."""
+    """A code of `engine/kernels/keys.py`."""
     return np.array([how, len(features), *features, *rest], dtype=np.int64)
 
 

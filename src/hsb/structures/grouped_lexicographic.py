@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from .. import elementary
-from ..arguments import whole
+from .. import reproducible_math
+from ..checks import whole
+from ..engine.state import Member, make_intervals
 from ..errors import BudgetError, InputError, quoted
-from ..spaces import Space
-from ..state import Member, make_intervals
 from ..types import Floats, Ints
 from .base import Cost, Structure, no_stop, spelled
+from .spaces import Space
 from .walk import Group, log_sum
 
 MOST_LEAVES = 900  # with two arms w stays within a double for any rounds up to some 970
@@ -83,8 +83,8 @@ class GroupedLexicographic(Structure):
         N, K = self.leaves, self.k
         if N < K:
             raise InputError(f"Example 5 needs at least as many leaves as groups; given {quoted(self)}.")
-        first = K * (self.splits(regions, arms) + 1) * elementary.ln((1 + math.comb(N - 1, K - 1)) * arms)
-        return first, K * (regions + 2 * K) * elementary.ln(N * arms), True
+        first = K * (self.splits(regions, arms) + 1) * reproducible_math.ln((1 + math.comb(N - 1, K - 1)) * arms)
+        return first, K * (regions + 2 * K) * reproducible_math.ln(N * arms), True
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
         no_stop(self, stop)
@@ -109,7 +109,7 @@ class Lexicographic(GroupedLexicographic):
         super().__init__(leaves=leaves, groups=2, space=space, features=features)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        cost = 2 * regions * elementary.ln(self.leaves * arms)
+        cost = 2 * regions * reproducible_math.ln(self.leaves * arms)
         return cost, cost, True
 
     def parameters(self) -> dict[str, Any]:

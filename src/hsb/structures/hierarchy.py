@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, quoted
-from ..spaces import Cells, Space
 from .base import Structure
 from .boxes import Boxes
+from .spaces import Cells, Space
 from .walk import Group
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import elementary
-from ..arguments import whole
+from .. import reproducible_math
+from ..checks import whole
+from ..engine.state import Member, make_tree
 from ..errors import BudgetError, InputError
-from ..quantise import WORD, digit_bits, halvings, key_words
-from ..spaces import Space
-from ..state import Member, make_tree
 from ..types import Floats, Ints
 from .base import Cost, Structure, check_cells, code, use_space
 from .boxes import Boxes, tree_box
+from .quantise import WORD, digit_bits, halvings, key_words
+from .spaces import Space
 from .walk import Group
 
 MOST_CHILDREN = 4096
@@ -79,7 +79,10 @@ class KaryTree(Structure):
 
     def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
         """Level by level, from the leaves up. O(symbols); fewer than leaves, k^d of them, are those of level d, constant below."""
-        log_q, log_go = elementary.ln(0.5 if stop is None else stop), elementary.log1p(-0.5 if stop is None else -stop)
+        log_q, log_go = (
+            reproducible_math.ln(0.5 if stop is None else stop),
+            reproducible_math.log1p(-0.5 if stop is None else -stop),
+        )
         below = values  # of a node with one symbol
         levels = round(math.log(len(symbols), self.k))
         for _ in range(self.depth - levels):
@@ -96,20 +99,20 @@ class KaryTree(Structure):
         """Theorem 2's; with a stop prior, the smaller of what few splits cost and what splitting everywhere costs."""
         if stop is None:
             return super().prior_bound(regions, arms, stop)
-        log_go, splits = elementary.log1p(-stop), self.splits(regions, arms)
-        whole_tree = self.leaves * elementary.ln(arms) - (self.leaves - 1) // (self.k - 1) * log_go
-        few = (splits * (self.k - 1) + 1) * (elementary.ln(arms) - elementary.ln(stop)) - splits * log_go
+        log_go, splits = reproducible_math.log1p(-stop), self.splits(regions, arms)
+        whole_tree = self.leaves * reproducible_math.ln(arms) - (self.leaves - 1) // (self.k - 1) * log_go
+        few = (splits * (self.k - 1) + 1) * (reproducible_math.ln(arms) - reproducible_math.ln(stop)) - splits * log_go
         return min(few, whole_tree)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        K, D, options = self.k, self.depth, elementary.ln(2 * arms)
+        K, D, options = self.k, self.depth, reproducible_math.ln(2 * arms)
         return K * ((regions - 1) * D + 1) * options, K * regions * D * options, D >= 1
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
         return [make_tree(self.k, self.depth, arms, 0.5 if stop is None else stop)]
 
     def codes(self) -> list[Ints]:
-        from ..kernels.keys import PATH
+        from ..engine.kernels.keys import PATH
 
         bits = digit_bits(self.k)
         return [code(PATH, self.features, self.k, self.depth, bits, WORD // bits)]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.state import Member, make_cells
 from ..errors import InputError, quoted
-from ..spaces import Box, Cells, space_from_dict
-from ..state import Member, make_cells
 from .base import Cost, Structure, no_stop, spelled
+from .spaces import Box, Cells, space_from_dict
 
 MOST_LEAVES = 1 << 26
 

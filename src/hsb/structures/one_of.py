@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from .. import elementary
+from .. import reproducible_math
+from ..engine.state import Member, Walk, hang, make_one_of
 from ..errors import InputError, quoted
-from ..spaces import Space
-from ..state import Member, Walk, hang, make_one_of
 from ..types import Floats, Ints
 from .base import Cost, Structure, code, no_stop
+from .spaces import Space
 from .walk import log_sum
 
 
@@ -67,15 +67,15 @@ class OneOf(Structure):
         """One symbol everywhere, or any of the structures that can represent the symbols; each option weighs 1 / (K + 1)."""
         terms = [part.log_prior(symbols, values, stop, source or self.finest) for part in self.structures]
         terms.append(float(values[symbols[0]]) if (symbols == symbols[0]).all() else -math.inf)
-        return float(log_sum(np.array(terms, dtype=np.float64))) - elementary.ln(len(terms))
+        return float(log_sum(np.array(terms, dtype=np.float64))) - reproducible_math.ln(len(terms))
 
     def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
         """Theorem 2's; with a stop prior, ln(K + 1) and the least of those as fine as the finest."""
         if stop is None:
             return super().prior_bound(regions, arms, stop)
-        options = elementary.ln(len(self.structures) + 1)
+        options = reproducible_math.ln(len(self.structures) + 1)
         if regions == 1:
-            return options + elementary.ln(arms)
+            return options + reproducible_math.ln(arms)
         fine = [s for s in self.structures if s.leaves == self.leaves and s.finest.features == self.finest.features]
         return options + min(s.prior_bound(regions, arms, stop if s.takes_stop else None) for s in fine)
 
@@ -91,7 +91,7 @@ class OneOf(Structure):
         return members
 
     def codes(self) -> list[Ints]:
-        from ..kernels.keys import NOTHING
+        from ..engine.kernels.keys import NOTHING
 
         return [code(NOTHING, ())] + [each for s in self.structures for each in s.codes()]
 

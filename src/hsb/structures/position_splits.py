@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import elementary
-from ..arguments import listed, whole
+from .. import reproducible_math
+from ..checks import listed, whole
+from ..engine.kernels.header import BOXES
+from ..engine.state import Member, make_graph
 from ..errors import BudgetError, InputError, quoted
-from ..kernels.header import BOXES
-from ..quantise import cells
-from ..spaces import Space
-from ..state import Member, make_graph
 from ..types import Floats, Ints
 from .base import Cost, Structure, check_cells, code, no_stop, spelled, use_space
 from .boxes import Boxes
+from .quantise import cells
+from .spaces import Space
 from .walk import Group, Layer
 
 MOST_NODES = 1 << 21
@@ -73,7 +73,7 @@ class PositionSplits(Structure):
         return [tuple((*node[:j], half, *node[j + 1 :]) for half in (2 * side, 2 * side + 1)) for j, side in able]
 
     def options(self, node: tuple[int, ...]) -> list[Group]:
-        """The last feature first (`kernels/locate.py`)."""
+        """The last feature first (`engine/kernels/locate.py`)."""
         return self.groups(node)[::-1]
 
     def leaves_of(self, node: tuple[int, ...]) -> list[int]:
@@ -111,7 +111,7 @@ class PositionSplits(Structure):
         return (regions - 1) * sum(self.bits)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        D, options = sum(self.bits), elementary.ln((self.max_groups + 1) * arms)
+        D, options = sum(self.bits), reproducible_math.ln((self.max_groups + 1) * arms)
         return 2 * ((regions - 1) * D + 1) * options, 2 * regions * D * options, D >= 1
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
@@ -121,7 +121,7 @@ class PositionSplits(Structure):
         return [make_graph(BOXES, [len(self.bits), *self.bits], counts, *self.cost, arms)]
 
     def leaf_code(self) -> Ints:
-        from ..kernels.keys import GRID
+        from ..engine.kernels.keys import GRID
 
         return code(GRID, self.features, *self.bits)
 

@@ -40,7 +40,7 @@ class Listing(NamedTuple):
     numbers: dict[Node, int]
     layers: list[Layer]
     options: Ints  # of each node, stopping included
-    spec: list[int]  # for the TABLES finder of `kernels/locate.py`
+    spec: list[int]  # for the TABLES finder of `engine/kernels/locate.py`
     most_nodes: int  # around one leaf
     most_groups: int
 

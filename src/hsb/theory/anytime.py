@@ -1,6 +1,6 @@
 """The default of HSB: no horizon, no rate. A rate that falls, and an advisor beside the mixture (`docs/proofs.md`, `docs/tuning.md`)."""
 
-from ..arguments import is_number, whole
+from ..checks import is_number, whole
 from ..errors import InputError, quoted
 from ..structures import Structure
 from .bounds import prior_bound

@@ -2,8 +2,8 @@
 
 import math
 
-from .. import elementary
-from ..arguments import whole
+from .. import reproducible_math
+from ..checks import whole
 from .bounds import mixture_rate
 from .checks import check_horizon
 
@@ -53,7 +53,7 @@ def exp4_rate(*, arms: int, horizon: float, experts: int) -> float:
     >>> round(exp4_rate(arms=3, horizon=100_000, experts=50), 5)
     0.00511
     """
-    return mixture_rate(elementary.ln(whole("experts", experts, 1)), arms=arms, horizon=horizon)
+    return mixture_rate(reproducible_math.ln(whole("experts", experts, 1)), arms=arms, horizon=horizon)
 
 
 def exp4_bound(*, arms: int, horizon: float, experts: int) -> float:
@@ -65,8 +65,8 @@ def exp4_bound(*, arms: int, horizon: float, experts: int) -> float:
     True
     """
     check_horizon(horizon)
-    return math.sqrt(2.0 * elementary.ln(whole("experts", experts, 1)) * whole("arms", arms, 1) * horizon)
+    return math.sqrt(2.0 * reproducible_math.ln(whole("experts", experts, 1)) * whole("arms", arms, 1) * horizon)
 
 
 def _uniform(arms: int, leaves: int) -> float:
-    return whole("leaves", leaves, 1) * elementary.ln(whole("arms", arms, 1))
+    return whole("leaves", leaves, 1) * reproducible_math.ln(whole("arms", arms, 1))

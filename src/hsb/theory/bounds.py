@@ -2,8 +2,8 @@
 
 import math
 
-from .. import elementary
-from ..arguments import stop_prior, whole
+from .. import reproducible_math
+from ..checks import stop_prior, whole
 from ..errors import InputError
 from ..structures import Structure
 from .checks import check_at_least_zero, check_horizon, check_rate, check_structure, counted
@@ -52,7 +52,7 @@ def constant_rate(prior_cost: float, *, arms: int, horizon: float | None, learni
         if horizon is None:
             return None
         # One arm on one leaf has nothing to learn, and rate 0 in Theorem 1; any other rate will do until an arm is added.
-        return mixture_rate(prior_cost, arms=arms, horizon=horizon) or math.sqrt(2.0 * elementary.ln(2.0) / horizon)
+        return mixture_rate(prior_cost, arms=arms, horizon=horizon) or math.sqrt(2.0 * reproducible_math.ln(2.0) / horizon)
     if horizon is not None:
         raise InputError("Give horizon= or learning_rate=, not both: the horizon is only used to set the rate.")
     check_rate(learning_rate, 1e300)

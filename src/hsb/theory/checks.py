@@ -3,7 +3,7 @@
 import math
 import sys
 
-from ..arguments import is_number, is_real, whole
+from ..checks import is_number, is_real, whole
 from ..errors import InputError, quoted
 from ..structures import Structure
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .. import elementary
-from ..arguments import is_number, stop_prior, whole
+from .. import reproducible_math
+from ..checks import is_number, stop_prior, whole
 from ..errors import InputError, quoted
 from ..structures import Structure
 from ..structures.base import spelled
@@ -41,7 +41,7 @@ def prior_cost(structure: Structure, mapping: Plays, *, arms: int, stop: float |
     stop = stop_prior(stop)
     arms = whole("arms", arms, 1)
     leaves = checked_mapping(structure, mapping, arms)
-    return max(0.0, -structure.log_prior(leaves, np.full(arms, -elementary.ln(arms)), stop))
+    return max(0.0, -structure.log_prior(leaves, np.full(arms, -reproducible_math.ln(arms)), stop))
 
 
 def tracking_cost(
@@ -71,9 +71,9 @@ def tracking_cost(
     if rounds == math.inf:
         raise InputError("rounds must be a number of rounds, not infinity: sharing costs something in each of them.")
     symbols, changes = _columns(structure, mappings, arms)
-    log_stay = elementary.log1p(-drift * (1.0 - 1.0 / arms))
-    move = elementary.ln(drift) - elementary.ln(arms) - log_stay
-    values = np.full(len(changes), -elementary.ln(arms))
+    log_stay = reproducible_math.log1p(-drift * (1.0 - 1.0 / arms))
+    move = reproducible_math.ln(drift) - reproducible_math.ln(arms) - log_stay
+    values = np.full(len(changes), -reproducible_math.ln(arms))
     values[changes > 0] += changes[changes > 0] * move
     return max(0.0, -structure.log_prior(symbols, values, stop)) - max(0.0, rounds - 1.0) * log_stay
 

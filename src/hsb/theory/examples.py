@@ -1,6 +1,6 @@
 """Examples 1 to 6 as printed."""
 
-from ..arguments import flag
+from ..checks import flag
 from ..errors import InputError, quoted
 from ..structures import Structure
 from .bounds import mixture_bound

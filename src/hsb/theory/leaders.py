@@ -18,8 +18,8 @@ lower tail is Gaussian with variance M/n, and the best of Pi is worse than the b
 import math
 from itertools import accumulate
 
-from .. import elementary
-from ..arguments import whole
+from .. import reproducible_math
+from ..checks import whole
 from ..errors import BudgetError
 from .checks import check_at_least_zero, check_horizon, check_rate
 
@@ -38,14 +38,14 @@ def log_mappings(*, leaves: int, arms: int, regions: int | None = None) -> float
     """
     leaves, arms = whole("leaves", leaves, 1), whole("arms", arms, 1)
     if arms == 1 or regions is None or whole("regions", regions, 1) >= leaves:
-        return leaves * elementary.ln(arms)
+        return leaves * reproducible_math.ln(arms)
     if regions > MOST_REGIONS:
         raise BudgetError(f"regions may be {MOST_REGIONS:,} at most, or as many as leaves; given {regions:,}.")
     # By the number of regions: one more is a change in one more of the N-1 places, to one of M-1 arms.
-    more = (elementary.ln((leaves - r) / r) + elementary.ln(arms - 1) for r in range(1, regions))
-    terms = list(accumulate(more, initial=elementary.ln(arms)))
+    more = (reproducible_math.ln((leaves - r) / r) + reproducible_math.ln(arms - 1) for r in range(1, regions))
+    terms = list(accumulate(more, initial=reproducible_math.ln(arms)))
     top = max(terms)
-    return top + elementary.ln(math.fsum(elementary.exp(term - top) for term in terms))
+    return top + reproducible_math.ln(math.fsum(reproducible_math.exp(term - top) for term in terms))
 
 
 def noise_cost(*, leaves: int, arms: int, regions: int | None = None) -> float:
@@ -68,8 +68,8 @@ def noise_cost(*, leaves: int, arms: int, regions: int | None = None) -> float:
     count = log_mappings(leaves=leaves, arms=arms, regions=regions)
 
     def chernoff(v: float) -> float:
-        s = 1.0 / (1.0 + elementary.exp(-v))
-        return (count - leaves * elementary.log1p(-s * s)) / s
+        s = 1.0 / (1.0 + reproducible_math.exp(-v))
+        return (count - leaves * reproducible_math.log1p(-s * s)) / s
 
     low, high = -30.0, 30.0  # v, the log odds of s; one minimum, and any s is a bound
     for _ in range(100):

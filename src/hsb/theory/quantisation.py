@@ -2,7 +2,7 @@
 
 import math
 
-from ..arguments import whole
+from ..checks import whole
 from ..structures import Structure
 from .bounds import regret_bound
 from .checks import check_at_least_zero

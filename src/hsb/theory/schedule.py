@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-from .. import elementary
+from .. import reproducible_math
 
 FOREVER = 1 << 62
 LEANT = math.e - 2.0  # e^-x <= 1 - x + (e - 2) x^2 for x >= -1
@@ -28,7 +28,7 @@ class Stretch(NamedTuple):
 
     def sharing(self, arms: int) -> float:
         """What sharing adds to ln(1/beta) in a round with a loss: in the nodes, and between the mixture and its advisors."""
-        return -elementary.log1p(-self.drift * (1.0 - 1.0 / arms)) - elementary.log1p(-self.head_drift)
+        return -reproducible_math.log1p(-self.drift * (1.0 - 1.0 / arms)) - reproducible_math.log1p(-self.head_drift)
 
 
 class Schedule(ABC):
@@ -44,7 +44,7 @@ class Schedule(ABC):
     @property
     def head_cost(self) -> float:
         """What the advisors beside the mixture add to ln(1/beta), once."""
-        return -elementary.ln(self.head[0]) if self.head else 0.0
+        return -reproducible_math.ln(self.head[0]) if self.head else 0.0
 
     def bound(
         self,
@@ -122,7 +122,7 @@ class Falling(Schedule):
         head: tuple[float, ...] = (),
         rate: float | None = None,
     ) -> None:
-        self.cost, self.arms, self.first = max(cost, elementary.ln(2.0)), arms, first  # one arm has nothing to learn
+        self.cost, self.arms, self.first = max(cost, reproducible_math.ln(2.0)), arms, first  # one arm has nothing to learn
         self.drift, self.shared, self.head_shared, self.head, self.rate = drift, shared, head_shared, head, rate
 
     def stretch(self, rounds: int) -> Stretch:

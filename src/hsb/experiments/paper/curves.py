@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ...evaluate.comparison import Comparison
-from ...styling import SOFT, look
+from ...evaluate.simulated.comparison import Comparison
+from ...plotting.style import SOFT, look
 
 OURS = ("HSB default", "HSB drift")  # beside the paper's policies: with markers, since in grey colour alone would not do
 DASHES: dict[int, Any] = {2: (0, (1, 1)), 5: (0, (5, 1.5)), 10: "-"}

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...decision import Decision
-from ...mappings import every_mapping
 from ...policies import HSB
-from ...spaces import Box
+from ...policy.decision import Decision
 from ...structures import BinaryTree
+from ...structures.mappings import every_mapping
+from ...structures.spaces import Box
 from ...theory import prior_cost
 from ...types import Floats, Ints
 from ..base import Analysis, Claim, Figure, Options, Part, Table, claim

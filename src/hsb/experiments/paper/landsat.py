@@ -4,17 +4,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ... import ecoc
-from ...data import landsat
 from ...evaluate.intervals import mean_interval
 from ...play import simulate
 from ...policies import HSB, Exp3, Policy, SExp3
-from ...spaces import Box
 from ...structures import BinaryTree, PositionSplits
+from ...structures.spaces import Box
 from ...types import Floats
 from ..base import Analysis, Figure, Options, Part, Table
 from ..verdicts import WORDS
-from . import Paper
+from . import Paper, ecoc
+from .data import landsat
 from .landsat_claims import APS, BT, BT_SHUFFLED, EPOCHS, EXP3, HAMMING, LEARNERS, OURS, S_EXP3, claims, notes, paper
 from .landsat_figures import bars, gaps, side_by_side
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ...data import LABELS
 from ...evaluate.intervals import mean_interval
 from ...types import Floats, Ints
 from ..base import Claim, Origin, claim
+from .data import LABELS
 
 EPOCHS = 9
 HAMMING = "Hamming decoding"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...evaluate.intervals import mean_interval
-from ...styling import INK, PAPER, looks
+from ...plotting.style import INK, PAPER, looks
 from ...types import Floats
 
 BOX = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.8}  # behind a number on a bar, which may be hatched

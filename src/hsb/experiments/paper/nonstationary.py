@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from ... import problems
-from ...evaluate.comparison import Comparison
+from ...evaluate.simulated.comparison import Comparison
 from ..base import Analysis, Claim, Figure, Options
-from ..race import Race, losses_table
+from ..synthetic import Race, losses_table
 from . import Paper
 from .curves import draw
 from .stationary import DEFAULT, DEPTHS, OURS, PAPER, TREES

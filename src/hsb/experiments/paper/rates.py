@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from ... import problems, theory
-from ...evaluate.comparison import Comparison
-from ...styling import INK, SOFT, looks
+from ...evaluate.simulated.comparison import Comparison
+from ...plotting.style import INK, SOFT, looks
 from ...types import Floats, Ints
 from ..base import Claim, Figure, Table
-from ..race import Race
+from ..synthetic import Race
 
 BT = looks(["HSB-BT"])["HSB-BT"]
 POINTS = 1 << 14  # of the quadrature

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from ... import problems, theory
-from ...evaluate.comparison import Comparison
+from ...evaluate.simulated.comparison import Comparison
 from ..base import Analysis, Claim, Figure, Options, Table
-from ..race import Race, losses_table
+from ..synthetic import Race, losses_table
 from . import Paper
 from .curves import draw
 from .rates import SAID, best_of_depth, other_rates, rates_figure, rates_table, readings

@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ... import logs, theory
-from ...encode import PCA, Chain, MinMax
 from ...errors import InputError
 from ...evaluate.intervals import mean_interval
+from ...features.encoders import PCA, Chain, MinMax
 from ...play import replay_all
 from ...policies import HSB, Exp3, Policy, SExp3
 from ...structures import BinaryTree, Lexicographic
 from ...types import Floats
 from ..base import Analysis, Claim, Figure, Options, Origin, Part, Table, claim
-from ..telling import tell
+from ..progress import tell
 from . import Paper
 from .today_figures import bars
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...evaluate.intervals import mean_interval
-from ...styling import INK, Look, look
+from ...plotting.style import INK, Look, look
 from ...types import Floats
 from .landsat_figures import on_bar
 

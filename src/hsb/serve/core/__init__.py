@@ -20,12 +20,12 @@ A request is `Decide`, `Reward`, `Activate`, `Void`, or one of those that change
 come from outside: nothing here is random. A batch of decisions is as many `Decide` messages, given to `handle_all` before one `flush`.
 
 What is promised: an answer that stands for something written leaves after its commit (`engine`); what a batch does is a pure
-function of the batch and of what was looked up (`judging`), the same for every store; state(version) is the fold of the stream
-(`served`); and a decision follows from (state, context, arms offered, id) alone (`draw`).
+function of the batch and of what was looked up (`apply`), the same for every store; state(version) is the fold of the stream
+(`policy_state`); and a decision follows from (state, context, arms offered, id) alone (`sampling`).
 """
 
+from .apply import judge, needs
 from .engine import Core, Limits
-from .judging import judge, needs
 from .messages import (
     STATUS,
     Activate,
@@ -60,8 +60,8 @@ from .messages import (
     Void,
 )
 from .orders import Batch, Changes, Facts
+from .policy_state import Served
 from .recovery import revive
-from .served import Served
 
 __all__ = [
     "STATUS",

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, quoted
-from . import keeping
+from . import snapshots
 from .kinds import make_policy
 from .learner import Learner
 from .messages import (
@@ -28,8 +28,8 @@ from .messages import (
     TakeSnapshot,
 )
 from .orders import Append, Blank, Erase, NewPolicy, Order, Outcome
+from .policy_state import Served, created, importable
 from .rows import Kind
-from .served import Served, created, importable
 from .settings import MOST_ARMS, Settings, arm_name, changed, check_default, checked, named
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def asked(core: Core, message: Any, now: Now) -> list[Effect]:
     if served is None:
         return [Answer(message.request, "unknown", {"detail": f"There is no policy {quoted(message.policy)}."})]
     if type(message) is TakeSnapshot:
-        return keeping.asked(core, message, served, now)
+        return snapshots.asked(core, message, served, now)
     if served.archived and type(message) not in (Purge, Forget):
         return [Answer(message.request, "gone", {"detail": f"The policy {served.name} is archived."})]
     watch = core.watches[served.id]

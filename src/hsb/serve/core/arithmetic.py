@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...elementary import exp, expm1, log, log1p
 from ...policies import HSB
+from ...reproducible_math import exp, expm1, log, log1p
 
 VALUES = 1024
 LESSONS = 200

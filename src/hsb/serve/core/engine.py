@@ -5,10 +5,10 @@ from collections import deque
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ...arguments import is_number
+from ...checks import is_number
 from ...errors import FileError, InputError, quoted
-from . import admin, keeping
-from .answers import checked_id, decided, told
+from . import admin, snapshots
+from .batch_decide import drawn
 from .clock import Clock
 from .messages import (
     Activate,
@@ -32,10 +32,10 @@ from .messages import (
     Void,
 )
 from .orders import Activation, Batch, Blank, Keep, Learn, NewDecision, NewReward, Order, Outcome, Recall, Rules, Voiding
+from .policy_state import Served
 from .receipts import Lives, restored
+from .replies import checked_id, decided, told
 from .rows import DecisionRow
-from .served import Served
-from .together import drawn
 
 PATIENCE = 1_000_000  # microseconds before what nobody waits for is tried again on a full disk
 EXIT = 70  # the process must end: what is on disk is not known
@@ -136,7 +136,7 @@ class Core:
         if kind is Followed:
             return self._followed(message)  # type: ignore[arg-type]
         if kind is Packed:
-            return keeping.packed(self, message, now)  # type: ignore[arg-type]
+            return snapshots.packed(self, message, now)  # type: ignore[arg-type]
         request: Hashable = message.request  # type: ignore[union-attr]
         if kind is ConfirmClock:
             self.clock.confirm(now)
@@ -241,12 +241,12 @@ class Core:
                 flying.append((None, Learn(name, time, self.limits.closing), None))
         for each in self.last:  # after the lessons: they are learned by the settings of before
             if type(each[1]) is Blank:
-                flying.append((None, keeping.before_blank(self, each[1].policy, now), None))
+                flying.append((None, snapshots.before_blank(self, each[1].policy, now), None))
             flying.append(each)
         self.last = []
         packs: list[Effect] = []
         if now.mono >= self.patience:
-            packs = [Pack(name, keeping.frozen(self, name, now), None) for name in keeping.due(self, now)]
+            packs = [Pack(name, snapshots.frozen(self, name, now), None) for name in snapshots.due(self, now)]
         if not flying:
             return packs
         self.number, self.flying = self.number + 1, flying

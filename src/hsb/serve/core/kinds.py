@@ -6,14 +6,14 @@ Only hsb's own kinds: no request names a module to be imported.
 import inspect
 from typing import Any
 
-from ...arguments import whole
-from ...budget import limited
+from ...checks import whole
 from ...errors import BudgetError, InputError, quoted
-from ...experiments.entrants import NEEDED, declared, known_keys, made, needed, within
 from ...features import Features
+from ...files.memory_limit import limited
 from ...policies import Policy
-from ...spaces import Box, Cells, Space
+from ...specs import NEEDED, declared, known_keys, made, needed, within
 from ...structures import OneOf, Structure
+from ...structures.spaces import Box, Cells, Space
 
 Plain = dict[str, Any]
 UNSERVED = {"arms", "seed", "floor"}  # the service has these

@@ -4,13 +4,13 @@ import json
 
 import numpy as np
 
-from ...decision import Decision
 from ...errors import FileError, InputError
+from ...files.policy_file import DAMAGE, pack, unpack
 from ...policies import Policy
-from ...storage import DAMAGE, pack, unpack
-from .draw import places_of
+from ...policy.decision import Decision
 from .kinds import INEXACT, Plain, make_policy
 from .rows import DecisionRow, Entry, Kind
+from .sampling import places_of
 
 TALLIES = ("lessons", "weight", "value", "value_squared", "reward", "reward_squared", "product")
 

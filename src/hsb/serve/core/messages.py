@@ -3,9 +3,9 @@
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from .frozen import Frozen
 from .orders import Batch, Outcome
 from .rows import Entry, SnapshotRow
+from .sealed_snapshots import Frozen
 
 
 class Now(NamedTuple):

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ...errors import InputError, quoted
-from .draw import places_of, u_of, written
 from .orders import NewDecision
+from .policy_state import Served
 from .rows import DecisionRow
-from .served import Served
+from .sampling import places_of, u_of, written
 
 MARK = "hsb1."
 LARGEST = 1 << 20  # letters

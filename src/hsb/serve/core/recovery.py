@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ...errors import FileError
 from .arithmetic import arithmetic
+from .policy_state import Served
 from .rows import Entry, PolicyRow, SnapshotRow
-from .served import Served
 
 Stream = Callable[[int], Iterable[Entry]]
 """The rows of a policy's stream after one, in their order."""

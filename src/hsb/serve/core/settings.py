@@ -4,7 +4,7 @@ import math
 import re
 from typing import Any, NamedTuple
 
-from ...arguments import floor_share, is_number
+from ...checks import floor_share, is_number
 from ...errors import InputError, quoted
 from ...policies import Policy
 from .kinds import Plain, make_policy

@@ -2,7 +2,7 @@
 
 A service is a `Service(path)`: `core` (the policies), `reader` and `read` (the journal), `ask` (everything that is asked), `settings`,
 `keys`, `sessions`, `troubles`, `metrics`. The page, where there is one, is `hsb.serve.page.routes(service)`: a list of Starlette's
-routes; what a route raises as `Problem` becomes an answer, and `gate.who(service, scope, Headers(scope))` says whose request it is.
+routes; what a route raises as `Problem` becomes an answer, and `auth.who(service, scope, Headers(scope))` says whose request it is.
 """
 
 from .app import App, create_app

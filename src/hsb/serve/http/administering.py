@@ -23,9 +23,9 @@ from ..core import (
     Served,
     TakeSnapshot,
 )
-from .calls import Call, Endpoint, Reply
 from .deciding import GOOD, READ_BODY, STEP, WRITTEN
-from .once import once
+from .endpoint import Call, Endpoint, Reply
+from .idempotency import once
 from .problem import Problem, of_answer
 from .wire import ArmBody, CandidateBody, ChangeBody, PolicyBody, ProblemAnswer
 

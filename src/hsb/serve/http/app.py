@@ -11,9 +11,9 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from . import administering, deciding, erasing, evaluations, ofrep, operating, personalizer, reading, signing, taking
+from . import administering, deciding, erasing, evaluations, export, login, ofrep, operating, personalizer, reading
 from . import openapi as describing
-from .calls import Call, Endpoint, failed, send_reply
+from .endpoint import Call, Endpoint, failed, send_reply
 from .logs import log_fault
 from .problem import Problem
 from .service import Service
@@ -29,7 +29,7 @@ SAFE = [
 
 def endpoints() -> list[Endpoint]:
     """All of the API's."""
-    parts = (deciding, administering, erasing, reading, taking, evaluations, operating, ofrep, personalizer)
+    parts = (deciding, administering, erasing, reading, export, evaluations, operating, ofrep, personalizer)
     found = [each for part in parts for each in part.ENDPOINTS]
     return [*found, *describing.make(found)]
 
@@ -108,8 +108,8 @@ def _rest(service: Service) -> Any:
         paths.setdefault(each.path, {})[each.method] = each
     routes: list[Any] = [_route(service, path, some) for path, some in paths.items()]
     if importlib.util.find_spec("hsb.serve.page") is not None:
-        routes += signing.guarded(service, importlib.import_module("hsb.serve.page").routes(service))
-    routes += signing.routes(service)
+        routes += login.guarded(service, importlib.import_module("hsb.serve.page").routes(service))
+    routes += login.routes(service)
 
     async def wrong(scope: Any, receive: Any, send: Any, error: Problem) -> None:
         call = Call(service, scope, {})

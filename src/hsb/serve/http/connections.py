@@ -5,7 +5,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from .calls import encode
+from .endpoint import encode
 from .problem import Problem
 from .settings import Settings
 

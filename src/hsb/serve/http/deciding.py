@@ -11,7 +11,7 @@ from msgspec import UNSET
 from ..core import STATUS, Activate, Answer, Decide, Reward, Void
 from ..core.receipts import policy_of
 from ..store import views
-from .calls import Call, Endpoint, Reply
+from .endpoint import Call, Endpoint, Reply
 from .ids import new_id, when
 from .problem import Problem, of_answer, over_http
 from .wire import (

@@ -10,7 +10,7 @@ from ..core import Forget, Purge
 from ..store import Full, Lost
 from ..store.erasing import about_person, erase_some
 from .administering import CHANGED, P, archive, done, note, served
-from .calls import Call, Endpoint, Reply
+from .endpoint import Call, Endpoint, Reply
 from .logs import log
 from .problem import Problem
 from .reading import truth

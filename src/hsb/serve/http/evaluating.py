@@ -6,9 +6,9 @@ import sys
 from typing import Any
 
 from ...errors import FileError, InputError, quoted
-from ..core.draw import places_of
 from ..core.kinds import make_policy
 from ..core.recovery import revive
+from ..core.sampling import places_of
 from ..exporting import lessons, named_context
 from ..store.sqlite import SqliteReader
 
@@ -59,7 +59,7 @@ def evaluate(db: str, name: str, asked: dict[str, Any]) -> dict[str, Any]:
 def lessons_table(reader: Any, policy: Any) -> tuple[Any, int]:
     """A policy's lessons as a log, contexts by name, and how many there are."""
     from ... import logs
-    from ...logs.dsjson import flat
+    from ...logs.formats.dsjson import flat
 
     columns: dict[str, list[Any]] = {}
     own: dict[str, list[Any]] = {name: [] for name in ("hsb arm", "hsb propensity", "hsb reward", "hsb available", "hsb at")}

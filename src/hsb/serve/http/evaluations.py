@@ -1,4 +1,4 @@
-"""Evaluations: asked for, read, dropped; what runs them is in `queueing`."""
+"""Evaluations: asked for, read, dropped; what runs them is in `evaluation_jobs`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from .administering import P, note, served
-from .calls import Call, Endpoint, Reply
 from .deciding import READ_BODY, WRITTEN
-from .once import once
+from .endpoint import Call, Endpoint, Reply
+from .evaluation_jobs import rows, shown
+from .idempotency import once
 from .problem import Problem
-from .queueing import rows, shown
 from .reading import READ
 from .wire import EvaluationBody, ProblemAnswer
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from ..core import STATUS, Answer, Decide
 from .administering import etag, unchanged
-from .calls import Call, Endpoint, Reply, encode, retry_after
 from .deciding import GOOD, check
+from .endpoint import Call, Endpoint, Reply, encode, retry_after
 from .ids import new_id
 from .problem import Problem, of_answer
 from .wire import FlagAnswer, FlagBody, FlagProblem, FlagsAnswer

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ... import __version__
-from .calls import Call, Endpoint, Reply
+from .endpoint import Call, Endpoint, Reply
 from .wire import ProblemAnswer
 
 REF = "#/components/schemas/{name}"

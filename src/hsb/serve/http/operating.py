@@ -7,12 +7,12 @@ from typing import Any
 from ... import __version__
 from ..store.schema import REPAIRED
 from .administering import note
-from .calls import READ_FORM, Call, Endpoint, Reply, retry_after
+from .auth import cookie_of, enter, is_local
 from .deciding import READ_BODY, WRITTEN
-from .gate import cookie_of, enter, is_local
+from .endpoint import READ_FORM, Call, Endpoint, Reply, retry_after
+from .idempotency import once
 from .ids import when
 from .keys import Key, fresh
-from .once import once
 from .problem import Problem
 from .reading import LISTED, MOST, PAGE, READ, next_page, whole
 from .sessions import cookie_header

@@ -6,8 +6,8 @@ A key for one policy says which one is meant, in Ocp-Apim-Subscription-Key; with
 from typing import Any
 
 from ..core import STATUS, Activate, Decide, Reward
-from .calls import Call, Endpoint, Reply, retry_after
 from .deciding import GOOD, allowed
+from .endpoint import Call, Endpoint, Reply, retry_after
 from .ids import new_id
 from .problem import Problem, of_answer
 from .reading import distribution

@@ -11,15 +11,15 @@ from urllib.parse import quote
 import msgspec
 
 from ...errors import InputError, quoted
-from ...storage import pack
+from ...files.policy_file import pack
 from .. import explaining
 from ..core import Served
-from ..core.draw import places_of
 from ..core.rows import DecisionRow
+from ..core.sampling import places_of
 from ..core.settings import seconds
 from ..store import views
 from .administering import P, about, etag, served, unchanged
-from .calls import Call, Endpoint, Reply
+from .endpoint import Call, Endpoint, Reply
 from .ids import when
 from .problem import Problem
 from .wire import ProblemAnswer
@@ -79,7 +79,7 @@ async def decision(call: Call) -> Reply:
 
 
 async def _recomputed(call: Call, found: Served, row: DecisionRow) -> dict[str, Any]:
-    from .again import made_again
+    from .recompute import made_again
 
     async with busy(call.service):
         return await asyncio.to_thread(made_again, str(call.service.path), found.name, row, call.service.settings.read_seconds)

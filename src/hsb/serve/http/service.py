@@ -21,14 +21,14 @@ from ..store.sqlite import SqliteReader, SqliteStore, readable
 from ..store.writer import Writer
 from .erasing import erase
 from .evaluating import candidates
+from .evaluation_jobs import Evaluations, rows, shown
 from .keys import Key, Keys
 from .logs import log
 from .metrics import Metrics
 from .problem import Problem
-from .queueing import Evaluations, rows, shown
+from .rejections import Troubles
 from .sessions import Sessions
 from .settings import DEMO, Settings
-from .troubles import Troubles
 
 T = TypeVar("T")
 QUIET = 3  # turns of the loop without a request, after which what waits is written

@@ -7,8 +7,8 @@ over (1 + k m)^n is no larger. So the means m for which
 
     log sum over k of share_k exp(sum_t log(1 + k X_t) - n log(1 + k m))  >  log(1/a)
 
-are ruled out, at all n at once but for a probability of a: they are those below some number. (`hsb.evaluate.wagers` has the same for one n set
-beforehand, where the stakes can be fitted to n; here every stake has the same share, which costs log(20) once.)
+are ruled out, at all n at once but for a probability of a: they are those below some number. (`hsb.evaluate.off_policy.betting` has the
+same for one n set beforehand, where the stakes can be fitted to n; here every stake has the same share, which costs log(20) once.)
 
 What the terms are, rewards r scaled to [0, 1] and w = what a rule would have played over what was logged:
 
@@ -25,7 +25,7 @@ import math
 
 import numpy as np
 
-from ...evaluate.wagers import STAKES
+from ...evaluate.off_policy.betting import STAKES
 from ...types import Floats
 
 ERROR = 0.05  # of an interval: how often one like it is ever wrong

@@ -1,9 +1,9 @@
 """One colour an arm, as in hsb's other pictures: from dark to light along viridis, told apart by hatching too.
 
-Lines by day: as in comparisons (`hsb.styling`), the policy that plays as HSB; by night lighter.
+Lines by day: as in comparisons (`hsb.plotting.style`), the policy that plays as HSB; by night lighter.
 """
 
-from ...styling import arm_share, looks
+from ...plotting.style import arm_share, looks
 
 VIRIDIS = (
     "#440154", "#471164", "#482071", "#472e7c", "#443a83", "#404688", "#3b528b", "#365d8d", "#31688e", "#2c728e",

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...evaluate.wagers import STAKES
+from ...evaluate.off_policy.betting import STAKES
 from ...types import Floats
-from ..core.draw import places_of
 from ..core.rows import DecisionRow, Kind, StreamRow
+from ..core.sampling import places_of
 from .bands import ERROR, controlled, differences, evidence, honesty, intervals, wagers
 
 MOST_BUCKETS = 96

@@ -7,9 +7,9 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ...errors import InputError
-from ..core.draw import mixture
 from ..core.learner import opened
 from ..core.rows import DecisionRow, StreamRow
+from ..core.sampling import mixture
 from ..store import Reader
 from .feedback import brief, context_of
 from .sheets import Ledger, Sheet

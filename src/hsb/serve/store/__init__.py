@@ -1,4 +1,4 @@
-"""Where the journal lies. A store looks up, writes and commits; what is to be written it is told by `hsb.serve.core.judging`.
+"""Where the journal lies. A store looks up, writes and commits; what is to be written it is told by `hsb.serve.core.apply`.
 
 `Store` has two implementations in view: `SqliteStore`, one file for one process, and PostgreSQL for several. Facts (decisions, rewards) have no
 order; each policy has one ordered stream, numbered without gaps.

@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ...arguments import path_of
+from ...checks import path_of
 from ...errors import FileError
-from ..core.judging import judge, needs
+from ..core.apply import judge, needs
 from ..core.orders import Batch, Changes, Outcome
 from ..core.receipts import Lives
 from ..core.rows import ClosedRow, DecisionRow, PendingRow, RewardRow, StreamRow

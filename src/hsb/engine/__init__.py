@@ -1,0 +1,1 @@
+"""The two halves of one memory layout: `state/` in Python, `kernels/` compiled."""

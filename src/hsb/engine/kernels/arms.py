@@ -1,0 +1,295 @@
+"""A node's weights over arms: one block of `F`, kept as a sum tree of fan-out 8.
+
+A block at `b` holds, level after level, the M weights, the sums of each eight of them, the sums of each eight of those, up to
+a level of at most eight entries (for M <= 8 the weights themselves). The total is the sum of that top level. Weights are not
+normalised: only the arm that was played changes, in O(log M). Nothing is ever subtracted from a sum.
+
+A weight below `ARM_TINY` is kept as its logarithm, `LOGS` words behind its place, where 0 stands for it: it is less than 1e-70 of
+the total. It returns as the others fall. So no weight is ever lost, however long the run.
+"""
+
+from ... import reproducible_math
+from . import header as h
+from . import maths
+from .jit import inner, kernel
+
+LN2 = reproducible_math.log(2.0)
+
+
+@inner
+def total(F, b, top, size):
+    """Sum of the weights of the block at b. O(1)."""
+    s = F[b + top]
+    for i in range(1, size):
+        s += F[b + top + i]
+    return s
+
+
+@inner
+def others(F, I, b, arm):
+    """Sum of all weights but one. O(log M)."""
+    s = 0.0
+    size = I[h.ARMS]
+    while True:
+        first = arm // h.BLOCK * h.BLOCK
+        for i in range(first, min(first + h.BLOCK, size)):
+            if i != arm:
+                s += F[b + i]
+        if size <= h.BLOCK:
+            return s
+        b += _padded(size)
+        size = _padded(size) // h.BLOCK
+        arm //= h.BLOCK
+
+
+@inner
+def reset(F, I, b):
+    """Put the block at b at its prior. O(M)."""
+    t = I[h.TEMPLATE]
+    for i in range(I[h.WIDTH]):
+        F[b + i] = F[t + i]
+
+
+@inner
+def eight(F, b):
+    """Sum of eight weights."""
+    return ((F[b] + F[b + 1]) + (F[b + 2] + F[b + 3])) + ((F[b + 4] + F[b + 5]) + (F[b + 6] + F[b + 7]))
+
+
+@inner
+def _padded(n):
+    return (n + h.BLOCK - 1) // h.BLOCK * h.BLOCK
+
+
+@inner
+def rebuild(F, I, b):
+    """Recompute every sum of the block at b. O(M)."""
+    size = I[h.ARMS]
+    while size > h.BLOCK:
+        above = b + _padded(size)
+        size = _padded(size) // h.BLOCK
+        for i in range(size):
+            F[above + i] = eight(F, b + h.BLOCK * i)
+        b = above
+
+
+@inner
+def _climb(F, I, b, arm):
+    size = I[h.ARMS]
+    while size > h.BLOCK:
+        above = b + _padded(size)
+        size = _padded(size) // h.BLOCK
+        arm //= h.BLOCK
+        F[above + arm] = eight(F, b + h.BLOCK * arm)
+        b = above
+
+
+@inner
+def log_weight(F, I, b, m):
+    """Logarithm of one weight."""
+    v = F[b + m]
+    return maths.log(v) if v > 0.0 else F[b + I[h.LOGS] + m]
+
+
+@inner
+def _store_log(F, I, b, m, log):
+    if log >= h.LOG_ARM_TINY:
+        F[b + m] = maths.exp(log)
+    else:
+        F[b + m] = 0.0
+        F[b + I[h.LOGS] + m] = log
+
+
+@inner
+def _scale(F, I, b, factor):
+    log = maths.log(factor)
+    for m in range(I[h.ARMS]):
+        v = F[b + m] * factor
+        if v >= h.ARM_TINY:
+            F[b + m] = v
+        else:
+            _store_log(F, I, b, m, log_weight(F, I, b, m) + log)
+    rebuild(F, I, b)
+
+
+@inner
+def multiply(F, I, b, m, x, f):
+    """Multiply one weight by f = exp(-x), the sums apart."""
+    v = F[b + m] * f
+    if v >= h.ARM_TINY:
+        F[b + m] = v
+    else:
+        log = log_weight(F, I, b, m) - x
+        F[b + m] = 0.0
+        F[b + I[h.LOGS] + m] = log
+
+
+@inner
+def shrink(F, I, b, arm, x, f):
+    """Multiply one weight by f = exp(-x), 0 < x <= STEP; return the new total. O(log M)."""
+    multiply(F, I, b, arm, x, f)
+    if I[h.ARMS] > h.BLOCK:
+        _climb(F, I, b, arm)
+    return total(F, b, I[h.TOP], I[h.TOP_SIZE])
+
+
+@inner
+def keep_in_range(F, I, b, now):
+    """Rescale the block at b, whose total is `now`, before it leaves the range of a double; return the total.
+
+    O(M), once in a long while.
+    """
+    if now < h.ARM_LOW or now > h.ARM_HIGH:
+        _scale(F, I, b, 1.0 / now)
+        return total(F, b, I[h.TOP], I[h.TOP_SIZE])
+    return now
+
+
+@inner
+def shrink_masked(F, I, b, arm, x, f, offered, g):
+    """The same for a round that offered some arms: the arms not offered are multiplied by g. O(M)."""
+    log = maths.log(g)
+    for m in range(I[h.ARMS]):
+        if m == arm:
+            multiply(F, I, b, m, x, f)
+        elif offered[m] == 0:
+            multiply(F, I, b, m, -log, g)
+    rebuild(F, I, b)
+    return total(F, b, I[h.TOP], I[h.TOP_SIZE])
+
+
+@inner
+def update(F, I, b, arm, x, f, offered, g):
+    """Either of the two, as arms are offered (None or empty: all of them)."""
+    if offered is not None:
+        if len(offered) > 0:
+            return shrink_masked(F, I, b, arm, x, f, offered, g)
+    return shrink(F, I, b, arm, x, f)
+
+
+@inner
+def is_masked(offered):
+    """Are some arms not offered?"""
+    if offered is None:
+        return False
+    return len(offered) > 0
+
+
+@inner
+def is_offered(offered, m):
+    """Is arm m offered?"""
+    if offered is None:
+        return True
+    return len(offered) == 0 or offered[m] != 0
+
+
+@inner
+def share(F, I, b, drift):
+    """Fixed share: every arm gives the part `drift` of its weight, which all then share equally. The total stays. O(M).
+
+    Nothing is hidden afterwards: each weight is at least drift/M of the total.
+    """
+    M = I[h.ARMS]
+    gift = drift * total(F, b, I[h.TOP], I[h.TOP_SIZE]) / M
+    keep = 1.0 - drift
+    for m in range(M):
+        F[b + m] = F[b + m] * keep + gift
+    rebuild(F, I, b)
+
+
+@inner
+def flatten(F, I, b, r):
+    """Raise every weight to the power r; ln of the sum over arms of prior^(1-r) share^r. What was never touched stays. O(M)."""
+    before = log_total(F, I, b)
+    for m in range(I[h.ARMS]):
+        v = F[b + m]
+        if v != 1.0:
+            _store_log(F, I, b, m, r * log_weight(F, I, b, m))
+    rebuild(F, I, b)
+    return log_total(F, I, b) - r * before - (1.0 - r) * maths.log(float(I[h.ARMS]))
+
+
+@inner
+def log_total(F, I, b):
+    """Logarithm of the sum of the weights, right at any scale. O(M)."""
+    top = log_weight(F, I, b, 0)
+    for m in range(1, I[h.ARMS]):
+        top = max(top, log_weight(F, I, b, m))
+    s = 0.0
+    for m in range(I[h.ARMS]):
+        s += maths.exp(log_weight(F, I, b, m) - top)
+    return top + maths.log(s)
+
+
+@inner
+def shrink_log(F, I, b, arm, x, offered, log_g):
+    """`shrink` and `shrink_masked` for any x >= 0, in logarithms: return ln(new total / old total), and rescale. O(M)."""
+    before = log_total(F, I, b)
+    for m in range(I[h.ARMS]):
+        log = log_weight(F, I, b, m) - before
+        if m == arm:
+            log -= x
+        elif not is_offered(offered, m):
+            log += log_g
+        F[b + m] = 0.0  # all weights as logarithms for the moment
+        F[b + I[h.LOGS] + m] = log
+    after = log_total(F, I, b)
+    top = log_weight(F, I, b, 0)
+    for m in range(1, I[h.ARMS]):
+        top = max(top, log_weight(F, I, b, m))
+    for m in range(I[h.ARMS]):
+        _store_log(F, I, b, m, F[b + I[h.LOGS] + m] - top - LN2)  # the largest becomes a half: 1 is a weight never touched
+    rebuild(F, I, b)
+    return after
+
+
+@kernel
+def widen(F, I, wide_F, wide_I, old, new, ahead, rates, kept):
+    """Pour blocks at `old` into blocks for one more arm at `new`, with the `ahead[i]` words before them and `kept` before the logarithms.
+
+    The new arm weighs the mean of the others; a rate per unit of weight (its place in `rates`, or -1) shrinks as the total grows.
+    """
+    M = I[h.ARMS]
+    for i in range(len(old)):
+        a, b = old[i], new[i]
+        for j in range(1, ahead[i] + 1):
+            wide_F[b - j] = F[a - j]
+        for j in range(-kept, M):
+            wide_F[b + wide_I[h.LOGS] + j] = F[a + I[h.LOGS] + j]
+        s = 0.0
+        for m in range(M):
+            wide_F[b + m] = F[a + m]
+            s += F[a + m]
+        wide_F[b + M] = s / M
+        rebuild(wide_F, wide_I, b)
+        if rates[i] >= 0:
+            wide_F[rates[i]] *= s / total(wide_F, b, wide_I[h.TOP], wide_I[h.TOP_SIZE])
+
+
+@inner
+def pick(F, I, b, u):
+    """The arm at share u, 0 <= u < 1, of the block's total: a walk down the sum tree. O(log M). An arm that there is, whatever the sums."""
+    n = I[h.TOP_SIZE]
+    offset = I[h.TOP]
+    at = 0
+    left = u * total(F, b, offset, n)
+    while True:
+        last = at
+        for i in range(at, at + n):
+            v = F[b + offset + i]
+            if v > 0.0:
+                last = i
+                if left < v:
+                    break
+                left -= v
+        if offset == 0:
+            return min(last, I[h.ARMS] - 1)
+        # One level down: entry i of a level is the sum of entries 8i .. 8i+7 of the level below.
+        size = I[h.ARMS]
+        below = 0
+        while below + _padded(size) < offset:
+            below += _padded(size)
+            size = _padded(size) // h.BLOCK
+        offset = below
+        at = last * h.BLOCK
+        n = h.BLOCK

@@ -1,0 +1,309 @@
+"""One round on the interval structures: every interval of the N leaves is a node.
+
+An interval of length L splits into K consecutive parts in every way, or, where 1 < L < K, into its single leaves. Storing an option per
+way would take O(N^K) memory, so these structures keep the paper's w itself, divided by the product of the leaves' own weights:
+
+    F_1 = w,   F_k(i,j) = sum over c of F_{k-1}(i,c) w(c+1,j),   w(i,j) = [sigma(i,j) + F_K(i,j)] / (groups + 1)
+
+with sigma the arm mass (1/M) sum alpha on the same scale (UNIT per leaf, to centre the range). Kept is sigma's rate, sigma over the total
+of the interval's arms, as a number and a count, so nothing is lost (SIGMA, SIGMA_E); w is recomputed from scratch over the intervals that
+contain the leaf, O(K N^3) in the worst case but as dot products over contiguous rows: each table is stored with its transpose.
+
+The reach pass is the derivative of w(root), pass by pass in reverse. Only intervals that contain the leaf are touched.
+"""
+
+import math
+
+import numpy as np
+
+from ... import reproducible_math
+from . import arms, maths
+from . import header as h
+from .jit import inner, kernel
+
+U0, U1, U2, U3, U4 = (np.uint64(i) for i in range(5))
+
+SIGMA_TINY = 2.0**-728
+SIGMA_BASE = 2.0**728
+LOG_SIGMA_BASE = reproducible_math.log(SIGMA_BASE)
+
+
+@inner
+def _dot(F, a, b, n):
+    """Sum of n products from places a and b, as four running sums so that additions overlap. Unsigned places: see `small.py`."""
+    x, y, left = np.uint64(a), np.uint64(b), np.uint64(n)
+    s0 = s1 = s2 = s3 = 0.0
+    while left >= U4:
+        s0 += F[x] * F[y]
+        s1 += F[x + U1] * F[y + U1]
+        s2 += F[x + U2] * F[y + U2]
+        s3 += F[x + U3] * F[y + U3]
+        x += U4
+        y += U4
+        left -= U4
+    while left > U0:
+        s0 += F[x] * F[y]
+        x += U1
+        y += U1
+        left -= U1
+    return (s0 + s1) + (s2 + s3)
+
+
+@inner
+def _block(I, i, j):
+    return I[h.ARM0] + (i * I[h.LEAVES] + j) * (I[h.WIDTH] + I[h.ARMS])
+
+
+@inner
+def visit(F, I, key, reach):
+    """Reach pass: the derivative of w(root) with respect to each sigma, times its rate. At most O(K N^3)."""
+    leaf = key[0]
+    N = I[h.LEAVES]
+    F[h.REST] = 0.0
+    if I[h.GROUPS] == 2:
+        _derivatives_of_pairs(F, I, leaf, reach)
+    else:
+        _derivatives(F, I, leaf, reach)
+    weight, visits, bases, q = I[h.WEIGHT], I[h.VISITS], I[h.BASES], I[h.ADJOINT] + 2 * N * N * (I[h.GROUPS] - 1)
+    sigma, sigma_e, arm0, size = I[h.SIGMA], I[h.SIGMA_E], I[h.ARM0], I[h.WIDTH] + I[h.ARMS]
+    n = 0
+    for i in range(leaf + 1):
+        for j in range(N - 1, leaf - 1, -1):
+            at = i * N + j
+            F[weight + n] = F[q + at] * F[sigma + at] if F[sigma_e + at] == 0.0 else 0.0
+            F[weight + visits + n] = F[q + at]
+            I[bases + n] = arm0 + at * size
+            n += 1
+    return n
+
+
+@inner
+def _derivatives_of_pairs(F, I, leaf, reach):
+    """Two parts: q(i, j) as sums of whole rows. q stands behind the other derivatives."""
+    N = I[h.LEAVES]
+    w, wt, q, counts = I[h.TABLE], I[h.TABLE] + N * N, I[h.ADJOINT] + 2 * N * N, I[h.COUNTS]
+    for i in range(leaf + 1):
+        row = q + i * N
+        for j in range(leaf, N):
+            F[row + j] = 0.0
+        if i == 0:
+            F[row + N - 1] = reach / F[w + N - 1]
+        for a in range(i):  # as the last part of w(a, j): after w(a, i-1)
+            _add_row(F, row + leaf, q + a * N + leaf, F[w + a * N + i - 1], N - leaf)
+        for j in range(N - 1, leaf - 1, -1):
+            v = F[row + j] * F[counts + j - i + 1]
+            F[row + j] = v
+            # As the first part of w(i, j): (i, h) with h < j, before w(h+1, j).
+            _add_row(F, row + leaf, wt + j * N + leaf + 1, v, j - leaf)
+
+
+@inner
+def _derivatives(F, I, leaf, reach):
+    """Any number of parts: derivatives with respect to F_2, F_3, ..., F_K and their transposes, then q."""
+    N, K = I[h.LEAVES], I[h.GROUPS]
+    NN = N * N
+    w, wt = I[h.TABLE], I[h.TABLE] + NN
+    d, dt, counts = I[h.ADJOINT], I[h.ADJOINT] + NN, I[h.COUNTS]
+    last = d + 2 * NN * (K - 2)
+    short = 0.0  # what reaches the leaf from intervals too short to split into K parts
+    for i in range(leaf + 1):
+        for j in range(N - 1, leaf - 1, -1):
+            L = j - i + 1
+            if L == N:
+                q = reach / F[w + j]
+            else:
+                q = short if L == 1 else 0.0
+                # As the last part of F_k(h, j) = F_{k-1}(h, i-1) w(i, j), and as the first of F_2(i, h) = w(i, j) w(j+1, h).
+                for k in range(2, K + 1):
+                    q += _dot(F, dt + 2 * NN * (k - 2) + j * N, wt + 2 * NN * (k - 2) + (i - 1) * N, i)
+                q += _dot(F, d + i * N + j + 1, w + (j + 1) * N + j + 1, N - 1 - j)
+            q *= F[counts + L]
+            F[last + i * N + j] = F[last + NN + j * N + i] = q if L >= K else 0.0
+            for k in range(K - 1, 1, -1):  # F_{k+1}(i, h) = F_k(i, j) w(j+1, h)
+                at = d + 2 * NN * (k - 2)
+                v = _dot(F, at + 2 * NN + i * N + j + 1, w + (j + 1) * N + j + 1, N - 1 - j)
+                F[at + i * N + j] = F[at + NN + j * N + i] = v
+            if 1 < L < K:
+                short += q * F[I[h.UNIT]] ** (L - 1)
+            F[last + 2 * NN + i * N + j] = q
+
+
+@inner
+def log_visit(F, I, key, n, reach):
+    """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too."""
+    leaf = key[0]
+    N = I[h.LEAVES]
+    visit(F, I, key, 1.0)
+    for v in range(n):
+        i, j = v // (N - leaf), N - 1 - v % (N - leaf)
+        q = F[I[h.WEIGHT] + I[h.VISITS] + v]
+        log = _log_rate(F, I, i * N + j) + arms.log_total(F, I, _block(I, i, j))
+        F[I[h.WEIGHT] + v] = reach + log + (maths.log(q) if q > 0.0 else -math.inf)
+
+
+@inner
+def _log_rate(F, I, at):
+    return maths.log(F[I[h.SIGMA] + at]) - F[I[h.SIGMA_E] + at] * LOG_SIGMA_BASE
+
+
+@inner
+def _recompute(F, I, i, j, sigma):
+    """F_2 .. F_{K-1} and w of interval (i, j) from its sigma and its parts."""
+    N, K = I[h.LEAVES], I[h.GROUPS]
+    NN = N * N
+    w = I[h.TABLE]
+    L = j - i + 1
+    v = _dot(F, w + i * N + i, w + NN + j * N + i + 1, L - 1)
+    for k in range(3, K + 1):
+        at = w + 2 * NN * (k - 2)
+        F[at + i * N + j] = F[at + NN + j * N + i] = v
+        v = _dot(F, at + i * N + i, w + NN + j * N + i + 1, L - 1)
+    if L < K:
+        v = F[I[h.UNIT]] ** L
+    v = (v + sigma) * F[I[h.COUNTS] + L]
+    F[w + i * N + j] = F[w + NN + j * N + i] = v
+
+
+@kernel
+def fill(F, I):
+    """Compute every table of a fresh state. O(K N^3)."""
+    N = I[h.LEAVES]
+    for i in range(N):
+        F[I[h.TABLE] + i * N + i] = F[I[h.TABLE] + N * N + i * N + i] = F[I[h.UNIT]]
+    for i in range(N - 1, -1, -1):
+        for j in range(i + 1, N):
+            _recompute(F, I, i, j, F[I[h.UNIT]] ** (j - i + 1))
+
+
+@kernel
+def refill(F, I):
+    """The same from the masses as they are."""
+    N = I[h.LEAVES]
+    for i in range(N - 1, -1, -1):
+        for j in range(i + 1, N):
+            at = i * N + j
+            mass = F[I[h.SIGMA] + at] * arms.total(F, _block(I, i, j), I[h.TOP], I[h.TOP_SIZE])
+            _recompute(F, I, i, j, mass if F[I[h.SIGMA_E] + at] == 0.0 else 0.0)
+
+
+@kernel
+def log_masses(F, I, places, logs):
+    """ln sigma of the intervals at i*N + j in `places`, into `logs`."""
+    N = I[h.LEAVES]
+    for k in range(len(places)):
+        b = _block(I, places[k] // N, places[k] % N)
+        logs[k] = _log_rate(F, I, places[k]) + arms.log_total(F, I, b)
+
+
+@kernel
+def set_masses(F, I, places, logs):
+    """Give these intervals such masses; no table is computed."""
+    N = I[h.LEAVES]
+    for k in range(len(places)):
+        _set_mass(F, I, places[k], _block(I, places[k] // N, places[k] % N), logs[k])
+
+
+@inner
+def _set_mass(F, I, at, b, log):
+    """sigma of an interval from its logarithm; how much of it a sum can see."""
+    e = max(0.0, math.ceil((maths.log(SIGMA_TINY) - log) / LOG_SIGMA_BASE))
+    sigma = maths.exp(log + e * LOG_SIGMA_BASE)
+    F[I[h.SIGMA] + at] = sigma / arms.total(F, b, I[h.TOP], I[h.TOP_SIZE])
+    F[I[h.SIGMA_E] + at] = e
+    return sigma if e == 0.0 else 0.0
+
+
+@inner
+def ratio(F, I, key, arm, x, f, offered, g):
+    """Ratio pass over the intervals just visited; return the root's ratio. x <= STEP."""
+    leaf = key[0]
+    N = I[h.LEAVES]
+    root = I[h.TABLE] + N - 1
+    before = F[root]
+    sigma, sigma_e, arm0, size = I[h.SIGMA], I[h.SIGMA_E], I[h.ARM0], I[h.WIDTH] + I[h.ARMS]
+    masked = arms.is_masked(offered)
+    M, adjoint = I[h.ARMS], I[h.ADJOINT]
+    r = inv = 1.0
+    for i in range(leaf, -1, -1):
+        for j in range(leaf, N):
+            b = arm0 + (i * N + j) * size
+            if not masked and M <= h.BLOCK and F[b + arm] * f >= h.ARM_TINY:  # `arms.shrink`, its commonest case in place
+                F[b + arm] *= f
+                now = F[b]
+                for m in range(1, M):
+                    now += F[b + m]
+            else:
+                now = arms.update(F, I, b, arm, x, f, offered, g)
+            at = sigma + i * N + j
+            if i == j:  # the leaf, by whose weight all others are divided
+                r = F[at] * now / F[I[h.UNIT]]
+                inv = 1.0 / r
+            rate = F[at] * inv
+            mass = rate * now
+            e = F[sigma_e + i * N + j]
+            if now < h.ARM_LOW or mass < SIGMA_TINY or (e > 0.0 and mass > 1.0):
+                if mass < SIGMA_TINY:
+                    rate *= SIGMA_BASE
+                    e += 1.0
+                elif e > 0.0 and mass > 1.0:
+                    rate /= SIGMA_BASE
+                    mass /= SIGMA_BASE
+                    e -= 1.0
+                rate *= now / arms.keep_in_range(F, I, b, now)
+                F[sigma_e + i * N + j] = e
+            F[at] = rate
+            F[adjoint + i * N + j] = mass if e == 0.0 else 0.0
+        _recompute_row(F, I, i, leaf)
+    return r * (F[root] / before)
+
+
+@inner
+def _recompute_row(F, I, i, leaf):
+    """w(i, j) for every j >= leaf, the masses standing in the first table of ADJOINT; all w(h, .) with h > i are in place."""
+    N = I[h.LEAVES]
+    w, wt, mass, counts = I[h.TABLE], I[h.TABLE] + N * N, I[h.ADJOINT] + i * N, I[h.COUNTS]
+    if I[h.GROUPS] > 2:
+        for j in range(max(leaf, i + 1), N):
+            _recompute(F, I, i, j, F[mass + j])
+        return
+    # Two parts: sums of whole rows, first those whose first part ends before the leaf.
+    for c in range(i, leaf):
+        _add_row(F, mass + leaf, w + (c + 1) * N + leaf, F[w + i * N + c], N - leaf)
+    for j in range(leaf, N):
+        if j > i:
+            v = F[mass + j] * F[counts + j - i + 1]
+            F[w + i * N + j] = v
+            F[wt + j * N + i] = v
+        if j < N - 1:
+            _add_row(F, mass + j + 1, w + (j + 1) * N + j + 1, F[w + i * N + j], N - 1 - j)
+
+
+@inner
+def _add_row(F, to, row, factor, n):
+    """Add factor times n words at `row` to those at `to`."""
+    x, y = F[row : row + n], F[to : to + n]
+    for i in range(n):
+        y[i] += factor * x[i]
+
+
+@inner
+def ratio_log(F, I, key, arm, x, offered, log_g):
+    """The same in logarithms, for any x; return ln of the root's ratio."""
+    leaf = key[0]
+    N = I[h.LEAVES]
+    root = I[h.TABLE] + N - 1
+    before = F[root]
+    r = 0.0
+    for i in range(leaf, -1, -1):
+        for j in range(leaf, N):
+            b, at = _block(I, i, j), i * N + j
+            log = _log_rate(F, I, at) + maths.log(arms.total(F, b, I[h.TOP], I[h.TOP_SIZE]))
+            log += arms.shrink_log(F, I, b, arm, x, offered, log_g)
+            if i == j:
+                r = log - maths.log(F[I[h.UNIT]])
+                log = maths.log(F[I[h.UNIT]])
+            else:
+                log -= r
+            F[I[h.ADJOINT] + at] = _set_mass(F, I, at, b, log)
+        _recompute_row(F, I, i, leaf)
+    return r + maths.log(F[root]) - maths.log(before)

@@ -1,0 +1,330 @@
+"""Whole rounds: reach down, an arm, ratio up. What a state calls (`engine/state/state.py`).
+
+A state is two arrays, laid out as `header.py` says. `key` is one row of words, a part for each member. `offered` is None in rounds without
+masks; else one byte per arm, and empty where every arm is offered. `kinds` says what is compiled (`kinds.py`).
+"""
+
+import math
+
+import numpy as np
+
+from ... import reproducible_math
+from . import advice, advisor, arms, hard, maths, members, panel
+from . import header as h
+from . import kinds as of
+from .jit import inner, kernel
+
+LEAST = reproducible_math.exp(-h.STEP)  # the smallest ratio that the fast passes allow
+NOW = -1.0  # the advice of a round that is learned at once
+MOST_GAIN = 1e280
+MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer known to one part in ten
+
+
+@inner
+def visit(F, I, key, offered, kinds):
+    """Reach pass over all members."""
+    for k in range(I[h.MEMBERS]):
+        f, i, part = members.own(F, I, k, key)
+        reach = 1.0
+        if i[h.PARENT] >= 0:
+            reach = F[members.place(I, i, h.CHILD_REACH)]
+        I[h.DIRECTORY + k * h.ENTRY + h.COUNT] = of.visit(
+            f, i, part, offered, reach, kinds[9], kinds[1], kinds[2], kinds[3], kinds[4], kinds[10]
+        )
+
+
+@inner
+def propensity(F, I, arm):
+    """Probability of one arm within what was just visited, every arm being offered. O(nodes)."""
+    p = 0.0
+    for k in range(I[h.MEMBERS]):
+        f, i = members.arrays(F, I, k)
+        w, bases = i[h.WEIGHT], i[h.BASES]
+        s = 0.0
+        for v in range(members.count(I, k)):
+            s += f[w + v] * f[i[bases + v] + arm]
+        share = 1.0 / i[h.ARMS]
+        p += s + f[h.REST] * share
+    return p
+
+
+@inner
+def add_all(F, I, p):
+    """Add to p what was just visited gives each arm: node by node, in the order of `propensity`."""
+    M = len(p)
+    for k in range(I[h.MEMBERS]):
+        f, i = members.arrays(F, I, k)
+        w, bases = i[h.WEIGHT], i[h.BASES]
+        for v in range(members.count(I, k)):
+            weight, b = f[w + v], i[bases + v]
+            if weight > 0.0:
+                share = f[b : b + M]
+                for m in range(M):
+                    p[m] += weight * share[m]
+        rest = f[h.REST] * (1.0 / M)
+        for m in range(M):
+            p[m] += rest
+
+
+@inner
+def mix(F, I, key, offered, p, kinds):
+    """Fill p with the probabilities of the offered arms, which add to 1; the others get 0. Return their share of all weight.
+
+    O(nodes * arms). Not >= 0 where only logarithms could tell, and where they are no numbers.
+    """
+    for m in range(len(p)):
+        p[m] = 0.0
+    add_all(F, I, p)
+    total = 0.0
+    for m in range(len(p)):
+        p[m] = min(p[m], 1.0) if arms.is_offered(offered, m) else 0.0
+        total += p[m]
+    if not arms.is_masked(offered):
+        return 1.0 if total > 0.0 else -1.0
+    if total < hard.UNSEEN:
+        return hard.mix(F, I, key, offered, p, total, kinds, kinds[5])
+    for m in range(len(p)):
+        p[m] /= total
+    return total
+
+
+@inner
+def _walk(F, I, u, many):
+    """Draw an arm, first a node, by its mass, then an arm of it; and its probability. O(nodes + log M)."""
+    if many is None:
+        return -1, 0.0
+    arm = _walked(F, I, u)
+    return arm, min(propensity(F, I, arm), 1.0)
+
+
+@inner
+def _walked(F, I, u):
+    left = u
+    last_k, last = 0, -1
+    for k in range(I[h.MEMBERS]):
+        f, i = members.arrays(F, I, k)
+        for n in range(members.count(I, k)):
+            v = f[i[h.WEIGHT] + n] * arms.total(f, i[i[h.BASES] + n], i[h.TOP], i[h.TOP_SIZE])
+            if v > 0.0:
+                if left < v:
+                    return arms.pick(f, i, i[i[h.BASES] + n], left / v)
+                last_k, last = k, n
+                left -= v
+        rest = f[h.REST]
+        if rest > 0.0:
+            M = i[h.ARMS]
+            if left < rest:
+                return min(int(left / rest * M), M - 1)
+            last_k, last = k, -1
+            left -= rest
+    if last < 0:
+        return I[h.ALL_ARMS] - 1
+    f, i = members.arrays(F, I, last_k)
+    return arms.pick(f, i, i[i[h.BASES] + last], 0.5)
+
+
+@inner
+def draw(F, I, key, offered, u, kinds):
+    """The arm that the number u in [0, 1) selects, and its probability, after `visit`: -1 where only logarithms could tell.
+
+    A pure function of state, key and u.
+    """
+    M = I[h.ALL_ARMS]
+    if M > h.FEW and not arms.is_masked(offered):
+        arm, chance = _walk(F, I, u, kinds[8])
+        if chance > 0.0:  # but for rounding at the very end
+            return arm, chance
+    p = F[I[h.P] : I[h.P] + M]
+    if not mix(F, I, key, offered, p, kinds) >= 0.0:
+        return -1, 0.0
+    arm, chance = pick(p, u)
+    return (arm, chance) if chance > 0.0 else (-1, 0.0)  # an arm without a chance may be one that is not offered
+
+
+@inner
+def pick(p, u):
+    """The arm that u selects from a distribution, and its probability."""
+    M = len(p)
+    total = 0.0
+    for m in range(M):
+        total += p[m]
+    arm = 0
+    cumulative = 0.0
+    for m in range(M - 1):
+        cumulative += p[m]
+        if cumulative <= u * total:
+            arm = m + 1
+    if p[arm] == 0.0:  # u so close to 1 that rounding went past the last arm that has any probability
+        arm = 0
+        for m in range(1, M):
+            if p[m] > p[arm]:
+                arm = m
+    return arm, min(p[arm], 1.0)
+
+
+@kernel
+def decide(F, I, key, offered, u, kinds):
+    """One decision. Changes nothing but scratch."""
+    visit(F, I, key, offered, kinds)
+    return draw(F, I, key, offered, u, kinds)
+
+
+@kernel
+def fill(F, I, key, offered, p, kinds):
+    """The distribution over arms into p; False where only logarithms could tell. Changes nothing but scratch."""
+    visit(F, I, key, offered, kinds)
+    return mix(F, I, key, offered, p, kinds) >= 0.0
+
+
+@inner
+def _is_short(I):
+    """Is a tree without room for the rows that one more key may need?"""
+    for k in range(I[h.MEMBERS]):
+        i = I[h.DIRECTORY + k * h.ENTRY + h.I0]
+        if I[i + h.KIND] == h.COMPRESSED and I[i + h.ROWS] + 2 > I[i + h.CAPACITY]:
+            return True
+    return False
+
+
+@inner
+def _others_remain(F, I, arm):
+    """Would every node just visited keep a visible share of its weight without this arm? Then no step is too large for the fast pass."""
+    for k in range(I[h.MEMBERS]):
+        f, i = members.arrays(F, I, k)
+        if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.PANEL:
+            continue
+        for n in range(members.count(I, k)):
+            b = i[i[h.BASES] + n]
+            if arms.others(f, i, b, arm) < LEAST * arms.total(f, b, i[h.TOP], i[h.TOP_SIZE]):
+                return False
+    return True
+
+
+@inner
+def _log_g(F, I, key, offered, arm, x, kinds):
+    """ln of the factor g, which is what the offered arms keep of their total; inf where only logarithms could tell."""
+    p = F[I[h.P] : I[h.P] + I[h.ALL_ARMS]]
+    if offered is not None:
+        total = 0.0
+        for m in range(len(p)):
+            p[m] = 0.0 if offered[m] == 0 else propensity(F, I, m)
+            total += p[m]
+        kept = 0.0
+        for m in range(len(p)):
+            kept += 0.0 if m == arm else p[m]
+        if kept >= hard.UNSEEN:
+            return maths.log((kept + p[arm] * maths.exp(-x)) / total)
+    return hard.log_g(F, I, key, offered, p, arm, x, kinds, kinds[5])
+
+
+@inner
+def is_sole(offered):
+    """Is only one arm offered?"""
+    if offered is None:
+        return False
+    n = 0
+    for m in range(len(offered)):
+        n += offered[m] != 0
+    return n == 1
+
+
+@kernel
+def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
+    """Learn that `arm`, played with probability `chance`, had this loss. A status, of which only DONE changed anything.
+
+    What is learned is loss - SHIFT, which may be negative; then chance >= RATE * SHIFT, so that no weight grows by more than e.
+
+    `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not offered, those
+    are multiplied by g, so that the offered arms keep their total. Every node learned from then shares `DRIFT` of its weights. `advised`, if
+    not below 0, is how much of the advice was on the arm when it was decided: what the advisor says now is then of no account.
+    """
+    x = min(F[h.RATE] * (loss - F[h.SHIFT]) / (chance + F[h.GAMMA]), MOST)
+    drift = F[h.DRIFT], F[h.HEAD_DRIFT]
+    log_z = 0.0
+    masked = arms.is_masked(offered)
+    weighs = x != 0.0 and I[h.ALL_ARMS] > 1 and not (masked and is_sole(offered))  # else there is nothing to weigh
+    if weighs:
+        if _is_short(I):
+            return h.SHORT
+        if not visited or masked:
+            visit(F, I, key, offered, kinds)
+            visited = True
+            _recall(F, I, offered, arm, advised, kinds[4])
+    if not _prepare(F, I, key, arm, visited, kinds[10]):
+        return h.HARD
+    if weighs:
+        log_g = _log_g(F, I, key, offered, arm, x, kinds) if masked else 0.0
+        if log_g == math.inf:
+            return h.HARD
+        if (x <= h.STEP and log_g >= -h.STEP) or (not masked and _others_remain(F, I, arm)):
+            step = arm, x, maths.exp(-x), maths.exp(log_g)
+            r = 1.0
+            for k in range(I[h.MEMBERS] - 1, -1, -1):
+                f, i, part = members.own(F, I, k, key)
+                n = of.extend(f, i, part, members.count(I, k), kinds[9], kinds[1])
+                r = of.ratio(f, i, part, n, step, offered, kinds[0], kinds[2], kinds[3], kinds[4])
+                if i[h.PARENT] >= 0:
+                    F[members.place(I, i, h.CHILD_RATIO)] = r
+                of.share(f, i, n, drift, kinds[0], kinds[4])
+            log_z = log_g if masked else maths.log(r)
+        else:
+            log_z = hard.weigh(F, I, key, offered, (arm, x, log_g), drift, kinds, kinds[5])
+            if log_z == math.inf:
+                return h.HARD
+            log_z = log_g if masked else log_z
+        count(F, loss, log_z, masked)
+    else:
+        F[h.LOST] += loss
+        F[h.EXCESS] += loss - F[h.SHIFT] if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
+        F[h.MASKED] += 1.0 if masked and loss > 0.0 else 0.0
+    _teach(F, I, key, arm, loss, kinds[4], kinds[10])
+    F[h.SEEN] += 1.0
+    return h.DONE
+
+
+@inner
+def _recall(F, I, offered, arm, advised, heads):
+    """Put back what was advised when a late round was decided."""
+    if heads is not None:
+        if advised >= 0.0:
+            for k in range(I[h.MEMBERS]):
+                f, i = members.arrays(F, I, k)
+                if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.PANEL:
+                    advice.recall(f, i, offered, arm, advised)
+
+
+@inner
+def count(F, loss, log_z, masked):
+    """Add a round with a loss to what a certificate needs; where some arms were not offered, mappings may have slept through it.
+
+    What one round takes off the bound is cut at MOST_GAIN, so that the sum stays finite: it is then larger than it need be, and still a bound.
+    """
+    gain = max(loss - F[h.SHIFT] + log_z / F[h.RATE], -MOST_GAIN)
+    F[h.LOST] += loss
+    F[h.EXCESS] += (max(gain, 0.0) if masked else gain) + F[h.PRICE]
+    if masked:
+        F[h.MASKED] += 1.0
+
+
+@inner
+def _prepare(F, I, key, arm, visited, panels):
+    """Before anything is learned: do panels foretell a number for the arm? Where they do not the state is broken, and must stay as it is."""
+    if panels is not None:
+        for k in range(I[h.MEMBERS]):
+            f, i, part = members.own(F, I, k, key)
+            if i[h.KIND] == h.PANEL and not panel.prepare(f, i, part.view(np.float64), arm, visited):
+                return False
+    return True
+
+
+@inner
+def _teach(F, I, key, arm, loss, heads, panels):
+    """What a round teaches whether or not anything was lost in it: advisors learn."""
+    if heads is not None:
+        for k in range(I[h.MEMBERS]):
+            f, i, part = members.own(F, I, k, key)
+            if i[h.KIND] == h.ADVISOR:
+                advisor.learn(f, i, part[0], arm, loss)
+            if panels is not None:
+                if i[h.KIND] == h.PANEL:
+                    panel.learn(f, i, part.view(np.float64), arm, loss)

@@ -1,0 +1,293 @@
+"""A panel of models (`engine/kernels/panel.py`): made, grown, rescaled. `panel_files.py` keeps it in files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...types import Floats, Ints
+from ..kernels import header as h
+from ..kernels import panel_layout as p
+from .frequencies import frequencies
+from .member import Member, aligned_zeros, arm_block
+
+PRECISION = 0.15  # of a place's weight, for each feature that there is: the prior of the linear model
+WAVE_PRECISION = 0.5
+MOST_COSINES = 128
+EXACT = 1 << 30  # arms * places^3 up to which a change of scale keeps the prior as it is
+MOST_SIZE = 2.0**53  # of a weight, and of a standard deviation: beyond, an arm's model begins anew
+FAR = 1e100  # a threshold beyond has all there is on one side
+TINY = 1e-6  # a place that shrinks more than this at once says nothing of what it was
+SKEW = 1e-11  # by how much rounding may part the two halves of a covariance
+LARGEST = 1e6  # variance of a weight whose prior moves with its place: beyond, learning loses the covariance to rounding
+MOST_WORDS = 1 << 22  # of the covariances of waves and of the cuts that leaves watch; with many arms there are fewer of them
+WIDEST = 1 << 23  # words of the linear covariances
+
+
+def width_for(arms: int, wanted: int) -> int:
+    """How many places a panel can take: covariances of arms together stay within 64 MB.
+
+    >>> width_for(3, 256), width_for(1000, 256)
+    (256, 91)
+    """
+    return max(2, min(wanted, math.isqrt(WIDEST // arms)))
+
+
+def cosines_for(arms: int) -> int:
+    """How many cosines, likewise."""
+    return max(4, min(MOST_COSINES, math.isqrt(MOST_WORDS // arms)))
+
+
+def _stride(waves: int) -> int:
+    """Rows begin on a cache line, and not all on the same lines."""
+    return -(-(waves + 1) // 8) * 8
+
+
+def room_for(places: int, width: int) -> int:
+    """How many places there is room for where so many are in use: a power of two, so that growing is rare."""
+    return min(width, max(16, 1 << (places - 1).bit_length()))
+
+
+def make_panel(room: int, arms: int) -> Member:
+    """A panel with room for so many places, of which it knows the constant only."""
+    waves, width = cosines_for(arms), 4 * arms + p.WATCH
+    blocks = max(2 * p.TREES, MOST_WORDS // (p.CUTS * width))
+    nodes = 2 * blocks
+    I = np.zeros(h.HEADER + 1, dtype=np.int64)
+    I[h.KIND], I[h.ARMS], I[h.PARENT], I[h.VISITS], I[h.BASES] = h.PANEL, arms, -1, 1, h.HEADER
+    I[h.TOP], I[h.TOP_SIZE], I[h.WIDTH] = arm_block(arms)
+    I[h.LOGS] = I[h.WIDTH]
+    I[p.STRIDE] = _stride(waves)
+    I[p.ROOM], I[p.PLACES], I[p.WAVES], I[p.NODES], I[p.BLOCKS] = room, 1, waves, nodes, blocks
+    end = 8
+    for name, size in (
+        (p.RIDGE, room + waves + 1),
+        (p.STACK, p.MEMORIES + 4 * arms),
+        (p.CHANCE, room),
+        (p.WAVE, waves * (room + 1) + arms * (waves + 1) * (1 + _stride(waves))),
+        (p.LINEAR, arms * room * (room + 1)),
+        (p.NODE, nodes * (2 * arms + p.COUNTS)),
+        (p.BLOCK, blocks * p.CUTS * width),
+        (p.END, 0),
+        (h.WEIGHT, 8),
+        (p.INDEX, arms),
+        (p.SCRATCH, 8 + room + waves + 1 + max(room, waves + 1)),
+        (p.TRACE, p.TREES * p.TRACED + p.DEEPEST),
+        (h.HEADER, int(I[h.WIDTH]) + arms),
+    ):
+        I[name] = end
+        end += -(-size // 8) * 8
+    F = aligned_zeros(end)
+    logs = int(I[h.HEADER] + I[h.WIDTH])
+    F[logs : logs + arms] = -np.inf  # the logarithms of the arms that are not advised
+    F[I[p.RIDGE]] = PRECISION
+    F[I[p.RIDGE] + room] = PRECISION
+    F[I[p.RIDGE] + room + 1 : I[p.RIDGE] + room + 1 + waves] = WAVE_PRECISION
+    rng = np.random.Generator(np.random.PCG64(0x485342))
+    phases = int(I[p.WAVE]) + waves * room
+    F[phases : phases + waves] = rng.uniform(size=waves)
+    member = Member(F, I)
+    compiled()[0].begin(*member)
+    return member
+
+
+def compiled() -> Any:
+    """The kernels of panels and of regressions, loaded on first use."""
+    from ..kernels import panel, ridge
+
+    return panel, ridge
+
+
+def piece(member: Member, name: int, *shape: int, skip: int = 0) -> Floats:
+    """A part of F as a table; a view."""
+    at = int(member.I[name]) + skip
+    return member.F[at : at + math.prod(shape)].reshape(shape)
+
+
+def linear_models(member: Member) -> tuple[Floats, Floats]:
+    """Weights (arms, room) and covariances (arms, room, room) of the linear models."""
+    arms, room = int(member.I[h.ARMS]), int(member.I[p.ROOM])
+    return piece(member, p.LINEAR, arms, room), piece(member, p.LINEAR, arms, room, room, skip=arms * room)
+
+
+def wave_models(member: Member) -> tuple[Floats, Floats, Floats, Floats]:
+    """Frequencies, phases, weights and covariances."""
+    I = member.I
+    arms, room, k = int(I[h.ARMS]), int(I[p.ROOM]), int(I[p.WAVES])
+    after = k * (room + 1)
+    weights = piece(member, p.WAVE, arms, k + 1, skip=after)
+    covariances = piece(member, p.WAVE, arms, k + 1, int(I[p.STRIDE]), skip=after + arms * (k + 1))
+    return piece(member, p.WAVE, room, k), piece(member, p.WAVE, k, skip=k * room), weights, covariances
+
+
+def forest_nodes(member: Member, *, used: bool = True) -> Floats:
+    """A row for each node of the forest, of those in use or of all; a view."""
+    I = member.I
+    return piece(member, p.NODE, int(I[p.NODES_USED if used else p.NODES]), 2 * int(I[h.ARMS]) + p.COUNTS)
+
+
+def forest_cuts(member: Member) -> Floats:
+    """What leaves watch: (blocks, cuts, words); a view."""
+    I = member.I
+    return piece(member, p.BLOCK, int(I[p.BLOCKS_USED]), p.CUTS, 4 * int(I[h.ARMS]) + p.WATCH)
+
+
+def set_places(member: Member, groups: Sequence[int]) -> None:
+    """Places were added: `groups` says of each place but the constant which feature it belongs to. A view is changed in place."""
+    F, I = member
+    before, places, features = int(I[p.PLACES]), 1 + len(groups), max(len(set(groups)), 1)
+    fresh = piece(member, p.STACK, p.MEMORIES)[p.ROUNDS] == 0.0
+    precision = piece(member, p.RIDGE, int(I[p.ROOM]) + 1)
+    first = 0 if fresh else before
+    precision[first:places] = PRECISION * (features + 1)
+    if fresh:
+        precision[-1] = PRECISION * (features + 1)
+    waves = wave_models(member)[0]
+    waves[first:places] = frequencies(range(first, places), waves.shape[1], features)
+    at = np.arange(before, places)
+    linear_models(member)[1][:, at, at] = 1.0 / precision[at]
+    sizes = np.bincount(groups, minlength=features) if len(groups) else np.ones(1)
+    piece(member, p.CHANCE, places)[:] = chance_sums(sizes[list(groups)], int((sizes > 0).sum()))
+    I[p.PLACES] = places
+    panel = compiled()[0]
+    if fresh:
+        panel.begin(F, I)
+    else:
+        panel.look_again(F, I)
+
+
+def chance_sums(sizes: Floats | Ints, features: int) -> Floats:
+    """Sums of the chances of the places up to each: features are equally likely to be cut at, and so are the places of each.
+
+    `sizes` says of each place but the constant how many places its feature has.
+
+    >>> chance_sums(np.array([1, 2, 2]), 2).tolist()
+    [0.0, 0.5, 0.75, 1.0]
+    """
+    sums = np.zeros(1 + len(sizes))
+    sums[1:] = np.cumsum(1.0 / sizes / features)
+    if len(sizes):
+        sums[-1] = 1.0
+    return sums
+
+
+def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
+    """Places became a * z + c, and stay 0 where the place `missing` says so is 1. A view is changed in place.
+
+    The linear models and the trees become what they would be had all been learned so; waves go on as they are.
+    """
+    if (a == 1.0).all() and (c == 0.0).all():
+        return
+    n, arms = len(a), int(member.I[h.ARMS])
+    nodes, cuts = forest_nodes(member), forest_cuts(member).reshape(-1, forest_cuts(member).shape[2])
+    split, set_ = nodes[:, p.LEFT] > 0.0, cuts[:, p.SET] > 0.0
+    at = nodes[split, p.AT].astype(np.int64)
+    nodes[split, p.THRESHOLD] = np.clip(a[at] * nodes[split, p.THRESHOLD] + c[at], -FAR, FAR)
+    at = cuts[set_, 0].astype(np.int64)
+    cuts[set_, 1] = np.clip(a[at] * cuts[set_, 1] + c[at], -FAR, FAR)
+    weights, covariances = linear_models(member)
+    precision = piece(member, p.RIDGE, n)
+    exact = arms * n**3 <= EXACT
+    for m in range(arms):
+        prior = np.diag(1.0 / precision)
+        if not np.array_equal(covariances[m, :n, :n], prior):
+            move = _moved_exactly if exact else _moved
+            w, P = move(weights[m, :n], covariances[m, :n, :n], precision, a, c, missing)
+            if not is_regression(w[None], P[None]):
+                w, P = np.zeros(n), prior
+            weights[m, :n], covariances[m, :n, :n] = w, P
+
+
+def is_regression(weights: Floats, covariances: Floats) -> bool:
+    """Weights of some size, and covariances whose entries are no larger than their variances allow; a row, and a matrix, for each model."""
+    spread = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
+    allowed = spread[:, :, None] * spread[:, None] * (1.0 + 1e-3) + 1e-9
+    return bool((np.abs(covariances) <= allowed).all() and (spread < MOST_SIZE).all() and (np.abs(weights) < MOST_SIZE).all())
+
+
+def _moved_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
+    """A linear model for places that moved, its prior being what it was. O(places^3)."""
+    ridge = compiled()[1]
+    A, scratch = np.ascontiguousarray(P), np.zeros_like(P)
+    A = A.copy()
+    ridge.invert(A, scratch, len(a))
+    b = (A * w).sum(axis=1)
+    A[np.diag_indices(len(a))] -= precision
+    ridge.move(A, b, a, c, missing, np.zeros(len(a)))
+    A[np.diag_indices(len(a))] += precision
+    scratch[:] = 0.0
+    ridge.invert(A, scratch, len(a))
+    return (A * b).sum(axis=1), A
+
+
+def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
+    """The same, its prior being moved too. O(places^2) for each place that moved. What is TINY now begins anew.
+
+    So does a weight of which nearly nothing is known in the new units. The next round would take its variance from LARGEST to about 1, in
+    steps of LARGEST * 2^-53; from much larger ones, variances came out below 0, and weights without end.
+    """
+    gone = (a < TINY) | (np.diag(P) > LARGEST * a * a)
+    scale = np.where(gone, 0.0, 1.0 / np.maximum(a, TINY))
+
+    def turned(rows: Floats) -> Floats:
+        """What the weights become, of a table with a row a weight; sums in a fixed order."""
+        new = scale[:, None] * rows
+        for i in np.flatnonzero((c != 0.0) & ~gone):
+            new[0] -= c[i] / a[i] * rows[i]
+            if missing[i] >= 0:
+                new[missing[i]] += c[i] / a[i] * rows[i]
+        return new
+
+    moved = turned(turned(P).T) + np.diag(np.where(gone, 1.0 / precision, 0.0))
+    if (
+        np.abs(moved - moved.T) > SKEW
+    ).any():  # learning never brings the halves together again, and each move parts them further
+        moved = 0.5 * (moved + moved.T)
+    return turned(w[:, None])[:, 0], moved
+
+
+def resized_panel(member: Member, room: int, arms: int) -> Member:
+    """The same panel with room for more places, or one more arm."""
+    old_arms, old_room = int(member.I[h.ARMS]), int(member.I[p.ROOM])
+    waves, places = min(int(member.I[p.WAVES]), cosines_for(arms)), int(member.I[p.PLACES])
+    wider = make_panel(room, arms)
+    I = wider.I
+    piece(wider, p.RIDGE, room)[:old_room] = piece(member, p.RIDGE, old_room)
+    piece(wider, p.RIDGE, 1 + waves, skip=room)[:] = piece(member, p.RIDGE, 1 + waves, skip=old_room)
+    piece(wider, p.STACK, p.MEMORIES + 4 * old_arms)[:] = piece(member, p.STACK, p.MEMORIES + 4 * old_arms)
+    piece(wider, p.CHANCE, old_room)[:] = piece(member, p.CHANCE, old_room)
+    (weights, covariances), (old_weights, old_covariances) = linear_models(wider), linear_models(member)
+    weights[:old_arms, :old_room] = old_weights
+    covariances[:old_arms, :old_room, :old_room] = old_covariances
+    at = np.arange(places)
+    covariances[old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, places)
+    new, old = wave_models(wider), wave_models(member)
+    some = slice(waves + 1)  # with many arms, fewer cosines, each larger: what was learned of the others is left out
+    ratio = np.ones(waves + 1)
+    ratio[1:] = math.sqrt(waves / int(member.I[p.WAVES]))
+    new[0][:old_room], new[1][:] = old[0][:, :waves], old[1][:waves]
+    new[2][:old_arms] = old[2][:, some] * ratio
+    new[3][:old_arms, :, some] = old[3][:, some, some] * (ratio[:, None] * ratio)
+    at = np.arange(waves + 1)
+    new[3][old_arms:] = 0.0
+    new[3][old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, 1 + waves, skip=room)
+    blocks, nodes = min(int(member.I[p.BLOCKS_USED]), int(I[p.BLOCKS])), int(member.I[p.NODES_USED])
+    I[p.PLACES] = places
+    I[h.PARENT], I[h.OPTION] = member.I[h.PARENT], member.I[h.OPTION]
+    if nodes > I[p.NODES]:
+        compiled()[0].look_again(*wider)  # its cuts were drawn when it knew of no place but the constant
+        return wider  # with more arms there is no room for so large a forest: it grows anew
+    I[p.PLACES], I[p.NODES_USED], I[p.BLOCKS_USED], I[p.SEED] = places, nodes, blocks, member.I[p.SEED]
+    rows, old_rows = forest_nodes(wider), forest_nodes(member)
+    rows[:] = 0.0
+    rows[:, : old_rows.shape[1]] = old_rows
+    rows[rows[:, p.CUT] > blocks, p.CUT] = 0.0
+    cuts, old_cuts = forest_cuts(wider), forest_cuts(member)[:blocks]
+    cuts[:] = 0.0
+    cuts[..., : p.WATCH + 2 * old_arms] = old_cuts[..., : p.WATCH + 2 * old_arms]
+    right = p.WATCH + 2 * arms
+    cuts[..., right : right + 2 * old_arms] = old_cuts[..., p.WATCH + 2 * old_arms :]
+    return wider

@@ -1,0 +1,177 @@
+"""What a file keeps of a panel of models, and what may be taken over from one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...types import Floats, Ints
+from ..kernels import header as h
+from ..kernels import panel_layout as p
+from .member import Kind, Member
+from .panel import chance_sums, forest_cuts, forest_nodes, is_regression, linear_models, piece, resized_panel, wave_models
+from .sound import CLOSE
+
+# Beyond what any rounds lead to, and small enough that nothing overflows.
+MOST_ROUNDS, MOST_EVIDENCE, MOST_PLAYS = 2.0**53, 1e100, 501.0
+MOST_PRECISION = 1e9
+MOST_TURNS = 1e3  # of a frequency
+
+
+class Panel(Kind):
+    """All but scratch is learned; of the forest, what is in use."""
+
+    def scratch(self, member: Member) -> list[tuple[int, int]]:
+        return [(0, 8)]
+
+    def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
+        return [(h.ADVICE, 1)]
+
+    def trimmed(self, member: Member) -> Member:
+        F, I = member
+        return Member(np.concatenate([F[: I[p.NODE]], forest_nodes(member).ravel(), forest_cuts(member).ravel()]), I)
+
+    def bytes_in_use(self, member: Member) -> int:
+        return 8 * (int(member.I[p.NODE]) + forest_nodes(member).size + forest_cuts(member).size)
+
+    def pour(self, member: Member, F: Floats, I: Ints) -> None:
+        """What was learned; of a trimmed one, all that there is."""
+        own = Member(F, I)
+        I[:] = member.I
+        start, nodes, cuts = int(I[p.NODE]), forest_nodes(own), forest_cuts(own)
+        F[:start] = member.F[:start]
+        if len(member.F) == len(F):
+            nodes[:], cuts[:] = forest_nodes(member), forest_cuts(member)
+        else:
+            nodes[:] = member.F[start : start + nodes.size].reshape(nodes.shape)
+            cuts[:] = member.F[start + nodes.size :].reshape(cuts.shape)
+        logs = int(I[h.HEADER] + I[h.WIDTH])
+        F[logs : logs + I[h.ARMS]] = -np.inf
+
+    def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
+        """The header must be that of the settings, and there must be as many nodes and cuts as it says."""
+        free = [h.ADVICE, p.NODES_USED, p.BLOCKS_USED, p.SEED]
+        if I.shape != fresh.I.shape or not np.array_equal(np.delete(I, free), np.delete(fresh.I, free)):
+            return False
+        n, blocks = int(I[p.NODES_USED]), int(I[p.BLOCKS_USED])
+        if not (p.TREES <= n <= I[p.NODES] and p.TREES <= blocks <= I[p.BLOCKS] and 0 <= I[p.SEED] < MOST_ROUNDS):
+            return False
+        return len(F) == int(I[p.NODE]) + n * (2 * int(I[h.ARMS]) + p.COUNTS) + blocks * p.CUTS * (4 * int(I[h.ARMS]) + p.WATCH)
+
+    def empty(self, F: Floats, I: Ints, fresh: Member) -> Member:
+        """With as many nodes and cuts as the file has."""
+        own = super().empty(F, I, fresh)
+        own.I[[p.NODES_USED, p.BLOCKS_USED, p.SEED]] = I[[p.NODES_USED, p.BLOCKS_USED, p.SEED]]
+        return own
+
+    def take(self, own: Member, F: Floats) -> bool:
+        """Models, stack, chances and forest, of the places in use; what is never learned must be as it is made."""
+        given, start = Member(F, own.I), int(own.I[p.NODE])
+        nodes, cuts = forest_nodes(own), forest_cuts(own)
+        theirs = F[start : start + nodes.size].reshape(nodes.shape), F[start + nodes.size :].reshape(cuts.shape)
+        if not (np.isfinite(F[8:]).all() and _are_models(given) and _is_forest(theirs[0], theirs[1], own.I)):
+            return False
+        if not all(np.array_equal(mine, fixed) for mine, fixed in zip(_fixed(given), _fixed(own), strict=True)):
+            return False
+        for mine, learned in zip(_learned(own), _learned(given), strict=True):
+            mine[...] = learned
+        nodes[:], cuts[:] = theirs
+        return True
+
+    def add_arm(self, member: Member) -> Member:
+        return resized_panel(member, int(member.I[p.ROOM]), int(member.I[h.ARMS]) + 1)
+
+
+def _fixed(member: Member) -> list[Floats]:
+    """What is never learned, of a whole or a trimmed one: phases, and the precision of cosines."""
+    I = member.I
+    waves = piece(member, p.RIDGE, int(I[p.WAVES]), skip=int(I[p.ROOM]) + 1)
+    return [wave_models(member)[1], waves]
+
+
+def _learned(member: Member) -> list[Floats]:
+    """What is read of the models, of the places in use; views.
+
+    Precisions, frequencies and chances depend on which features there were when the last place was added. That cannot be derived later:
+    once all places are used up, a new feature shares the place of another, and chances stay as they are.
+    """
+    I = member.I
+    n, waves = int(I[p.PLACES]), int(I[p.WAVES])
+    weights, covariances = linear_models(member)
+    frequencies, _, more, others = wave_models(member)
+    stack = piece(member, p.STACK, p.MEMORIES + 4 * int(I[h.ARMS]))
+    precision = piece(member, p.RIDGE, int(I[p.ROOM]) + 1)
+    each = [precision[:n], precision[-1:], frequencies[:n], weights[:, :n], covariances[:, :n, :n]]
+    return [*each, more, others[:, :, : waves + 1], stack[: p.EVIDENCE + 1], stack[p.MEMORIES :], piece(member, p.CHANCE, n)]
+
+
+def _are_models(member: Member) -> bool:
+    """Are the regressions', the stack's and the watch's numbers possible?"""
+    precision, wave_precision, frequencies, weights, covariances, more, others, stack, memories, sums = _learned(member)
+    if not _are_chances(sums):
+        return False
+    rounds, lost, evidence = stack[[p.ROUNDS, p.LOST, p.EVIDENCE]]
+    for each in (precision, wave_precision):
+        if not ((each >= 1.0 / MOST_PRECISION) & (each <= MOST_PRECISION)).all():
+            return False
+    plays, residuals = memories[1::2], np.abs(memories[::2])
+    if (
+        not ((plays >= 0.0) & (plays <= MOST_PLAYS) & (residuals <= plays + CLOSE)).all()
+        or (np.abs(frequencies) > MOST_TURNS).any()
+    ):
+        return False
+    if not (0.0 <= lost <= rounds * (1.0 + CLOSE) and rounds < MOST_ROUNDS and 1.0 <= evidence <= MOST_EVIDENCE):
+        return False
+    own = (
+        stack[p.WEIGHTS : p.WEIGHTS + p.INPUTS][None],
+        stack[p.COVARIANCE : p.COVARIANCE + p.INPUTS**2].reshape(1, p.INPUTS, -1),
+    )
+    return all(is_regression(*model) for model in ((weights, covariances), (more, others), own))
+
+
+def _are_chances(sums: Floats) -> bool:
+    """Are these the sums of chances that `set_places` makes for some way of grouping the places into features? O(places^2)."""
+    if len(sums) == 1 or sums[0] != 0.0:
+        return bool(sums[0] == 0.0)
+    each = np.diff(sums)
+    if not (each > 0.0).all():
+        return False
+    for features in range(1, len(sums)):
+        sizes = np.rint(1.0 / (each * features))  # of the feature that each place belongs to
+        if not ((sizes >= 1.0) & (sizes < len(sums))).all():
+            continue
+        places = np.bincount(sizes.astype(np.int64))
+        of_size = np.arange(len(places))
+        if (places[1:] % of_size[1:]).any() or (places[1:] // of_size[1:]).sum() != features:
+            continue
+        if np.array_equal(chance_sums(sizes, features), sums):
+            return True
+    return False
+
+
+def _is_forest(nodes: Floats, cuts: Floats, I: Ints) -> bool:
+    """Do the links lead from trees to nodes further on, each reached once, not too deep, and to places that there are?"""
+    places, blocks, cuts = int(I[p.PLACES]), len(cuts), cuts.reshape(-1, cuts.shape[2])
+    whole = np.concatenate([nodes[:, [p.AT, p.LEFT, p.CUT]].ravel(), cuts[:, 0], cuts[:, p.SET]])
+    counts = np.concatenate([nodes[:, p.COUNTS :].ravel(), nodes[:, [p.VISITED, p.NEXT]].ravel(), cuts[:, p.WATCH :].ravel()])
+    if not ((whole >= 0.0) & (whole == np.floor(whole)) & (whole < MOST_ROUNDS)).all():
+        return False
+    if (
+        not ((counts >= 0.0) & (counts <= MOST_ROUNDS)).all()
+        or not ((nodes[:, p.STOP] >= 0.0) & (nodes[:, p.STOP] <= 1.0)).all()
+    ):
+        return False
+    at, left, cut = nodes[:, [p.AT, p.LEFT, p.CUT]].astype(np.int64).T
+    if (at >= places).any() or (cuts[:, 0] >= places).any() or (cuts[:, p.SET] > 1.0).any() or (cut > blocks).any():
+        return False
+    split, watched, n = left > 0, cut[cut > 0], len(nodes)
+    if len(set(watched.tolist())) != len(watched) or cut[split].any():
+        return False
+    if not np.array_equal(np.sort(left[split]), np.arange(p.TREES, n, 2)) or (left[split] <= np.flatnonzero(split)).any():
+        return False
+    depth = np.ones(n, dtype=np.int64)
+    for parent in np.flatnonzero(split):
+        depth[left[parent] : left[parent] + 2] = depth[parent] + 1
+    return bool(depth.max() <= p.DEEPEST)
+
+
+Panel(h.PANEL)

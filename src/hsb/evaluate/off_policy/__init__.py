@@ -1,0 +1,1 @@
+"""What a log that one policy wrote says of others."""

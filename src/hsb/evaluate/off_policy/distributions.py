@@ -1,0 +1,40 @@
+"""What a policy would do on the rows of a log: its distribution over the log's arms. Nothing is learned."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...logs import Batch
+from ...play.batches import checked_contexts
+from ...play.named import own_contexts
+from ...policy import Policy
+from ...policy.rows import Rows
+from ...types import Floats
+
+
+def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[Floats, NDArray[np.bool_]]:
+    """(n, arms of the batch): the probability of every arm, among those that the row offers and the policy knows; rows add to 1.
+
+    Second, which rows offer any such arm: in the others the policy could not have played, and the row is 0. `contexts` are the policy's; by
+    default those of the batch. Compiled for mixtures: O(n * nodes * arms).
+
+    >>> import hsb
+    >>> offered = [[True, True, False]]
+    >>> batch = Batch.of(contexts=[[0.2]], arm=[0], reward=[1], propensity=[0.5], arms=["a", "b", "c"], available=offered)
+    >>> distributions(hsb.HSB(hsb.BinaryTree(depth=2), arms=["c", "b", "a"], learning_rate=0.1), batch)[0]
+    array([[0.5, 0.5, 0. ]])
+    """
+    points, _ = checked_contexts(policy, batch, own_contexts(policy, batch) if contexts is None else contexts)
+    places = np.array([policy.offer.index.get(arm, -1) for arm in batch.arms], dtype=np.int64)
+    known = np.flatnonzero(places >= 0)
+    offered = (places[batch.pools[k]] for k in range(len(batch.pools.sizes)))
+    masks = policy.offer.pools(pool[pool >= 0] for pool in offered)
+    playable = np.asarray(masks.any(axis=1))[batch.pool]
+    rows = np.flatnonzero(playable)
+    table = np.zeros((len(batch), len(batch.arms)))
+    if len(rows):
+        shown, losses = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows))
+        own = policy.distributions(Rows(points[rows], masks, batch.pool[rows], shown, losses))
+        table[rows[:, None], known] = own[:, places[known]]
+    return table, playable

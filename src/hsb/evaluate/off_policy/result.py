@@ -1,0 +1,151 @@
+"""What off-policy evaluation gives: values, two intervals each, and what speaks against them."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+NAMES = {
+    "ips": "inverse propensity",
+    "snips": "self-normalised",
+    "direct": "direct method",
+    "dr": "doubly robust",
+    "switch": "switch doubly robust",
+    "clipped": "clipped propensity",
+}
+Kind = Literal["bootstrap", "bounds", "safe"]
+BEST = ("dr", "switch", "snips", "ips", "clipped", "direct")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An average reward a policy would earn, and where it lies with 95% confidence.
+
+    >>> Estimate(0.05, 0.04, 0.06, (0.02, 0.08))
+    0.0500 (0.0400 to 0.0600; surely 0.0200 to 0.0800)
+    """
+
+    value: float
+    """The average reward of an event."""
+    low: float
+    """The lower end of the 95% interval."""
+    high: float
+    """The upper end."""
+    safe: tuple[float, float]
+    """An interval for the same average that holds for any log, adaptive or not, and any number of events, if its propensities are
+    right (`evaluate/off_policy/betting.py` has the proof). The same for every estimator: it needs no model. Usually wider."""
+    kind: Kind = "bootstrap"
+    """What the interval (low, high) is. "bootstrap": studentised, a little wider where weights average below 1, where the log can carry it.
+    "bounds": from clipped weights, for switch and clipped where something was clipped or the log cannot carry a bootstrap. "safe": the interval
+    `safe`, for the others where the log cannot."""
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """(low, high), of the kind `kind`."""
+        return self.low, self.high
+
+    @property
+    def bernstein(self) -> tuple[float, float]:
+        """`safe`, by its former name."""
+        return self.safe
+
+    def reaching(self, other: Self) -> Self:
+        """The same with an interval that covers that of `other` too: how a model's bias, which its spread does not show, comes in."""
+        return replace(self, low=min(self.low, other.low), high=max(self.high, other.high))
+
+    def __repr__(self) -> str:
+        a, b = self.safe
+        return f"{self.value:.4f} ({self.low:.4f} to {self.high:.4f}; surely {a:.4f} to {b:.4f})"
+
+
+@dataclass(frozen=True)
+class OffPolicy:
+    """What a policy would have earned an event, by several estimators: `result["dr"]` is the `Estimate` of one. `print(result)` shows all.
+
+    `value` and `interval` are those of the first that was asked for among dr, switch, snips, ips, clipped and direct. The weight of an event is
+    the policy's probability of the arm shown over its propensity.
+
+    >>> import hsb, hsb.logs
+    >>> table = {"x": [0.1, 0.9] * 500, "arm": ["a", "a", "b", "b"] * 250, "p": [0.5] * 1000, "click": [1, 0, 0, 0] * 250}
+    >>> log = hsb.logs.open(table, context="x", arm="arm", propensity="p", reward="click")
+    >>> found = hsb.evaluate.off_policy(hsb.Uniform(arms=["a", "b"]), log, estimators=["ips"])
+    >>> found.rows, found.best, found.value, found.logged
+    (1000, 'ips', 0.25, 0.25)
+    """
+
+    rows: int
+    """How many events were used."""
+    estimates: dict[str, Estimate]
+    """By the estimator's name, what it found."""
+    effective_rows: float
+    """Effective sample size, (sum of weights)^2 / sum of their squares: as many events of the policy's own would say as much."""
+    largest_weight: float
+    """The largest weight of an event."""
+    average_weight: float
+    """Near 1 where propensities are right and every arm that the policy plays was shown."""
+    clip: float | None
+    """The largest weight that clipped and switch allowed; None where neither was asked for."""
+    logged: float
+    """Average reward of all events: what the log's own policy earned."""
+    warnings: tuple[str, ...]
+    """Where the log cannot answer, and which interval is shown instead."""
+    largest_share: float = 0.0
+    """The largest weight, as a share of all weight."""
+    missing: float = 0.0
+    """The share of the policy's decisions on arms that the log's policy all but never played there: events that would be too heavy."""
+
+    def __getitem__(self, estimator: str) -> Estimate:
+        return self.estimates[estimator]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    @property
+    def best(self) -> str:
+        """The name of the estimator that `value` and `interval` are of."""
+        return next(name for name in BEST if name in self.estimates)
+
+    @property
+    def value(self) -> float:
+        """The policy's average reward, by the estimator `best`."""
+        return self.estimates[self.best].value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% interval of `value`, of the kind that `result[result.best].kind` says."""
+        return self.estimates[self.best].interval
+
+    @property
+    def safe(self) -> tuple[float, float]:
+        """The safe interval, which is every estimator's."""
+        return self.estimates[self.best].safe
+
+    def to_dict(self) -> dict[str, Any]:
+        """A dict of plain data, for JSON; a number that is not finite is None."""
+        estimates = {name: _figures(each) for name, each in self.estimates.items()}
+        best = {"value": _plain(self.value), "interval": list(self.interval), "best": self.best}
+        about = ("effective_rows", "largest_weight", "largest_share", "average_weight", "missing", "clip", "logged")
+        numbers = {name: getattr(self, name) for name in about}
+        return {"rows": self.rows, **best, "estimates": estimates, **numbers, "warnings": list(self.warnings)}
+
+    def __str__(self) -> str:
+        lines = [f"{NAMES[name]:<21} {each!r}{_REMARKS[each.kind]}" for name, each in self.estimates.items()]
+        if "direct" in self.estimates and self.estimates["direct"].kind == "bootstrap":
+            lines.append(_DIRECT)
+        lines.append(f"{'the log itself':<21} {self.logged:.4f}")
+        weights = f"largest weight {self.largest_weight:.4g}, {100 * self.largest_share:.3g}% of all; average {self.average_weight:.3f}"
+        lines.append(f"{self.rows} events, worth {self.effective_rows:.0f}; {weights}")
+        return "\n".join([*lines, *(f"Warning: {warning}" for warning in self.warnings)])
+
+
+_DIRECT = "  (of the direct method the interval reaches to doubly robust's: its model may be wrong, which its own spread does not show)"
+_REMARKS: dict[Kind, str] = {"bootstrap": "", "bounds": " [bounds]", "safe": " [safe]"}
+
+
+def _figures(estimate: Estimate) -> dict[str, Any]:
+    ends = {"interval": list(estimate.interval), "kind": estimate.kind, "safe": list(estimate.safe)}
+    return {"value": _plain(estimate.value), **ends, "bernstein": list(estimate.safe)}
+
+
+def _plain(value: float) -> float | None:
+    return value if math.isfinite(value) else None

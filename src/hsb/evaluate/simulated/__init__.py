@@ -1,0 +1,1 @@
+"""Policies on problems whose losses are all known."""

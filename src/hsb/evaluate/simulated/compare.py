@@ -1,0 +1,107 @@
+"""Several policies on one problem, in one call."""
+
+import pickle
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ...checks import whole
+from ...errors import InputError, quoted
+from ...problems import Problem
+from ...structures import Structure
+from ...types import Floats, Ints
+from ..parallel import Progress, Teller, spread
+from .comparison import Comparison, joined
+from .run import Entrant, enter, marked_rounds, play_run
+
+
+def compare(
+    policies: Mapping[str, Entrant],
+    problem: Problem,
+    *,
+    rounds: int = 100_000,
+    runs: int = 10,
+    presentations: int = 1,
+    jobs: int = 1,
+    seed: int = 0,
+    marks: Iterable[int] = (),
+    progress: Progress | None = None,
+) -> Comparison:
+    """Let every policy play the same `runs` data sets of a problem, of `rounds` rounds each. Returns a `Comparison`.
+
+    - `policies`: by name, a function that makes a policy from a seed; or a policy, which is copied each time and given its own random numbers.
+    - `problem`: one of `hsb.problems`.
+    - `presentations`: how often each policy plays each data set, with other random numbers of its own.
+    - `jobs`: how many processes share the runs; -1 is one for each core. More than one needs joblib. The result is the same for any number.
+    - `seed`: what data sets and policies follow from.
+    - `marks`: rounds at which averages are kept, beside some 200 that are always kept.
+    - `progress`: a function, called as `progress(done, total)` with rounds, of all runs and policies together.
+
+    >>> import hsb
+    >>> from hsb.problems import Stationary
+    >>> tree = hsb.BinaryTree(depth=3)
+    >>> entrants = {"HSB": lambda seed: hsb.HSB(tree, arms=3, horizon=2000, seed=seed), "uniform": hsb.Uniform(arms=3)}
+    >>> compared = compare(entrants, Stationary(), rounds=2000, runs=3)
+    >>> compared.difference("uniform", "HSB").low > 0.1
+    True
+    """
+    rounds, runs, presentations = whole("rounds", rounds, 1), whole("runs", runs, 1), whole("presentations", presentations, 1)
+    if not (isinstance(jobs, int) and jobs == -1):
+        whole("jobs (-1 for all cores)", jobs, 1)
+    seed = whole("seed", seed, 0)
+    if not isinstance(problem, Problem):
+        raise InputError(f"compare needs a problem, e.g. hsb.problems.Stationary(); given {quoted(problem)}.")
+    if not isinstance(policies, Mapping) or not policies:
+        example = "{'HSB': hsb.HSB(tree, arms=3)}"
+        raise InputError(f"policies must map names to policies, at least one: {example}; given {quoted(policies)}.")
+    for name, entrant in policies.items():
+        if not isinstance(name, str) or not name:
+            raise InputError(f"A policy's name must be text; given {quoted(name)}.")
+        if not callable(entrant) and not hasattr(entrant, "decide"):
+            raise InputError(
+                f"{quoted(name)} must be a policy or a function that makes one from a seed; given {quoted(entrant)}."
+            )
+        problem.check(enter(entrant, 0))
+    points = marked_rounds(rounds, marks)
+    settings: dict[str, Any] = {"rounds": rounds, "presentations": presentations, "seed": seed, "marks": points}
+    in_a_run = rounds * presentations * len(policies)
+    teller = Teller(progress, runs * in_a_run)
+    if jobs == 1:
+        played = [play_run(policies, problem, run=run, progress=teller, **settings) for run in range(runs)]
+    else:
+        played = _in_parallel(partial(_play, dict(policies), problem, settings), runs, jobs, partial(teller, in_a_run))
+    about: dict[str, Any] = {"title": problem.title, "synthetic": problem.synthetic, "bounds": _bounds(policies, points)}
+    if problem.synthetic and not problem.reacts:
+        about |= {"best": problem.best_loss(rounds), "best_so_far": problem.best_losses(points, rounds)}
+    return joined(played, points, **about)
+
+
+def _bounds(policies: Mapping[str, Entrant], marks: Ints) -> dict[str, Floats]:
+    """What is proved of those that have a structure, against its mappings. Other bounds are against other rivals, and left out."""
+    made = {name: enter(entrant, 0) for name, entrant in policies.items()}
+    return {
+        name: np.array([policy.regret_bound(int(mark)) for mark in marks])
+        for name, policy in made.items()
+        if isinstance(getattr(policy, "structure", None), Structure)
+    }
+
+
+def _play(policies: dict[str, Entrant], problem: Problem, settings: dict[str, Any], run: int) -> tuple[int, dict[str, Floats]]:
+    return run, play_run(policies, problem, run=run, **settings)
+
+
+def _in_parallel(play: Callable[[int], Any], runs: int, jobs: int, tell: Callable[[], None]) -> list[Any]:
+    if find_spec("joblib") is None:
+        raise InputError(f"jobs={jobs} needs joblib: pip install 'hsb[cli]'. Or use jobs=1.")
+    played: list[Any] = [None] * runs
+    try:
+        for run, losses in spread(jobs, play, [(run,) for run in range(runs)]):
+            played[run] = losses
+            tell()
+    except pickle.PicklingError as error:
+        given = f"jobs={jobs} sends policies and problem to other processes, but they cannot be pickled ({error})"
+        raise InputError(f"{given}. Let a function make what cannot be sent, as lambda seed: ..., or use jobs=1.") from error
+    return played

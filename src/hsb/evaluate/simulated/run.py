@@ -1,0 +1,88 @@
+"""One run: a data set, and every policy on it as often as it is presented."""
+
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+
+from ...errors import InputError, quoted
+from ...play import simulate
+from ...policies import Policy
+from ...problems import Problem
+from ...types import Floats, Ints
+
+Entrant = Callable[[int], Policy] | Policy
+"""A function that makes a policy from a seed; or a policy, which is copied and given random numbers of its own."""
+
+POINTS = 120  # of a curve that are spaced evenly; as many more are spaced by ratio
+
+
+def marked_rounds(rounds: int, also: Iterable[int] = ()) -> Ints:
+    """The rounds at which the average loss is written down: some evenly spaced, some by ratio, the last, and those in `also`.
+
+    >>> marked_rounds(5, also=[2])
+    array([1, 2, 3, 4, 5])
+    """
+    even = np.linspace(1, rounds, min(rounds, POINTS))
+    ratio = np.geomspace(1, rounds, min(rounds, POINTS))
+    marks = np.unique(np.concatenate([np.rint(even), np.rint(ratio), list(also)]).astype(np.int64))
+    if marks[0] < 1 or marks[-1] > rounds:
+        raise InputError(f"marks must be rounds from 1 to {rounds}; given {sorted(also)}.")
+    return marks
+
+
+def play_run(
+    entrants: Mapping[str, Entrant],
+    problem: Problem,
+    *,
+    rounds: int,
+    run: int,
+    presentations: int,
+    seed: int,
+    marks: Ints,
+    progress: Callable[[int], None] | None = None,
+) -> dict[str, Floats]:
+    """The average loss of each policy at the marked rounds, shape (presentations, marks), in run number `run`.
+
+    A policy's numbers do not depend on which others play, nor on how many presentations follow.
+    """
+    sample = None if problem.reacts else problem.sample(rounds, data_seed(seed, run))
+    averages = {}
+    for name, entrant in entrants.items():
+        curves = np.empty((presentations, len(marks)))
+        for k in range(presentations):
+            policy = enter(entrant, policy_seed(seed, run, k, name))
+            if sample is None:
+                losses = problem.play(policy, rounds, policy_seed(seed, run, k, "the adversary of " + name)).losses
+            else:
+                losses = simulate(policy, sample.contexts, sample.losses).losses
+            curves[k] = np.cumsum(losses)[marks - 1] / marks
+            if progress is not None:
+                progress(rounds)
+        averages[name] = curves
+    return averages
+
+
+def enter(entrant: Entrant, seed: int) -> Policy:
+    """A policy of its own for one presentation."""
+    if isinstance(entrant, Policy):
+        return entrant.copy(seed=seed)
+    policy = entrant(seed)
+    if not isinstance(policy, Policy):
+        example = "lambda seed: hsb.HSB(tree, arms=3, seed=seed)"
+        raise InputError(f"A function among policies must return a policy, as {example}; got {quoted(policy)}.")
+    return policy
+
+
+def data_seed(seed: int, run: int) -> int:
+    """What data set number `run` is sampled with."""
+    return _seed(seed, run)
+
+
+def policy_seed(seed: int, run: int, presentation: int, name: str) -> int:
+    """What a policy draws from in one presentation of a data set: independent of every other policy, presentation and run."""
+    return _seed(seed, run, presentation, zlib.crc32(name.encode(errors="surrogatepass")))
+
+
+def _seed(seed: int, *key: int) -> int:
+    return int(np.random.SeedSequence(seed, spawn_key=key).generate_state(1, np.uint64)[0] >> np.uint64(1))

@@ -1,0 +1,1 @@
+"""Compiled code that only the paper's experiments need."""

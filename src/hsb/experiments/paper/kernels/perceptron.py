@@ -1,0 +1,78 @@
+"""Perceptrons that share their features: one row of weights each, the last one for the intercept.
+
+W has a row of d + 1 weights for each perceptron; `total`, the sum of W after every lesson, has the same shape, or no rows where it is not
+wanted. Where it has rows, it predicts in the place of W: the averaged perceptron. moments[0] holds the features' means, moments[1] the sums of
+their squared distances from them over seen[0] rows. z is scratch for d numbers. Signs are +1 and -1; a score of 0 counts as -1, and as a
+mistake.
+"""
+
+import math
+
+from ....engine.kernels.jit import kernel
+
+
+@kernel
+def see(x, moments, seen):
+    """Count a row's features in (Welford's recursion, which cancels nothing)."""
+    seen[0] += 1
+    for i in range(len(x)):
+        off = x[i] - moments[0, i]
+        moments[0, i] += off / seen[0]
+        moments[1, i] += off * (x[i] - moments[0, i])
+
+
+@kernel
+def standardise(x, moments, seen, z):
+    """z = (x - mean) / deviation; a feature that never changed counts 0."""
+    for i in range(len(x)):
+        spread = math.sqrt(moments[1, i] / max(seen[0], 1))
+        z[i] = (x[i] - moments[0, i]) / spread if spread > 0.0 else 0.0
+
+
+@kernel
+def score(w, z):
+    d = len(z)
+    s = w[d]
+    for i in range(d):
+        s += w[i] * z[i]
+    return s
+
+
+@kernel
+def predict(W, z, code):
+    """The codeword of standardised features."""
+    for k in range(len(W)):
+        code[k] = 1 if score(W[k], z) > 0.0 else -1
+
+
+@kernel
+def learn(W, total, z, target):
+    """Rosenblatt's rule: a perceptron on the wrong side of its target moves by the features."""
+    d = len(z)
+    for k in range(len(W)):
+        if target[k] * score(W[k], z) <= 0.0:
+            for i in range(d):
+                W[k, i] += target[k] * z[i]
+            W[k, d] += target[k]
+    for k in range(len(total)):
+        for i in range(d + 1):
+            total[k, i] += W[k, i]
+
+
+@kernel
+def play(W, total, moments, seen, online, X, targets, z, codes):
+    """For every row: see it if `online`, predict its codeword, learn its target."""
+    for t in range(len(X)):
+        if online:
+            see(X[t], moments, seen)
+        standardise(X[t], moments, seen, z)
+        predict(total if len(total) else W, z, codes[t])
+        learn(W, total, z, targets[t])
+
+
+@kernel
+def encode(W, total, moments, seen, X, z, codes):
+    """The codeword of every row. Changes nothing."""
+    for t in range(len(X)):
+        standardise(X[t], moments, seen, z)
+        predict(total if len(total) else W, z, codes[t])

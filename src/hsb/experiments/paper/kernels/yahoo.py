@@ -1,0 +1,347 @@
+"""Lines of Yahoo!'s Today Module logs, from bytes to columns.
+
+    R6B: <time> id-<shown> <click> |user 1 11 13 ... |id-<a> |id-<b> ...
+    R6A: <time> <shown> <click> |user 2:f 3:f ... 1:1.000000 |<a> 2:f ... 1:1.000000 |<b> ...
+
+Every line that `parse` looks at ends in a newline, so no loop needs to look for the end of the text. The pool of a line is mostly that of the
+line before, to the byte: it is then recognised by one comparison and not read again.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....engine.kernels.jit import kernel
+
+# What `state` counts.
+ROWS, LINES, POOLS, MEMBERS, ARMS, SECTION, NOW = 0, 1, 2, 3, 4, 5, 6
+STATE = 7
+
+# How `parse` ends: more text is needed, the batch is full, the table of labels is full, or a line is not as it should be.
+MORE, FULL, LABELS = 0, 1, 2
+EMPTY, TIME, SHOWN, CLICK, USER, FEATURE, TWICE, BARE, CANDIDATE, ARTICLE, NONE, MANY, REPEATED, ABSENT = range(10, 24)
+
+SPACE, NEWLINE, RETURN, BAR, COLON, POINT, MINUS, ZERO = 32, 10, 13, 124, 58, 46, 45, 48
+DIGITS = 18  # most of a number
+EXACT = 1 << 53  # whole numbers below it are doubles
+RECENT = 8  # pools back that a pool is recognised
+MULTIPLIER = 0x5851F42D  # of the hash
+
+
+class Out(NamedTuple):
+    """A batch in the making: columns, and its different pools (arm indices of pool k: members[starts[k] : starts[k + 1]], in order)."""
+
+    time: np.ndarray
+    shown: np.ndarray
+    click: np.ndarray
+    contexts: np.ndarray
+    pool: np.ndarray
+    starts: np.ndarray
+    members: np.ndarray
+
+
+class Labels(NamedTuple):
+    """Articles by number, in order of appearance, and a hash table of their places; its length is a power of two."""
+
+    keys: np.ndarray
+    slots: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """The candidates' text and numbers of the last line that was read in full, and which pool an arm was last seen in."""
+
+    section: np.ndarray
+    keys: np.ndarray
+    stamp: np.ndarray
+
+
+@kernel
+def _digit(buf, i):
+    return int(buf[i]) - ZERO
+
+
+@kernel
+def _past_spaces(buf, i):
+    while buf[i] == SPACE:
+        i += 1
+    return i
+
+
+@kernel
+def _ends(buf, i):
+    """Is there nothing more on the line?"""
+    return buf[i] == NEWLINE or (buf[i] == RETURN and buf[i + 1] == NEWLINE)
+
+
+@kernel
+def _is_over(buf, i):
+    """Does a word end here?"""
+    return buf[i] == SPACE or _ends(buf, i)
+
+
+@kernel
+def _whole(buf, i):
+    """The number at i, without sign or leading zeros, and where it ends: at i where there is none."""
+    value, j = 0, i
+    while 0 <= _digit(buf, j) <= 9:
+        value = value * 10 + _digit(buf, j)
+        j += 1
+        if j - i > DIGITS:
+            return 0, i
+    if j - i > 1 and buf[i] == ZERO:
+        return 0, i
+    return value, j
+
+
+@kernel
+def _decimal(buf, i):
+    """The decimal number at i, correctly rounded, and where it ends: at i where there is none, or one with more than 2^53 units."""
+    j = i
+    negative = buf[j] == MINUS
+    if negative:
+        j += 1
+    value, digits, behind, scale = 0, 0, False, 1.0
+    while True:
+        d = _digit(buf, j)
+        if 0 <= d <= 9:
+            value = value * 10 + d
+            digits += 1
+            if behind:
+                scale *= 10.0
+            if digits > DIGITS:
+                return 0.0, i
+        elif buf[j] == POINT and not behind and digits > 0:
+            behind = True
+        else:
+            break
+        j += 1
+    if digits == 0 or value >= EXACT or buf[j - 1] == POINT:
+        return 0.0, i
+    x = float(value) / scale
+    return (-x if negative else x), j
+
+
+@kernel
+def _label(buf, i, is_r6a):
+    """The number of the article named at i and where the name ends; i where there is none."""
+    j = i
+    if not is_r6a:
+        if not (buf[i] == 105 and buf[i + 1] == 100 and buf[i + 2] == MINUS):  # "id-"
+            return 0, i
+        j = i + 3
+    key, end = _whole(buf, j)
+    if end == j or not _is_over(buf, end):
+        return 0, i
+    return key, end
+
+
+@kernel
+def _slot(labels, key):
+    """Where in the hash table a key is, or would be."""
+    mask = len(labels.slots) - 1
+    at = ((key & 0xFFFFFFFF) * MULTIPLIER >> 12) & mask
+    while labels.slots[at] >= 0 and labels.keys[labels.slots[at]] != key:
+        at = (at + 1) & mask
+    return at
+
+
+@kernel
+def refill(labels, arms):
+    """Build the hash table of the first `arms` labels anew."""
+    for at in range(len(labels.slots)):
+        labels.slots[at] = -1
+    for a in range(arms):
+        labels.slots[_slot(labels, labels.keys[a])] = a
+
+
+@kernel
+def _features(buf, i, is_r6a, row):
+    """Read the user's features into a row of contexts, 0 where not named; where they end, and what is wrong or 0."""
+    nothing = np.nan if is_r6a else 0.0
+    for f in range(len(row)):
+        row[f] = nothing
+    n = 0
+    while True:
+        i = _past_spaces(buf, i)
+        if buf[i] == BAR or _ends(buf, i):
+            for f in range(len(row)):
+                if np.isnan(row[f]):
+                    row[f] = 0.0
+            return i, (0 if n > 0 else BARE)
+        f, j = _whole(buf, i)
+        if j == i or f < 1 or f > len(row):
+            return i, FEATURE
+        value = 1.0
+        if is_r6a:
+            if buf[j] != COLON:
+                return i, FEATURE
+            value, end = _decimal(buf, j + 1)
+            if end == j + 1:
+                return i, FEATURE
+            if not np.isnan(row[f - 1]):
+                return i, TWICE
+            j = end
+        if not _is_over(buf, j):
+            return i, FEATURE
+        row[f - 1] = value
+        n += 1
+        i = j
+
+
+@kernel
+def _candidates(buf, i, is_r6a, keys):
+    """Read the candidates' numbers; how many, where the line ends, and what is wrong or 0."""
+    n = 0
+    while buf[i] == BAR:
+        key, j = _label(buf, i + 1, is_r6a)
+        if j == i + 1:
+            return n, i, CANDIDATE
+        i = _past_spaces(buf, j)
+        while is_r6a and not (buf[i] == BAR or _ends(buf, i)):  # the article's features, which are not kept
+            _, j = _whole(buf, i)
+            if j == i or buf[j] != COLON:
+                return n, i, ARTICLE
+            _, end = _decimal(buf, j + 1)
+            if end == j + 1 or not _is_over(buf, end):
+                return n, i, ARTICLE
+            i = _past_spaces(buf, end)
+        if n == len(keys):
+            return n, i, MANY
+        for k in range(n):
+            if keys[k] == key:
+                return n, i, REPEATED
+        keys[n] = key
+        n += 1
+    if not _ends(buf, i):
+        return n, i, CANDIDATE
+    return n, i, (0 if n > 0 else NONE)
+
+
+@kernel
+def _new_pool(state, out, labels, stamp, keys, n):
+    """Give every candidate its place among the arms and find or add their pool; FULL or LABELS, and nothing changed, where room is short."""
+    if state[ARMS] + n > len(labels.keys):
+        return LABELS
+    pools, first = state[POOLS], state[MEMBERS]
+    if pools == len(out.starts) - 1 or first + n > len(out.members):
+        return FULL
+    for k in range(n):
+        at = _slot(labels, keys[k])
+        if labels.slots[at] < 0:
+            labels.slots[at] = state[ARMS]
+            labels.keys[state[ARMS]] = keys[k]
+            state[ARMS] += 1
+        arm = labels.slots[at]
+        j = first + k
+        while j > first and out.members[j - 1] > arm:
+            out.members[j] = out.members[j - 1]
+            j -= 1
+        out.members[j] = arm
+    pool = pools
+    for k in range(pools - 1, max(pools - RECENT, 0) - 1, -1):
+        if out.starts[k + 1] - out.starts[k] == n:
+            same = True
+            for j in range(n):
+                same = same and out.members[out.starts[k] + j] == out.members[first + j]
+            if same:
+                pool = k
+                break
+    if pool == pools:
+        state[POOLS] += 1
+        state[MEMBERS] += n
+        out.starts[state[POOLS]] = state[MEMBERS]
+    for j in range(out.starts[pool], out.starts[pool] + n):
+        stamp[out.members[j]] = pool
+    state[NOW] = pool
+    return 0
+
+
+@kernel
+def _repeats(buf, i, stop, section, n):
+    """Do the n bytes of `section` stand at i?"""
+    if n == 0 or i + n > stop:
+        return False
+    differ = 0
+    for k in range(n):  # no early end: this way it is a few instructions
+        differ += buf[i + k] != section[k]
+    return differ == 0
+
+
+@kernel
+def _line(buf, i, stop, is_r6a, state, out, labels, scratch):
+    """Read the line at i into the next row: what is wrong or 0, and where the next line begins (if 0)."""
+    row = state[ROWS]
+    i = _past_spaces(buf, i)
+    if _ends(buf, i):
+        return EMPTY, i
+    time, j = _whole(buf, i)
+    if j == i or buf[j] != SPACE:
+        return TIME, i
+    i = _past_spaces(buf, j)
+    shown, j = _label(buf, i, is_r6a)
+    if j == i:
+        return SHOWN, i
+    i = _past_spaces(buf, j)
+    click = _digit(buf, i)
+    if click < 0 or click > 1 or not _is_over(buf, i + 1):
+        return CLICK, i
+    i = _past_spaces(buf, i + 1)
+    if not (buf[i] == BAR and buf[i + 1] == 117 and buf[i + 2] == 115 and buf[i + 3] == 101 and buf[i + 4] == 114):  # "user"
+        return USER, i
+    if not _is_over(buf, i + 5):
+        return USER, i
+    i, wrong = _features(buf, i + 5, is_r6a, out.contexts[row])
+    if wrong > 0:
+        return wrong, i
+    if _repeats(buf, i, stop, scratch.section, state[SECTION]):
+        i += state[SECTION]
+    else:
+        first = i
+        n, i, wrong = _candidates(buf, i, is_r6a, scratch.keys)
+        if wrong > 0:
+            return wrong, i
+        offered = False
+        for k in range(n):
+            offered = offered or scratch.keys[k] == shown
+        if not offered:
+            return ABSENT, i
+        wrong = _new_pool(state, out, labels, scratch.stamp, scratch.keys, n)
+        if wrong > 0:
+            return wrong, i
+        i += 1 + (buf[i] == RETURN)
+        state[SECTION] = 0
+        if i - first <= len(scratch.section):
+            state[SECTION] = i - first
+            for k in range(i - first):
+                scratch.section[k] = buf[first + k]
+    arm = labels.slots[_slot(labels, shown)]
+    if arm < 0 or scratch.stamp[arm] != state[NOW]:
+        return ABSENT, i
+    out.time[row] = time
+    out.shown[row] = arm
+    out.click[row] = click
+    out.pool[row] = state[NOW]
+    state[ROWS] += 1
+    return 0, i
+
+
+@kernel
+def parse(buf, start, stop, is_r6a, state, out, labels, scratch):
+    """Read the lines of buf[start:stop], which ends in a newline, into rows; why it stopped, and where.
+
+    Where a line is wrong, the place is that of the next line, which may be read at once.
+    """
+    i = start
+    while i < stop:
+        if state[ROWS] == len(out.time):
+            return FULL, i
+        wrong, after = _line(buf, i, stop, is_r6a, state, out, labels, scratch)
+        if wrong == FULL or wrong == LABELS:
+            return wrong, i
+        state[LINES] += 1
+        if wrong > 0:
+            while buf[i] != NEWLINE:
+                i += 1
+            return wrong, i + 1
+        i = after
+    return MORE, i

@@ -1,0 +1,86 @@
+"""Policies on several data sets of one problem, all as plain data: what Sections VI-A and VI-B and `hsb run` have in common."""
+
+from typing import Any
+
+import numpy as np
+
+from ..evaluate.simulated.comparison import Comparison, joined
+from ..evaluate.simulated.run import marked_rounds, play_run
+from ..specs import entrant, world
+from .base import Claim, Experiment, Options, Part, Table, claim
+
+
+def play_part(
+    *,
+    problem: dict[str, Any],
+    policies: dict[str, dict[str, Any]],
+    rounds: int,
+    run: int,
+    presentations: int,
+    seed: int,
+    marks: list[int],
+    code: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """One data set, some policies: their average losses at the marked rounds, averaged over the presentations.
+
+    `code` has a hash of each module of the user's own: with it a part is another one as soon as that code changes.
+    """
+    there = world(problem)
+    entrants = {name: entrant(settings, there, rounds) for name, settings in policies.items()}
+    points = marked_rounds(rounds, marks)
+    curves = play_run(entrants, there, rounds=rounds, run=run, presentations=presentations, seed=seed, marks=points)
+    return {"marks": points.tolist(), "losses": {name: each.mean(axis=0).tolist() for name, each in curves.items()}}
+
+
+class Race(Experiment):
+    """Policies on several data sets of a problem, each presented several times.
+
+    `settings` has problem, data_sets, presentations, rounds, seed, and policies by group: a part plays one group on one data set.
+    """
+
+    def marks(self, settings: dict[str, Any]) -> list[int]:
+        """Rounds that the claims speak of, beside the last."""
+        return []
+
+    def parts(self, options: Options) -> list[Part]:
+        settings = self.settings(options)
+        names = ("problem", "rounds", "presentations", "seed", "code")
+        shared = {"marks": self.marks(settings)} | {name: settings[name] for name in names if name in settings}
+        play, rounds = f"{__name__}:play_part", settings["rounds"] * settings["presentations"]
+        return [
+            Part(f"{self.name}: data set {run + 1}, {group}", play, shared | {"policies": each, "run": run}, rounds * len(each))
+            for run in range(settings["data_sets"])
+            for group, each in settings["policies"].items()
+        ]
+
+    def comparison(self, options: Options, results: dict[str, Any]) -> Comparison:
+        """The average losses of all policies on all data sets, put together from the parts."""
+        settings = self.settings(options)
+        runs: list[dict[str, Any]] = [{} for _ in range(settings["data_sets"])]
+        marks: list[int] = []
+        for part in self.parts(options):
+            marks = results[part.name]["marks"]
+            for name, curve in results[part.name]["losses"].items():
+                runs[part.arguments["run"]][name] = [curve]  # presentations are averaged already
+        problem = world(settings["problem"])
+        best = problem.best_loss(settings["rounds"]) if problem.synthetic and not problem.reacts else None
+        return joined(runs, np.array(marks), title=settings.get("title", self.title), synthetic=problem.synthetic, best=best)
+
+    def beats(
+        self, compared: Comparison, better: str, worse: str, text: str, *, since: int = 0, until: int | None = None, **more: Any
+    ) -> Claim:
+        """The claim that one policy loses less than another in some rounds, by the paired difference over data sets."""
+        differences = compared.averages(worse, since=since, until=until) - compared.averages(better, since=since, until=until)
+        numbers = {name: compared.interval(name, since=since, until=until)._asdict() for name in (better, worse)}
+        return claim(self.name, text, differences, numbers=numbers, **more)
+
+
+def losses_table(compared: Comparison, title: str, *, since: int = 0, until: int | None = None) -> Table:
+    """Average losses with their intervals, and how far above the best."""
+    rows = []
+    for name, mean, low, high in compared.table(since=since, until=until):
+        above = "" if compared.best is None else f"{mean - compared.best:.4f}"
+        rows.append([name, f"{mean:.4f}", f"{low:.4f} to {high:.4f}", above])
+    if compared.best is not None:
+        rows.append(["best policy that knows the model", f"{compared.best:.4f}", "by quadrature", "0"])
+    return Table(title, ["policy", "average loss", "95% interval", "above the best"], rows)

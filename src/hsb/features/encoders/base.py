@@ -1,0 +1,154 @@
+"""What an encoder is: fitted on the head of a log, then a fixed map from raw features to contexts, kept as plain data."""
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...errors import InputError, quoted
+from ...structures.spaces import numbers
+from ...types import Floats
+
+Head = ArrayLike | Iterable[Any]
+
+
+class Encoder(ABC):
+    """What all encoders share: each is fitted on a head, the first rows of the data, then turns rows of features (n, d) into contexts.
+
+    A head is a table (n, d), or anything that gives tables or batches of a log each time it is iterated over, e.g. `log.head(10_000)`. A fitted
+    encoder is a function too: `hsb.replay`, `hsb.learn_from` and `hsb.evaluate` take it as `context=`. `to_dict` and `hsb.encode.from_dict`
+    keep it.
+
+    >>> import hsb.features.encoders
+    >>> encoder = hsb.encode.MinMax().fit([[10.0], [20.0]])
+    >>> encoder([[12.5]]), encoder.features
+    (array([[0.25]]), 1)
+    """
+
+    kinds: ClassVar[dict[str, type["Encoder"]]] = {}  # filled as classes are defined; `from_dict` looks here
+
+    def __init_subclass__(cls, *, listed: bool = True) -> None:
+        super().__init_subclass__()
+        if listed:
+            Encoder.kinds[cls.__name__] = cls
+
+    def __init__(self) -> None:
+        self.features = 0  # of what it takes; 0 until fitted
+        self.clipped = 0  # rows that lay outside of what it was fitted on and were clipped
+
+    @abstractmethod
+    def fit(self, head: Head) -> Self:
+        """Learn from the head, in bounded memory; returns the encoder itself. What was learned before is forgotten.
+
+        A head that cannot be used, or that has fewer than two rows, raises `InputError`, and nothing changes.
+        """
+
+    @property
+    def named_columns(self) -> dict[str, str | None] | None:
+        """Of an encoder that takes columns by name: a dict of those that it was fitted on and their kinds; of others None."""
+        return None
+
+    def transform(self, rows: ArrayLike) -> Floats:
+        """The contexts, an array (n, d'), of rows of features (n, d). Of the encoder only `clipped`, the count of rows clipped, may change.
+
+        `InputError` where it was not fitted, or on another number of features.
+        """
+        if not self.features:
+            raise InputError(f"This {type(self).__name__} has not been fitted. Call fit(head) first.")
+        table = as_table(rows)
+        if table.shape[1] != self.features:
+            raise InputError(f"This {type(self).__name__} was fitted on {self.features} features; given {table.shape[1]}.")
+        return self._transform(table)
+
+    __call__ = transform  # so that an encoder can be given as `context=` of `hsb.replay`
+
+    def parts(self, head: Any) -> Iterable[Any]:
+        """The tables of a head as `transform` takes them."""
+        return tables(head)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A dict of plain data, for JSON: its class, its settings and what it learned."""
+        return {"encoder": type(self).__name__, **self._plain()}
+
+    @abstractmethod
+    def _transform(self, table: Floats) -> Floats:
+        """`transform` of a checked table."""
+
+    @abstractmethod
+    def _plain(self) -> dict[str, Any]:
+        """What `to_dict` writes."""
+
+    @classmethod
+    @abstractmethod
+    def _from_plain(cls, data: dict[str, Any]) -> Self:
+        """The inverse of `_plain`."""
+
+
+class Streamed(Encoder, listed=False):
+    """An encoder that reads its head once, table by table."""
+
+    def fit(self, head: Head) -> Self:
+        fitted = copy.copy(self)
+        rows = 0
+        for table in tables(head):
+            if rows and table.shape[1] != fitted.features:
+                raise InputError(f"All rows need the same features; given {fitted.features}, then {table.shape[1]}.")
+            fitted.features = table.shape[1]
+            fitted._add(table, first=rows == 0)
+            rows += len(table)
+        if rows < 2:
+            raise InputError(f"{type(self).__name__} needs at least 2 rows to be fitted on; given {rows}.")
+        fitted._end()
+        fitted.clipped = 0
+        self.__dict__.update(fitted.__dict__)
+        return self
+
+    @abstractmethod
+    def _add(self, table: Floats, *, first: bool) -> None:
+        """Take in a table of the head; with the `first` one, forget what was learned before, without changing it in place."""
+
+    def _end(self) -> None:
+        """Make of what was taken in what `_transform` needs."""
+
+
+def from_dict(data: dict[str, Any]) -> Encoder:
+    """The encoder that `to_dict` wrote. `InputError` where `data` is none.
+
+    >>> from hsb.features.encoders import MinMax
+    >>> scale = MinMax().fit([[1.0], [3.0]])
+    >>> from_dict(scale.to_dict()).transform([[2.0]])
+    array([[0.5]])
+    """
+    kind = data.get("encoder") if isinstance(data, dict) else None
+    if kind not in Encoder.kinds:
+        raise InputError(f"An encoder is one of {', '.join(sorted(Encoder.kinds))}; given {quoted(kind)}.")
+    return Encoder.kinds[kind]._from_plain({name: value for name, value in data.items() if name != "encoder"})
+
+
+def as_table(rows: ArrayLike) -> Floats:
+    """Rows of features as a table (n, d), one feature where they are plain numbers; refused where not all are finite."""
+    table = numbers("Features", rows)
+    table = table.reshape(-1, 1) if table.ndim == 1 else table
+    if table.ndim != 2:
+        raise InputError(f"Features need shape (rows, features); given {table.shape}.")
+    if not np.isfinite(table).all():
+        t, j = np.argwhere(~np.isfinite(table))[0]
+        raise InputError(f"Features must be finite; row {t}, feature {j} is {table[t, j]}. Drop the row or fill the value.")
+    return table
+
+
+def tables(head: Head) -> Iterator[Floats]:
+    """The tables of a head, those without rows left out."""
+    is_table = isinstance(head, np.ndarray)
+    if isinstance(head, list | tuple) and len(head):
+        is_table = not hasattr(head[0], "contexts") and not (isinstance(head[0], np.ndarray) and head[0].ndim == 2)
+    if isinstance(head, str | bytes) or not (is_table or isinstance(head, Iterable)):
+        raise InputError(f"An encoder is fitted on a table, a log's head or several batches; given {quoted(head)}.")
+    parts: Iterable[Any] = [head] if is_table else head  # type: ignore[assignment]
+    for part in parts:
+        table = as_table(getattr(part, "contexts", part))
+        if len(table):
+            yield table

@@ -1,0 +1,131 @@
+"""Columns of a table by name, of mixed kinds and with missing values, as numbers."""
+
+import copy
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...engine.kernels.slots import CELLS, SAMPLE
+from ...errors import InputError, quoted
+from ...types import Floats
+from .. import Encoder as Reader
+from .. import Features
+from ..tables import Table, table_of
+from .base import Encoder, Head
+
+ROWS = 4096  # encoded at once
+
+
+class Columns(Encoder):
+    """Mixed columns with missing values as numbers: what HSB without a structure sees (`docs/contexts.md`), for policies that take numbers.
+
+    A number becomes how many standard deviations it is from the mean. Each category, true and false, and "is missing" have a number of their
+    own, 0 or 1. Means, spreads and categories are those of the head; a category that it did not have is 0 everywhere.
+
+    `features` says what the columns are; None: that is found in the head. Logs of `hsb.logs` are read by name: columns may come in any order,
+    others are left out, and a log that lacks one is refused. `hsb.learn_from`, `hsb.replay` and `hsb.evaluate.off_policy` take it as
+    `context=`.
+
+    >>> import hsb.features.encoders
+    >>> shop = {"country": ["FR", "DE", "FR"], "age": [30, None, 40]}
+    >>> encoder = Columns().fit(shop)
+    >>> encoder.names, encoder.transform({"age": [40, None], "country": ["DE", "IT"]})
+    (['age', 'country=FR', 'age is missing', 'country=DE'], array([[1., 0., 0., 1.],
+           [0., 0., 1., 0.]]))
+    """
+
+    def __init__(self, features: Features | None = None) -> None:
+        super().__init__()
+        if features is not None and not isinstance(features, Features):
+            raise InputError(f"Columns takes hsb.Features(age=hsb.Number(), ...), or nothing; given {quoted(features)}.")
+        self._reader = Reader(Features() if features is None else features)
+
+    @property
+    def named_columns(self) -> dict[str, str | None] | None:
+        return self._reader.named_columns
+
+    @property
+    def names(self) -> list[str]:
+        """A list of what each number of a context says."""
+        return self._reader.place_names[1:]
+
+    def fit(self, head: Head) -> Self:
+        """Learn from a table, named columns or rows, or from the head of a log. Fewer than two rows raise `InputError`."""
+        fitted, rows = copy.copy(self), 0
+        fitted._reader = Reader(self._reader.features)
+        for table in self.parts(head):
+            fitted._take(fitted._own(table))
+            rows += len(table)
+        if rows < 2:
+            raise InputError(f"Columns needs at least 2 rows to be fitted on; given {rows}.")
+        fitted._reader.refit()
+        fitted.features, fitted.clipped = len(fitted._reader.knowledge.listed), 0
+        self.__dict__.update(fitted.__dict__)
+        return self
+
+    def transform(self, rows: Any) -> Floats:
+        """The contexts of a table, an array with a row each and a column for each of `names`: of named columns, or rows if fitted on rows."""
+        if not self.features:
+            raise InputError("This Columns has not been fitted. Call fit(head) first.")
+        table, reader = self._own(table_of(rows)), self._reader
+        encoded = np.empty((table.rows, reader.places))
+        for at in range(0, table.rows, ROWS):
+            raw, _ = reader.read_part(table, at, min(at + ROWS, table.rows))
+            z, cells = np.empty((len(raw), reader.places)), np.empty((len(raw), reader.slots), dtype=np.int64)
+            reader.encode_rows(np.ascontiguousarray(raw), z, cells)
+            encoded[at : at + len(raw)] = z
+        return encoded[:, 1:]
+
+    __call__ = transform
+
+    def parts(self, head: Any) -> Iterable[Table]:
+        """The tables of a head: of a log its batches by name."""
+        if hasattr(head, "by_name"):
+            head = head.by_name()
+        is_batches = hasattr(head, "head") and hasattr(head, "arms")
+        if isinstance(head, list | tuple) and len(head):
+            is_batches = hasattr(head[0], "contexts") or getattr(head[0], "ndim", 0) == 2
+        for part in head if is_batches else [head]:
+            named = getattr(part, "named", None)
+            yield table_of(getattr(part, "contexts", part) if named is None else named)
+
+    def _own(self, table: Table) -> Table:
+        """The columns that it knows, or all in the order of their names; refused where one is lacking."""
+        known = self.named_columns
+        if known is None or table.form != "named" or not table.columns:
+            return table
+        if lacking := [name for name in known if name not in table.columns]:
+            raise InputError(f"Columns was fitted on {', '.join(known)}; the table has no {', '.join(lacking)}.")
+        return table.select(known or sorted(table.columns))
+
+    def _take(self, table: Table) -> None:
+        reader, at = self._reader, 0
+        while at < table.rows:
+            raw, news = reader.read_part(table, at, min(at + ROWS, table.rows))
+            known = int(np.argmax(news)) if news.any() else len(raw)
+            if known:
+                reader.observe_rows(np.ascontiguousarray(raw[:known]))
+            at += known
+            if known < len(raw):
+                reader.admit(table.context(at))
+
+    def _transform(self, table: ArrayLike) -> Floats:
+        return self.transform(table)
+
+    def _plain(self) -> dict[str, Any]:
+        arrays = self._reader.arrays()
+        return {"reader": self._reader.to_dict(), **{name: arrays[name].tolist() for name in ("counts", "moments")}}
+
+    @classmethod
+    def _from_plain(cls, data: dict[str, Any]) -> Self:
+        """What only trees see of numbers, and the sample that it was fitted on, are not kept."""
+        slots, counts = len(data["moments"]), np.array(data["counts"], dtype=np.int64)
+        moments = np.array(data["moments"], dtype=np.float64) if slots else Reader(Features()).arrays()["moments"]
+        kept = {"counts": counts, "moments": moments, "cuts": np.zeros(slots, dtype=np.int64)}
+        unused = {"edges": np.zeros((slots, CELLS - 1)), "sample": np.zeros((min(int(counts[0]), SAMPLE), slots))}
+        encoder = cls()
+        encoder._reader = Reader.restore(data["reader"], {**kept, **unused})
+        encoder.features = len(encoder._reader.knowledge.listed) if int(counts[0]) else 0
+        return encoder

@@ -1,0 +1,134 @@
+"""Features to the unit cube: by their range, or by their ranks."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from ...checks import one_of, whole
+from ...errors import InputError
+from ...types import Floats
+from .base import Streamed
+
+Outside = Literal["clip", "error"]
+
+
+class _Scale(Streamed, listed=False):
+    """What both share: what happens to rows outside of the range that the head had."""
+
+    def __init__(self, *, outside: Outside = "clip") -> None:
+        super().__init__()
+        self.outside: Outside = one_of("outside", outside, ("clip", "error"))
+        self.low: Floats = np.zeros(0)
+        self.high: Floats = np.zeros(0)
+
+    def _add(self, table: Floats, *, first: bool) -> None:
+        if first:
+            self.low, self.high = np.full(table.shape[1], np.inf), np.full(table.shape[1], -np.inf)
+        self.low, self.high = np.minimum(self.low, table.min(axis=0)), np.maximum(self.high, table.max(axis=0))
+
+    def _inside(self, table: Floats) -> Floats:
+        outside = (table < self.low) | (table > self.high)
+        if not outside.any():
+            return table
+        beyond = outside.any(axis=1)
+        if self.outside == "error":
+            t = int(np.argmax(beyond))
+            j = int(np.argmax(outside[t]))
+            where = f"outside [{self.low[j]}, {self.high[j]}], the range fitted on"
+            raise InputError(f"Row {t}, feature {j} is {table[t, j]}, {where}. Fit on more rows, or use outside='clip'.")
+        self.clipped += int(beyond.sum())
+        return np.clip(table, self.low, self.high)
+
+
+class MinMax(_Scale):
+    """Each feature's range in the head becomes [0, 1]; a feature that did not vary becomes 1/2.
+
+    Rows outside that range are moved to its ends and counted in `clipped` (`outside="clip"`), or refused (`"error"`).
+
+    >>> scale = MinMax().fit(np.array([[10.0], [20.0]]))
+    >>> scale.transform([[12.5], [99.0]]).ravel().tolist(), scale.clipped
+    ([0.25, 1.0], 1)
+    """
+
+    def _transform(self, table: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            part = np.where(self.high - self.low < np.inf, 1.0, 0.5)  # a range that has no place in a double is halved
+        low = part * self.low
+        width = part * self.high - low
+        varied = width > 0.0
+        scaled = (part * self._inside(table) - low) / np.where(varied, width, 1.0)
+        return np.asarray(np.where(varied, np.minimum(scaled, 1.0), 0.5))
+
+    def _plain(self) -> dict[str, Any]:
+        return {"low": self.low.tolist(), "high": self.high.tolist(), "outside": self.outside}
+
+    @classmethod
+    def _from_plain(cls, data: dict[str, Any]) -> Self:
+        low, high = np.array(data["low"], dtype=np.float64), np.array(data["high"], dtype=np.float64)
+        if low.ndim != 1 or low.shape != high.shape or not (low <= high).all():
+            raise InputError("A MinMax needs one low and one high per feature, low <= high.")
+        scale = cls(outside=data["outside"])
+        scale.low, scale.high, scale.features = low, high, len(low)
+        return scale
+
+
+class Quantiles(_Scale):
+    """Each feature becomes the share of the head that lies below it: equal parts of [0, 1] then hold equally many rows.
+
+    Ranks are taken at `knots` points of at most `sample` rows of the head, evenly drawn, and interpolated; equal rows get the middle of their
+    ranks. `outside` is as in `MinMax`.
+
+    >>> scale = Quantiles().fit(np.array([[1.0], [2.0], [4.0], [100.0], [1000.0]]))
+    >>> scale.transform([[4.0], [2000.0]]).ravel().tolist(), scale.clipped
+    ([0.5, 1.0], 1)
+    """
+
+    def __init__(self, *, knots: int = 1025, sample: int = 1 << 17, outside: Outside = "clip") -> None:
+        super().__init__(outside=outside)
+        self.knots, self.sample = whole("knots", knots, 2), whole("sample", sample, 2)
+        self.points: list[Floats] = []  # by feature: increasing values
+        self.ranks: list[Floats] = []  # and the share of the head below each
+
+    def _add(self, table: Floats, *, first: bool) -> None:
+        super()._add(table, first=first)
+        if first:
+            self._rng, self._tags, self._kept = np.random.default_rng(0), np.zeros(0), table[:0]
+        # The rows with the smallest tags: an even draw of the head, however long, in bounded memory.
+        self._tags = np.append(self._tags, self._rng.random(len(table)))
+        self._kept = np.vstack([self._kept, table])
+        if len(self._tags) > self.sample:
+            keep = np.argpartition(self._tags, self.sample)[: self.sample]
+            self._kept, self._tags = self._kept[keep], self._tags[keep]
+
+    def _end(self) -> None:
+        self.points, self.ranks = [], []
+        at = np.linspace(0.0, 1.0, self.knots)
+        for j in range(self._kept.shape[1]):
+            values = np.quantile(self._kept[:, j], at)
+            values[0], values[-1] = self.low[j], self.high[j]
+            points, first, count = np.unique(values, return_index=True, return_counts=True)
+            self.points.append(points)
+            self.ranks.append((at[first] + at[first + count - 1]) / 2)
+        del self._kept, self._tags, self._rng
+
+    def _transform(self, table: Floats) -> Floats:
+        features = zip(self._inside(table).T, self.points, self.ranks, strict=True)
+        return np.column_stack([np.interp(column, points, ranks) for column, points, ranks in features])
+
+    def _plain(self) -> dict[str, Any]:
+        plain = [[points.tolist(), ranks.tolist()] for points, ranks in zip(self.points, self.ranks, strict=True)]
+        return {"features": plain, "outside": self.outside}
+
+    @classmethod
+    def _from_plain(cls, data: dict[str, Any]) -> Self:
+        scale = cls(outside=data["outside"])
+        for given in data["features"]:
+            points, ranks = (np.array(part, dtype=np.float64) for part in given)
+            if points.shape != ranks.shape or not len(points) or (np.diff([points, ranks]) < 0.0).any():
+                raise InputError("A Quantiles needs for each feature increasing points and as many increasing ranks.")
+            scale.points.append(points)
+            scale.ranks.append(ranks)
+        scale.low = np.array([points[0] for points in scale.points])
+        scale.high = np.array([points[-1] for points in scale.points])
+        scale.features = len(scale.points)
+        return scale

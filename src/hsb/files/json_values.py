@@ -1,0 +1,86 @@
+"""Arms and contexts as plain data: what JSON has, and back."""
+
+from collections.abc import Hashable
+from datetime import date, datetime, time
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileError, InputError, quoted
+
+TIMES: dict[str, Any] = {"$datetime": datetime, "$date": date, "$time": time}  # a datetime is a date: it comes first
+TAGS = [["tuple"], ["dict"], *([tag] for tag in TIMES)]  # a dict with one of these keys alone is written as {"dict": ...}
+
+
+def encode_arm(arm: Hashable) -> Any:
+    """An arm as JSON has it, a tuple as {"tuple": [...]}; InputError for what JSON has not."""
+    if arm is None or isinstance(arm, bool | int | float | str):
+        return arm
+    if isinstance(arm, np.bool_ | np.integer | np.floating):
+        return encode_arm(arm.item())
+    if isinstance(arm, tuple):
+        return {"tuple": [encode_arm(part) for part in arm]}
+    needed = "arms must be None, booleans, numbers, strings or tuples of these"
+    fix = "Use a name for the arm and keep the object in a table of your own."
+    raise InputError(f"Arm {quoted(arm)} cannot be written to a file: {needed}. {fix}")
+
+
+def decode_arm(arm: Any) -> Hashable:
+    """The arm that `encode_arm` wrote."""
+    if isinstance(arm, dict):
+        return tuple(decode_arm(part) for part in arm["tuple"])
+    if arm is None or isinstance(arm, bool | int | float | str):
+        return arm
+    raise FileError(f"it holds an arm of an unknown kind: {quoted(arm)}.")
+
+
+def encode_context(context: Any) -> Any:
+    """A context as JSON has it: arrays and sets as lists, a tuple as {"tuple": [...]}, dates and times likewise, so that they come back.
+
+    >>> encode_context(np.array([0.5, 1.0])), encode_context({"age": np.int64(40), "at": (1, 2)})
+    ([0.5, 1.0], {'age': 40, 'at': {'tuple': [1, 2]}})
+    >>> encode_context({"when": date(2026, 3, 1)})
+    {'when': {'$date': '2026-03-01'}}
+    """
+    if context is None or isinstance(context, bool | int | float | str):
+        return context
+    if isinstance(context, np.ndarray | np.generic) and context.dtype.kind in "biufUO":
+        return encode_context(context.tolist())
+    if isinstance(context, np.datetime64):
+        context = context.astype("datetime64[us]").item()
+    for tag, kind in TIMES.items():
+        if isinstance(context, kind):
+            return {tag: context.isoformat()}
+    if isinstance(context, set | frozenset) and all(isinstance(part, str) for part in context):
+        return sorted(context)
+    if isinstance(context, list):
+        return [encode_context(part) for part in context]
+    if isinstance(context, tuple):
+        return {"tuple": [encode_context(part) for part in context]}
+    if isinstance(context, dict) and all(isinstance(name, str) for name in context):
+        found = {name: encode_context(part) for name, part in context.items()}
+        return {"dict": found} if list(found) in TAGS else found
+    needed = "it must be None, booleans, numbers, strings, dates, NumPy arrays, or lists, tuples and dicts of these, keys being strings"
+    raise InputError(f"The context {quoted(context)} cannot be written as plain data: {needed}. Keep a key to it instead.")
+
+
+def decode_context(context: Any) -> Any:
+    """The context that `encode_context` wrote.
+
+    >>> decode_context({"age": 40, "at": {"tuple": [1, 2]}})
+    {'age': 40, 'at': (1, 2)}
+    """
+    if isinstance(context, list):
+        return [decode_context(part) for part in context]
+    if not isinstance(context, dict):
+        return context
+    if list(context) == ["tuple"] and isinstance(context["tuple"], list):
+        return tuple(decode_context(part) for part in context["tuple"])
+    for tag, kind in TIMES.items():
+        if list(context) == [tag]:
+            try:
+                return kind.fromisoformat(context[tag])
+            except (TypeError, ValueError):
+                raise FileError(f"it holds {quoted(context[tag])} where a {tag[1:]} is needed.") from None
+    inside = context["dict"] if list(context) == ["dict"] and isinstance(context["dict"], dict) else context
+    return {name: decode_context(part) for name, part in inside.items()}

@@ -1,0 +1,75 @@
+"""Random generators as plain data, and back: NumPy takes any state that it is given, so that each number is checked here first."""
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileError
+
+WORD = {"has_uint32": (0, 1), "uinteger": (0, 2**32 - 1)}
+PCG = {"state": {"state": (0, 2**128 - 1), "inc": (0, 2**128 - 1)}, **WORD}
+# What a state has: least and most of a number, or length and type of an array.
+STATES: dict[str, dict[str, Any]] = {
+    "PCG64": PCG,
+    "PCG64DXSM": PCG,
+    "MT19937": {"state": {"key": (624, "uint32"), "pos": (0, 624)}},
+    "Philox": {
+        "state": {"counter": (4, "uint64"), "key": (2, "uint64")},
+        "buffer": (4, "uint64"),
+        "buffer_pos": (0, 4),
+        **WORD,
+    },
+    "SFC64": {"state": {"state": (4, "uint64")}, **WORD},
+}
+
+
+def plain(state: Any) -> Any:
+    """The state of a random generator, nested dicts of numbers and arrays, as JSON has it."""
+    if isinstance(state, dict):
+        return {name: plain(value) for name, value in state.items()}
+    if isinstance(state, np.ndarray):
+        return {"array": state.tolist(), "dtype": str(state.dtype)}
+    return int(state) if isinstance(state, np.integer) else state
+
+
+def from_plain(state: Any) -> dict[str, Any]:
+    """The state that `plain` wrote; FileError where a generator of its kind cannot have it.
+
+    >>> import numpy as np
+    >>> from_plain(plain(np.random.PCG64(1).state)) == np.random.PCG64(1).state
+    True
+    """
+    name = state.get("bit_generator") if isinstance(state, dict) else None
+    if not isinstance(name, str) or name not in STATES:
+        raise FileError(f"its random generator {name!r:.100} is not one of {', '.join(STATES)}.")
+    found = _part({key: value for key, value in state.items() if key != "bit_generator"}, STATES[name])
+    if name == "MT19937" and not found["state"]["key"].any():
+        raise FileError("its random generator can only say 0.")
+    return {"bit_generator": name, **found}
+
+
+def generator(state: Any) -> np.random.Generator:
+    """The generator in a state that `plain` wrote."""
+    known = from_plain(state)
+    bits = getattr(np.random, known["bit_generator"])()
+    bits.state = known
+    return np.random.Generator(bits)
+
+
+def _part(given: Any, needed: Any) -> Any:
+    """A part of a state, as it is needed."""
+    if isinstance(needed, dict):
+        if isinstance(given, dict) and set(given) == set(needed):
+            return {name: _part(given[name], needed[name]) for name in needed}
+    elif isinstance(needed[1], str):
+        if isinstance(given, dict) and set(given) == {"array", "dtype"} and given["dtype"] == needed[1]:
+            values, most = given["array"], int(np.iinfo(needed[1]).max)
+            if isinstance(values, list) and len(values) == needed[0] and all(_is_whole(value, 0, most) for value in values):
+                return np.array(values, dtype=needed[1])
+    elif _is_whole(given, *needed):
+        return given
+    raise FileError("the state of its random generator is not one that such a generator has.")
+
+
+def _is_whole(value: Any, least: int, most: int) -> bool:
+    return type(value) is int and least <= value <= most

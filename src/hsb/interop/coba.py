@@ -1,0 +1,135 @@
+"""A coba learner: `coba.Experiment(environments, [CobaLearner(policy)]).run()`. Nothing of coba is imported."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+from ..checks import is_number
+from ..errors import InputError, quoted
+from ..policy import Policy
+from ..policy.decision import Decision
+from . import features as named
+from .player import Maker, Player
+
+ROUNDING = 1e-4  # CorralLearner keeps its probabilities to four digits, and reports some above 1
+
+
+class CobaLearner:
+    """A policy as a coba learner.
+
+    - `policy`: a policy, of which each learner plays a copy; or a function of the arms that makes one, `lambda arms: hsb.Exp3(arms=arms)`,
+      called with the actions of the first round. Experiments in several processes need a function that can be pickled.
+    - `features`: the order of features, for contexts that are dicts; features left out of a dict are 0, others are not looked at.
+      Contexts that are numbers, lists or None go to the policy as they are.
+    - `name`: the family in coba's results; by default the policy's class.
+
+    A round offers the actions it lists; an action not seen before is added as an arm, where the policy can take one. Actions that are lists
+    or dicts become tuples, (name, value) pairs in order for a dict. Rewards must lie in the policy's `loss_range`.
+
+    The decision travels through coba with its action, and comes back with the reward: that is learned, and its propensity used, in batches
+    too. Where coba reports another action or probability (a logged interaction, or CorralLearner playing something else), the reward is
+    learned with the probability reported, as of a round that offered every arm, unless the decision tells which; without a probability
+    it is refused, and one rounded to just above 1 is 1. Note that coba's experiments log errors and go on without the run.
+
+    >>> import hsb
+    >>> learner = CobaLearner(hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], horizon=1000, seed=0))
+    >>> action, probability, kept = learner.predict(0.3, ["a", "c"])
+    >>> probability
+    0.5
+    >>> learner.learn(0.3, action, 1.0, probability, **kept)
+    >>> learner.learn(0.3, "b", 0.0, 0.2)  # a logged round
+    >>> learner.policy.rounds
+    2
+    """
+
+    def __init__(self, policy: Policy | Maker, *, features: Iterable[Any] | None = None, name: str | None = None) -> None:
+        self._player = Player(policy)
+        self._features = named.names(features)
+        self._name = name
+
+    @property
+    def policy(self) -> Policy:
+        """The policy as it is now."""
+        return self._player.policy
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """A dict of what coba's results say of the learner."""
+        given = self._player.given
+        if not isinstance(given, Policy):
+            return {"family": self._name or "hsb"}
+        return {"family": self._name or type(given).__name__, "policy": repr(given)}
+
+    def predict(self, context: Any, actions: Any) -> tuple[Any, float, dict[str, Any]]:
+        """Choose one of `actions`: the triple (action, its probability, {"decision": the decision}). coba hands the last back to `learn`."""
+        offered = _offered(context, actions)
+        decision = self._player.decide(self._context(context), list(offered))
+        return offered[decision.arm], decision.propensity, {"decision": decision}
+
+    def score(self, context: Any, actions: Any, action: Any) -> float:
+        """The probability with which an action would be chosen now. Draws nothing; new actions are added as by `predict`.
+
+        >>> import hsb
+        >>> CobaLearner(hsb.Uniform(arms=3)).score(None, [0, 2], 2)
+        0.5
+        """
+        offered = list(_offered(context, actions))
+        arm = arm_of(action)
+        if arm not in offered:
+            raise InputError(f"The action must be among those offered, {quoted(offered)}; given {quoted(action)}.")
+        context = self._context(context)
+        policy = self._player.meet(offered, context)
+        return float(policy.probabilities(context, available=offered)[policy.arms.index(arm)])
+
+    def learn(self, context: Any, action: Any, reward: Any, probability: Any, *, decision: Decision | None = None) -> None:
+        """Learn the reward of an action, played with `probability`; `decision` is what `predict` gave, None for a logged round."""
+        _one_round(context, action, reward, probability)
+        arm = arm_of(action)
+        if decision is not None and not isinstance(decision, Decision):
+            raise InputError(f"decision must be the one that predict gave; given {quoted(decision)}.")
+        if decision is None or decision.arm != arm or decision.propensity != probability:
+            if probability is None:
+                given = (
+                    f"given None for {quoted(action)}. Log it: coba.LoggedInteraction(context, action, reward, probability)."
+                )
+                raise InputError(f"Learning from a logged action needs the probability with which it was played; {given}")
+            if is_number(probability) and 1.0 < probability <= 1.0 + ROUNDING:
+                probability = 1.0
+            available = None if decision is None else decision.available
+            decision = Decision(context=self._context(context), arm=arm, propensity=probability, available=available)
+        self.policy.learn(decision, reward=reward)
+
+    def _context(self, context: Any) -> Any:
+        if not isinstance(context, Mapping):
+            return context
+        if self._features is None:
+            fix = "Give the adapter features=[...], the names in the order that the policy expects."
+            raise InputError(f"The context is a dict, whose features have no order: {quoted(dict(context))}. {fix}")
+        return named.row(context, self._features, absent=0.0)
+
+
+def arm_of(action: Any) -> Hashable:
+    """An action as an arm: itself, unless it is a list or a dict.
+
+    >>> arm_of("a"), arm_of([1, 0]), arm_of({"y": 2, "x": 1})
+    ('a', (1, 0), (('x', 1), ('y', 2)))
+    """
+    if isinstance(action, Mapping):
+        return tuple((name, arm_of(action[name])) for name in sorted(action, key=repr))
+    if isinstance(action, list | tuple):
+        return tuple(arm_of(part) for part in action)
+    arm: Hashable = action
+    return arm
+
+
+def _offered(context: Any, actions: Any) -> dict[Hashable, Any]:
+    """Each arm, and the action it stands for."""
+    _one_round(context, actions)
+    if not isinstance(actions, list | tuple) or not actions:
+        raise InputError(f"A policy chooses among arms: coba must list the actions of the round; given {quoted(actions)}.")
+    return {arm_of(action): action for action in actions}
+
+
+def _one_round(*given: Any) -> None:
+    """Refuse a whole batch before anything is changed: coba then hands its rounds over one at a time."""
+    if any(hasattr(value, "is_batch") for value in given):
+        raise InputError("One round at a time here; given a batch. coba's evaluators split it.")

@@ -1,0 +1,1 @@
+"""Parts of algorithms that know nothing of the shell: from contexts to keys, from experts to advice."""

@@ -1,0 +1,128 @@
+"""What experts advise, checked: arm numbers (rounds, experts), or distributions (rounds, experts, arms) where one of them gives one."""
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import is_hashable, is_number, shown
+from ..errors import InputError, quoted
+from ..types import Floats
+
+Expert = Callable[[Any], Any]
+Advice = NDArray[Any]  # int32 with two dimensions, float64 with three
+
+CLOSE = 1e-6  # how far from 1 a distribution may add up: single precision does not get closer
+
+
+class Reader:
+    """Reads advice for a list of arms. The kernels divide a distribution by its sum, so it need not add to 1 exactly.
+
+    >>> Reader(["a", "b"]).table([["a", "b", "b"]], experts=3)
+    array([[0, 1, 1]], dtype=int32)
+    """
+
+    def __init__(self, arms: list[Hashable]) -> None:
+        self.arms = arms
+        self.index = {arm: i for i, arm in enumerate(arms)}
+        self.plain = all(type(arm) is int and arm == i for i, arm in enumerate(arms))  # labels are numbers already
+        self.numbered = not any(is_number(arm) for arm in arms)  # a whole number can only mean the arm's place
+        self.needed = f"one of the arms {shown(arms)}, or {len(arms)} numbers of at least 0 that add to 1, one for each arm"
+
+    def functions(self, experts: list[Expert], contexts: Iterable[Any]) -> Advice:
+        """What functions advise for each context."""
+        rows = []
+        for context in contexts:
+            row = []
+            for k, expert in enumerate(experts):
+                given = expert(context)
+                found = self._one(given)
+                if found is None:
+                    raise InputError(
+                        f"Expert {k} advised {quoted(given)}; it must return {self.needed}. The context was {quoted(context)}."
+                    )
+                row.append(found)
+            rows.append(row)
+        if all(type(given) is int for row in rows for given in row):
+            return np.array(rows, dtype=np.int32).reshape(len(rows), len(experts))
+        sure = np.eye(len(self.arms))
+        return np.array([[sure[given] if type(given) is int else given for given in row] for row in rows])
+
+    def table(self, rounds: Any, *, experts: int) -> Advice:
+        """Advice given as it is: an entry, or a row of M numbers, for each round and expert."""
+        arms = len(self.arms)
+        try:
+            array = np.asarray(rounds)
+        except ValueError:  # rows of different lengths
+            array = np.empty(0, dtype=object)
+        if array.size == 0 and array.shape[:1] == (0,) and len(rounds) == 0:
+            return np.zeros((0, experts), dtype=np.int32)
+        if not any(isinstance(arm, tuple) for arm in self.arms):  # NumPy takes tuples apart
+            if array.dtype.kind in "iuf" and array.shape[1:] == (experts, arms):
+                return self._distributions(array.astype(np.float64))
+            if array.ndim == 2 and array.shape[1] == experts and array.dtype.kind in "iufUSb":
+                return self._numbers(array)
+        rows = []
+        for row in rounds:
+            if not isinstance(row, list | tuple | np.ndarray) or len(row) != experts:
+                given = f"{len(row)} entries" if isinstance(row, list | tuple | np.ndarray) else repr(row)
+                raise InputError(
+                    f"Each context must be the advice of all {experts} experts, one of the arms {shown(self.arms)} from each, or shape "
+                    f"({experts}, {arms}), a distribution from each; given {given}."
+                )
+            rows.append([self._number(k, label) for k, label in enumerate(row)])
+        return np.array(rows, dtype=np.int32)
+
+    def _numbers(self, labels: NDArray[Any]) -> Advice:
+        if self.plain and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < len(self.arms):
+            return labels.astype(np.int32)
+        different, places = np.unique(labels, return_inverse=True)
+        numbers = [self._find(label) for label in different.tolist()]
+        if None in numbers:
+            wrong = numbers.index(None)
+            t, k = np.argwhere(labels == different[wrong])[0]
+            self._number(int(k), labels[t, k].item())
+        return np.array(numbers, dtype=np.int32)[places].reshape(labels.shape)
+
+    def _number(self, expert: int, label: Any) -> int:
+        found = self._find(label)
+        if found is None:
+            raise InputError(f"Expert {expert} advised {quoted(label)}; the advice must be {self.needed}.")
+        return found
+
+    def _distributions(self, given: Floats) -> Floats:
+        sums = given.sum(axis=2)
+        wrong = np.argwhere(~((given >= 0.0).all(axis=2) & (np.abs(sums - 1.0) <= CLOSE)))
+        if len(wrong):
+            t, k = wrong[0]
+            raise InputError(
+                f"Expert {k} advised {given[t, k].tolist()}, which add to {sums[t, k]:g}; the advice must be {self.needed}. "
+                "Divide by the sum."
+            )
+        return np.ascontiguousarray(given)
+
+    def _one(self, given: Any) -> int | Floats | None:
+        """An arm's number or a distribution; None where it is neither."""
+        number = self._find(given)
+        if number is not None or not isinstance(given, list | tuple | np.ndarray):
+            return number
+        try:
+            array = np.asarray(given)
+        except ValueError:
+            return None
+        if array.dtype.kind not in "iuf" or array.shape != (len(self.arms),):
+            return None
+        shares = array.astype(np.float64)
+        return shares if bool((shares >= 0.0).all()) and abs(float(shares.sum()) - 1.0) <= CLOSE else None
+
+    def _find(self, label: Any) -> int | None:
+        if not is_hashable(label):
+            return None
+        found = self.index.get(label)
+        boolean = isinstance(label, bool | np.bool_)
+        if found is not None:
+            return None if boolean and not isinstance(self.arms[found], bool | np.bool_) else found  # True is not arm 1
+        if self.numbered and not boolean and isinstance(label, int | np.integer) and 0 <= label < len(self.arms):
+            return int(label)
+        return None

@@ -1,0 +1,1 @@
+"""The formats that logs are read from and written to, a file each."""

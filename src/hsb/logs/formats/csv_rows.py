@@ -1,0 +1,59 @@
+"""The rows of comma-separated values, some of which go over several lines. A quote that is never closed costs its own line and no other."""
+
+import csv
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..limits import Limits
+from ..log import Problem
+from ..rows import Report
+from .text import Line, lines
+
+MOST = 1000  # lines of a row
+
+
+def csv_rows(path: Path, report: Report, limits: Limits) -> Iterator[tuple[int, list[str]]]:
+    """The rows that can be told apart and have as many fields as the first, with the number of the line each begins on.
+
+    Where a row over several lines is none, its first line is reported, and the others are read as rows of their own.
+    """
+    source, again = lines(path, report, limits), deque[Line]()
+    width = 0
+    while True:
+        taken: list[Line] = []
+        row = _row(source, again, taken)
+        if not taken:
+            return
+        first = taken[0]
+        if isinstance(row, str):
+            why = f"not comma-separated values ({row})"
+        elif not all(line.is_utf8 for line in taken):
+            why = "the row is not UTF-8"
+        elif not row:
+            continue
+        elif width and len(row) != width:
+            why = f"the row does not have {width} fields"
+        else:
+            width = len(row)
+            yield first.number, row
+            continue
+        again.extendleft(reversed(taken[1:]))
+        report(Problem(str(path), first.number, why))
+
+
+def _row(source: Iterator[Line], again: deque[Line], taken: list[Line]) -> list[str] | str:
+    """The next row, from the lines to be read `again` and then from the source, or what is wrong with it; `taken` are its lines."""
+
+    def texts() -> Iterator[str]:
+        while len(taken) < MOST:
+            line = again.popleft() if again else next(source, None)
+            if line is None:
+                return
+            taken.append(line)
+            yield line.text
+
+    try:
+        return next(csv.reader(texts(), strict=True), [])
+    except csv.Error as error:
+        return str(error)

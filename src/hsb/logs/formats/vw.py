@@ -1,0 +1,153 @@
+"""VW's text format of contextual bandits: `action:cost:probability | features`, actions from 1 on. Read and written."""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from ...errors import FileError, InputError, quoted
+from ..batch import Batch
+from ..rows import Meaning
+from .text import LineFiles, feature_names, lines
+
+MOST = 4096  # features that are looked for where none are named
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+ACTION = re.compile(r"[1-9][0-9]{0,8}")
+
+
+class VWFiles(LineFiles):
+    """Examples of a contextual bandit. Arms are VW's numbers, from 1 on; a line that lists several actions says what was available.
+
+    - `context`: names of features, "namespace^name" in a namespace; one that a line does not have is 0. Left out, all there are, in order of
+      appearance, for which the files are read once; files that `hsb.logs.write` wrote name all of theirs, in order, on their first line.
+    - Costs become rewards: -cost, or with a `loss_range`, low + high - cost.
+    """
+
+    def __init__(self, paths: Sequence[Path], given: Meaning) -> None:
+        features: dict[str, None] = dict.fromkeys(given.context)
+        actions: set[int] = set()
+        if not given.context or given.arms is None:
+            for path in paths:
+                for line in lines(path, lambda _: None, given.limits):
+                    row = parse(line.text) if line.is_utf8 else "not UTF-8"
+                    if isinstance(row, str):
+                        continue
+                    actions |= {row[0], *row[3]}
+                    if not given.context:
+                        features |= dict.fromkeys(row[4])
+                        if len(features) > MOST:
+                            raise InputError(f"{path} has more than {MOST} features. Name those to use with context=[...].")
+        if not features:
+            raise FileError(f"{paths[0]} has no line of the form action:cost:probability | features. Is its format vw?")
+        known = given.arms or tuple(sorted(actions)) or (1,)
+        self.places = {name: j for j, name in enumerate(features)}
+        super().__init__(
+            paths, given._replace(context=tuple(features), arms=known, offers="lists", negative=True, by_name=False)
+        )
+
+    def read(self, text: str) -> str | tuple[Any, ...]:
+        example = parse(text)
+        if isinstance(example, str):
+            return example
+        action, cost, chance, offered, features = example
+        points = [0.0] * len(self.places)
+        for name, value in features.items():
+            if name in self.places:
+                points[self.places[name]] = value
+        return points, action, chance, cost, offered or self.meaning.arms
+
+
+Parsed = tuple[int, float, float, tuple[int, ...], dict[str, float]]
+
+
+def parse(line: str) -> Parsed | str:
+    """Action, cost, probability, the actions listed if several, and features; or what is wrong.
+
+    >>> parse("2:0.5:0.25 | age:0.3 |colour red")
+    (2, 0.5, 0.25, (), {'age': 0.3, 'colour^red': 1.0})
+    >>> parse("0:0.5:0.25 | age:0.3")
+    'an action is not a whole number from 1 on'
+    """
+    text = line.rstrip("\r\n")
+    if not text.strip():
+        return "the line is empty"
+    label, bar, rest = text.partition("|")
+    if not bar:
+        return "there is no | before the features"
+    words = label.split()
+    if words and (not label[-1].isspace() or words[-1].startswith("'")):
+        words.pop()  # a tag
+    chosen: tuple[int, float, float] | None = None
+    offered: list[int] = []
+    for word in words:
+        parts = word.split(":")
+        if not ACTION.fullmatch(parts[0]):
+            return "it is a shared line, not cb text" if word == "shared" else "an action is not a whole number from 1 on"
+        action = int(parts[0])
+        offered.append(action)
+        if len(parts) == 1:
+            continue
+        if len(parts) != 3:
+            return "a label is not action:cost:probability"
+        if not (NUMBER.fullmatch(parts[1]) and NUMBER.fullmatch(parts[2])):
+            return "a cost or a probability is not a number"
+        if chosen is not None:
+            return "two actions have a cost"
+        chosen = action, float(parts[1]), float(parts[2])
+    if chosen is None:
+        return "no action has a cost"
+    if len(set(offered)) < len(offered):
+        return "an action is listed twice"
+    features = _features(rest)
+    if isinstance(features, str):
+        return features
+    return *chosen, tuple(offered) if len(offered) > 1 else (), features
+
+
+def _features(rest: str) -> dict[str, float] | str:
+    features: dict[str, float] = {}
+    for part in rest.split("|"):
+        words = part.split()
+        space, weight = "", 1.0
+        if words and not part[0].isspace():
+            name, colon, number = words.pop(0).partition(":")
+            space = f"{name}^"
+            if colon and not NUMBER.fullmatch(number):
+                return "the weight of a namespace is not a number"
+            weight = float(number) if colon else 1.0
+        for word in words:
+            name, colon, number = word.rpartition(":") if ":" in word else (word, "", "")
+            if not name or (colon and not NUMBER.fullmatch(number)):
+                return "a feature is not name or name:value"
+            if space + name in features:
+                return "a feature is given twice"
+            features[space + name] = weight * (float(number) if colon else 1.0)
+            if not math.isfinite(features[space + name]):
+                return "a feature is not finite"
+    return features
+
+
+def write_vw(to: TextIO, batches: Iterable[Batch], names: Sequence[str] | None) -> None:
+    """Write batches, an example a line. Arm k, from 0, is action k + 1; the cost is -reward.
+
+    The first line has all features, so that reading them in order of appearance gives the same columns; later ones leave out those that are 0.
+    """
+    is_first, width = True, None
+    for batch in batches:
+        features = feature_names(names, batch.contexts.shape[1]) if width in (None, batch.contexts.shape[1]) else []
+        if not features:
+            raise InputError(f"All batches need the same features; given {width}, then {batch.contexts.shape[1]}.")
+        width = len(features)
+        if any(re.search(r"[\s:|]", name) or not name for name in features):
+            raise InputError(f"names needs different names of features, without space, : and |; given {features}.")
+        for i in range(len(batch)):
+            label = f"{batch.arm[i] + 1}:{quoted(0.0 - float(batch.reward[i]))}:{quoted(float(batch.propensity[i]))}"
+            pool = batch.pools[batch.pool[i]]
+            if len(pool) == 1 < len(batch.arms):
+                raise InputError("VW's text cannot say that only one arm was available. Write dsjson or parquet.")
+            words = [label if arm == batch.arm[i] else str(arm + 1) for arm in pool]
+            points = zip(features, batch.contexts[i].tolist(), strict=True)
+            used = [f"{name}:{quoted(value)}" for name, value in points if value or is_first]
+            is_first = False
+            to.write(" ".join(words) + " | " + " ".join(used) + "\n")

@@ -1,0 +1,82 @@
+"""Multinomial logistic regression with a penalty, where of each row only some classes were possible; by L-BFGS (Nocedal 1980)."""
+
+from collections import deque
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...types import Floats, Ints
+
+OF_CONSTANT = 0.01  # the penalty of the constant's weights
+MEMORY = 12  # steps whose curvature is remembered
+ITERATIONS = 200
+CLOSE = 0.02  # of a log-likelihood, in all: chance makes about half a unit for each weight
+
+
+def probabilities(scores: Floats, offered: NDArray[np.bool_]) -> Floats:
+    """Of each class that was possible, by its score; the others have 0.
+
+    >>> probabilities(np.zeros((1, 3)), np.array([[True, False, True]])).tolist()
+    [[0.5, 0.0, 0.5]]
+    """
+    scores = np.where(offered, scores, -np.inf)
+    scores -= scores.max(axis=1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=1, keepdims=True)
+    return scores
+
+
+def fitted(X: Floats, y: Ints, offered: NDArray[np.bool_], start: Floats, size: float = 1.0) -> Floats:
+    """Weights (features, classes) of the least loss, -log-likelihood + `size` / 2 times their squares, looked for from `start` on.
+
+    The first column of X is the constant.
+
+    >>> X, y = np.array([[1.0, -1.0], [1.0, 1.0]] * 50), np.array([0, 1] * 50)
+    >>> W = fitted(X, y, np.ones((100, 2), dtype=bool), np.zeros((2, 2)))
+    >>> bool(probabilities(X[:1] @ W, np.ones((1, 2), dtype=bool))[0, 0] > 0.95)
+    True
+    """
+    penalty = np.full((X.shape[1], 1), size)
+    penalty[0] = OF_CONSTANT
+    rows, W = np.arange(len(y)), start.copy()
+    most = max(offered.sum(axis=1).mean(), 1.0) if len(y) else 1.0
+    scale = np.linalg.inv(X.T @ X / most + np.diag(penalty[:, 0]))  # about the inverse curvature of each class
+
+    def at(W: Floats) -> tuple[float, Floats]:
+        chances = probabilities(X @ W, offered)
+        loss = -float(np.log(np.maximum(chances[rows, y], 1e-300)).sum()) + 0.5 * float((penalty * W * W).sum())
+        chances[rows, y] -= 1.0
+        return loss, X.T @ chances + penalty * W
+
+    loss, gradient = at(W)
+    past: deque[tuple[Floats, Floats]] = deque(maxlen=MEMORY)
+    for _ in range(ITERATIONS):
+        step = -_turned(gradient, past, scale)
+        slope = float((gradient * step).sum())
+        if -slope <= 2.0 * CLOSE:
+            break
+        share, new, better = 1.0, W + step, at(W + step)
+        while better[0] > loss + 1e-4 * share * slope and share > 1e-10:
+            share *= 0.5
+            new = W + share * step
+            better = at(new)
+        if better[0] > loss:
+            break
+        moved, turned = new - W, better[1] - gradient
+        if float((moved * turned).sum()) > 1e-10 * float((turned * turned).sum()):
+            past.append((moved, turned))
+        W, (loss, gradient) = new, better
+    return W
+
+
+def _turned(gradient: Floats, past: "deque[tuple[Floats, Floats]]", scale: Floats) -> Floats:
+    """The gradient times about the inverse of the curvature: the two loops of L-BFGS, around `scale`."""
+    q, shares = gradient.copy(), []
+    for moved, turned in reversed(past):
+        share = float((moved * q).sum()) / float((moved * turned).sum())
+        q -= share * turned
+        shares.append(share)
+    q = scale @ q
+    for (moved, turned), share in zip(past, reversed(shares), strict=True):
+        q += moved * (share - float((turned * q).sum()) / float((moved * turned).sum()))
+    return q

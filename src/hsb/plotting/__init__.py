@@ -1,0 +1,1 @@
+"""Everything that draws. Matplotlib is imported when something is drawn, not before."""

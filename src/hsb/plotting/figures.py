@@ -1,0 +1,171 @@
+"""What all figures have in common: names as they are shown, axes that fit, and files. Matplotlib is imported when something is drawn."""
+
+import io
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from ..checks import path_of
+from ..errors import InputError, quoted
+from ..files.atomic import write_atomically
+from .style import arm_share
+
+FORMATS = ("pdf", "svg", "png")
+DPI = 160
+LOOK: dict[Any, Any] = {"svg.fonttype": "path", "svg.hashsalt": "hsb", "pdf.fonttype": 42}
+NO_DATE: dict[str, dict[str, None]] = {
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+WIDE = 5.5  # inches of a figure from which on a legend stands beside the axes
+
+
+def require_matplotlib() -> None:
+    """ImportError that says how to install it, where it is missing."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError("Plotting needs matplotlib, which is not installed: pip install 'hsb[plot]'") from error
+
+
+def literal(name: object, most: int = 60) -> str:
+    """A name as a picture shows it: on one line, not too long, and nothing in it means anything to matplotlib.
+
+    >>> literal("$x^$"), literal("_a")
+    ('\\\\$x^\\\\$', ' _a')
+    """
+    text = "".join(letter if letter.isprintable() else " " for letter in str(name)[: 4 * most])
+    text = text if len(text) <= most else text[: most - 3] + "..."
+    return (" " * text.startswith("_") + text).replace("$", r"\$")  # a label that begins with _ is left out of legends
+
+
+def new_axes(ax: Any, size: tuple[float, float]) -> Any:
+    """The axes that were given; or, of None, those of a new figure."""
+    require_matplotlib()
+    if ax is None:
+        from matplotlib import pyplot
+
+        _, ax = pyplot.subplots(figsize=size, layout="constrained")
+    elif not (hasattr(ax, "plot") and hasattr(ax, "figure")):
+        raise InputError(f"ax must be matplotlib axes, as pyplot.subplots() makes them; given {quoted(ax)}.")
+    return ax
+
+
+def arm_colour(place: int, arms: int) -> tuple[float, float, float]:
+    """The colour of an arm, by its place among all arms: along viridis, from dark to light.
+
+    >>> [round(channel, 2) for channel in arm_colour(0, 3)]
+    [0.27, 0.2, 0.5]
+    """
+    require_matplotlib()
+    import matplotlib
+
+    red, green, blue, _ = matplotlib.colormaps["viridis"](arm_share(place, arms))
+    return float(red), float(green), float(blue)
+
+
+def inches(ax: Any) -> float:
+    """How wide the figure around some axes is."""
+    return float(ax.figure.get_window_extent().width / ax.figure.dpi)
+
+
+def is_narrow(ax: Any) -> bool:
+    """Is the figure as narrow as a paper's column? Then a legend has no place beside the axes."""
+    return inches(ax) < WIDE
+
+
+def add_legend(ax: Any, title: str = "", *, handles: list[Any] | None = None, columns: int = 1) -> Any:
+    """A legend that covers nothing and is not cut off: beside the axes of a wide figure, in `columns`; below those of a narrow one.
+
+    A figure that holds nothing else and that nobody laid out is laid out so that all of it can be read. Among other axes of a narrow figure
+    the legend stands inside, where there is most room.
+    """
+    figure, entries = ax.figure, handles if handles is not None else ax.get_legend_handles_labels()[0]
+    alone = lay_out(ax)
+    if not is_narrow(ax):
+        beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False, "alignment": "left", "ncols": columns}
+        return ax.legend(handles=entries, title=title, **beside)
+    small = {
+        "fontsize": 6.5,
+        "handlelength": 2.4,
+        "columnspacing": 1.0,
+        "labelspacing": 0.3,
+        "borderpad": 0.0,
+        "borderaxespad": 0.0,
+    }
+    if not alone:
+        return ax.legend(handles=entries, loc="best", framealpha=0.8, **small)
+    return _legend_below(figure, entries, title, small | {"title_fontsize": 6.5})
+
+
+def lay_out(ax: Any) -> bool:
+    """Are these axes alone in their figure? Then, if nobody laid it out, it is laid out so that nothing is cut off."""
+    figure = ax.figure
+    alone = len(figure.axes) == 1 and hasattr(figure, "set_layout_engine")
+    if alone and figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")
+    return alone
+
+
+def _legend_below(figure: Any, handles: list[Any], title: str, small: dict[str, Any]) -> Any:
+    """In as many columns as fit."""
+    for columns in range(max(1, min(4, len(handles))), 0, -1):
+        legend = figure.legend(
+            handles=handles, title=title or None, loc="outside lower center", ncols=columns, frameon=False, **small
+        )
+        if columns == 1 or legend.get_window_extent().width <= 0.98 * figure.get_window_extent().width:
+            return legend
+        legend.remove()
+    return None
+
+
+def add_title(ax: Any, text: str, *, loc: str = "center") -> None:
+    """A title in as many lines as its axes ask for; in a narrow figure, all of the axes' letters are small."""
+    size = 7.5 if is_narrow(ax) else 10.0
+    room = inches(ax) * (ax.get_position().width if len(ax.figure.axes) > 1 else 0.68 if loc == "left" else 0.95)
+    lines = textwrap.wrap(text, max(20, int(72 * room / (0.52 * size)))) if len(text) < 1000 else [text[:100]]
+    ax.set_title("\n".join(lines), loc=loc, fontsize=size)
+    lay_out(ax)
+    if is_narrow(ax):
+        for label in (ax.xaxis.label, ax.yaxis.label):
+            label.set_fontsize(size)
+        ax.tick_params(labelsize=6.5)
+
+
+def picture(figure: Any, format: str, *, salt: str = "hsb", dpi: int = DPI) -> bytes:
+    """A figure as the bytes of a PDF, SVG or PNG file; equal bytes for equal figures."""
+    import matplotlib
+
+    if format not in FORMATS:
+        raise InputError(f"A figure is written as {', '.join(FORMATS)}; given {quoted(format)}.")
+    drawn = io.BytesIO()
+    with matplotlib.rc_context(LOOK | {"svg.hashsalt": salt}):
+        figure.savefig(drawn, format=format, dpi=dpi, metadata=NO_DATE[format], facecolor=figure.get_facecolor())
+    return drawn.getvalue()
+
+
+def save(drawn: Any, path: str | Path, *, dpi: int = DPI) -> list[Path]:
+    """Write a figure, or the figure of some axes, to a file: PDF, SVG or PNG by the name's end; without an end, to all three.
+
+    Each file is written whole or not at all, and equal figures give equal bytes. `dpi` is the resolution of a PNG, in dots per inch. Returns a
+    list of the paths.
+
+    >>> import tempfile, hsb
+    >>> axes = hsb.HSB(hsb.BinaryTree(depth=2), arms=2).explain().plot()
+    >>> [each.name for each in save(axes, tempfile.mkdtemp() + "/learned")]
+    ['learned.pdf', 'learned.svg', 'learned.png']
+    """
+    figure = getattr(drawn, "figure", drawn)
+    if not hasattr(figure, "savefig"):
+        raise InputError(f"save needs a figure or axes of matplotlib; given {quoted(drawn)}.")
+    where = path_of("path", path)
+    ends = [where.suffix[1:]] if where.suffix else list(FORMATS)
+    if ends[0] not in FORMATS:
+        raise InputError(f"A figure is written as {', '.join(FORMATS)}; given the file {quoted(str(where))}.")
+    if not where.parent.is_dir():
+        raise InputError(f"There is no folder {where.parent} to write {quoted(where.name)} to. Make it first.")
+    paths = [where.with_suffix(f".{end}") for end in ends]
+    for end, each in zip(ends, paths, strict=True):
+        write_atomically(each, picture(figure, end, dpi=dpi))
+    return paths

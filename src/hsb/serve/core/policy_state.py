@@ -1,0 +1,327 @@
+"""A served policy: what its stream says, up to a version. The fold, one row at a time."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ... import __version__
+from ...errors import FileError, InputError, quoted
+from ...policy.decision import Decision
+from .kinds import Plain
+from .learner import Learner, opened
+from .messages import Decide
+from .orders import Rules
+from .rows import DecisionRow, Entry, Kind, PolicyRow, SnapshotRow, StreamRow
+from .sampling import bits_of, fingerprint, mixture, u_of, written
+from .sealed_snapshots import Frozen
+from .settings import Settings, changed, check_default
+
+
+class Served:
+    """State(version) = the fold of the stream up to there: settings, arms, the learner that plays, candidates.
+
+    Deciding changes nothing. `apply` is the only thing that does, and what it does follows from the row alone: rows that make no sense,
+    which this code would not have written, are passed over.
+    """
+
+    def __init__(self, row: PolicyRow) -> None:
+        self.id, self.name, self.secret = row.id, row.name, row.secret
+        self.version = self.lessons = self.passed_over = 0
+        self.lessons_kept = 0  # that were in the snapshot it was revived from
+        self.arms: list[str] = []
+        self.removed: set[str] = set()
+        self.first_arms: list[str] = []
+        self.arm_features: Plain = {}
+        self.settings: Settings
+        self.live: Learner
+        self.candidates: dict[str, Learner] = {}
+        self.archived = False
+        self.rules: Rules
+        self.notes: list[str] = []  # what there was to say when it was recovered
+
+    # -- the fold -------------------------------------------------------------------------------------------------------
+
+    def apply(self, entry: Entry) -> None:
+        """Take in the next row."""
+        row = entry[0]
+        if row.seq != self.version + 1:
+            raise FileError(f"the stream of {self.name} goes from row {self.version} to row {row.seq}; rows are missing.")
+        if row.kind == Kind.CREATE:
+            self._create(json.loads(row.data or "{}"))
+        else:
+            self.lessons += row.kind == Kind.LESSON
+            self.live.apply(entry, self.arms)
+            for candidate in self.candidates.values():
+                if candidate.at == row.seq - 1:
+                    candidate.apply(entry, self.arms)
+            if row.kind != Kind.LESSON:
+                self._administer(row)
+        self.version = row.seq
+
+    def _create(self, data: Plain) -> None:
+        self.first_arms, self.arm_features = list(data["arms"]), data["arm_features"]
+        self.arms = list(self.first_arms)
+        self.settings = changed(None, data["settings"], self.arms)
+        self.live = Learner.fresh(1, data["policy"], self.first_arms, self.arm_features, at=1, valued=False)
+        self._rule()
+
+    def _administer(self, row: StreamRow) -> None:
+        data = json.loads(row.data or "{}")
+        try:
+            self._steps[row.kind](self, row, data)
+        except (InputError, FileError, KeyError):
+            self.passed_over += 1
+        self._rule()
+
+    def _arm(self, row: StreamRow, data: Plain) -> None:
+        if "remove" in data:
+            self.removed.add(data["remove"])
+        else:
+            self.removed.discard(data["add"])
+            if data["add"] not in self.arms:
+                self.arms = [*self.arms, data["add"]]
+
+    def _change(self, row: StreamRow, data: Plain) -> None:
+        self.settings = changed(self.settings, data, self.arms)
+
+    def _candidate(self, row: StreamRow, data: Plain) -> None:
+        if "drop" in data:
+            del self.candidates[data["drop"]]
+        else:
+            self.candidates[data["add"]] = Learner.fresh(
+                row.seq, data["policy"], self.first_arms, self.arm_features, at=1, valued=True
+            )
+
+    def _promote(self, row: StreamRow, data: Plain) -> None:
+        candidate = self.candidates.pop(data["name"])
+        self.candidates[f"before-{row.seq}"] = self.live
+        self.live.valued, candidate.valued, self.live = True, False, candidate
+
+    def _import(self, row: StreamRow, data: Plain) -> None:
+        policy = importable(row.body or b"", self.offered)
+        self.live = Learner(row.seq, policy, self.live.kind, at=row.seq, valued=False)
+
+    def _archive(self, row: StreamRow, data: Plain) -> None:
+        self.archived = True
+
+    _steps: ClassVar[Any] = {
+        Kind.ARM: _arm,
+        Kind.SETTINGS: _change,
+        Kind.CANDIDATE: _candidate,
+        Kind.PROMOTE: _promote,
+        Kind.IMPORT: _import,
+        Kind.ARCHIVE: _archive,
+    }
+
+    def _rule(self) -> None:
+        """What follows from settings and arms."""
+        self.rules = self.settings.rules(self.live.policy)
+        self.offered = [arm for arm in self.arms if arm not in self.removed]
+        self.places = {arm: place for place, arm in enumerate(self.arms)}
+        self._all_bits = bits_of([self.places[arm] for arm in self.offered], len(self.arms))
+
+    def behind(self) -> dict[str, Learner]:
+        """Candidates that have not read the whole stream yet."""
+        return {name: each for name, each in self.candidates.items() if each.at < self.version}
+
+    def catch_up(self, entries: Iterable[Entry]) -> None:
+        """Give rows of the stream, from any row on, to the candidates that have not read them."""
+        for entry in entries:
+            for candidate in self.candidates.values():
+                if candidate.at == entry[0].seq - 1 and entry[0].seq <= self.version:
+                    candidate.apply(entry, self.arms)
+
+    # -- deciding -------------------------------------------------------------------------------------------------------
+
+    def decide(
+        self,
+        id: str,
+        context: Any,
+        available: list[str] | None,
+        baseline: str | None,
+        activate: bool,
+        at: int,
+        key: int | None = None,
+    ) -> DecisionRow:
+        """The decision of this version for an id; InputError where it cannot be made. Nothing changes."""
+        text = self._context(context)
+        places = None if available is None else self._offer(available)
+        settings, u = self.settings, u_of(self.secret, id)
+        base = self._baseline(baseline, places) if settings.ramp < 1.0 else None
+        names = None if places is None and not self.removed else [self.arms[k] for k in places or self._active()]
+        mixed = None
+        if settings.floor > 0.0 or settings.ramp < 1.0:
+            mixed = self._mixture(self._active() if places is None else places, base)
+        made = self.live.policy.propose(context, u=u, available=names, mixed=mixed)
+        bits = self._all_bits if places is None else bits_of(places, len(self.arms))
+        body = fingerprint(self.name, context, available, baseline, activate, text)
+        return self._row(id, made, u, text, bits, base, body, at, key)
+
+    def decide_all(self, asked: Sequence[Decide], at: int) -> list[DecisionRow | None]:
+        """What `decide` makes of questions that name neither arms nor a baseline; None where it is to be asked by itself."""
+        if self.settings.floor > 0.0 or self.settings.ramp < 1.0 or self.removed:
+            return [None] * len(asked)
+        us = [u_of(self.secret, each.id) for each in asked]
+        found = self.live.policy.propose_many([each.context for each in asked], u=us)
+        return [
+            None if made is None else self._plain_row(each, made, u, at) for each, made, u in zip(asked, found, us, strict=True)
+        ]
+
+    def _plain_row(self, asked: Decide, made: Decision, u: float, at: int) -> DecisionRow | None:
+        try:
+            text = written(asked.context)
+            body = fingerprint(self.name, asked.context, None, None, bool(asked.activate), text)
+        except (ValueError, TypeError, RecursionError):
+            return None
+        return self._row(asked.id, made, u, text, self._all_bits, None, body, at, asked.key)
+
+    def _row(
+        self, id: str, made: Decision, u: float, text: str, bits: bytes, base: int | None, body: bytes, at: int, key: int | None
+    ) -> DecisionRow:
+        own = self.settings.ramp == 1.0  # else an arm may be rarer than what is proved of the learner's own decisions allows
+        return DecisionRow(
+            id,
+            self.id,
+            self.version,
+            self.live.id,
+            self.places[made.arm],  # type: ignore[index]
+            made.propensity,
+            u,
+            bits,
+            self.settings.ramp,
+            base,
+            text,
+            made.rounds if own else -1,
+            made.advised if own else -1.0,
+            None if made.seen is None or not own else np.asarray(made.seen, dtype="<i8").tobytes(),
+            body,
+            at + self.rules.wait,
+            at,
+            key,
+        )
+
+    def question(self, context: Any, available: list[str] | None, baseline: str | None, activate: bool) -> bytes:
+        """The fingerprint of what is asked, whether or not it can be answered."""
+        text = self._context(context)
+        try:
+            return fingerprint(self.name, context, available, baseline, activate, text)
+        except (ValueError, TypeError, RecursionError):
+            return b"?"  # that of no decision: no request can ask it
+
+    def _context(self, context: Any) -> str:
+        try:
+            return written(context)
+        except (ValueError, TypeError, RecursionError):
+            raise InputError(f"context must be what JSON can hold, and no NaN; given {quoted(context)}.") from None
+
+    def _active(self) -> list[int]:
+        return [self.places[arm] for arm in self.offered]
+
+    def _offer(self, available: Any) -> list[int]:
+        if not isinstance(available, list) or not available:
+            raise InputError(
+                f"available must be a list of arms, not empty; given {quoted(available)}. Leave it out to offer all."
+            )
+        for arm in available:
+            if not isinstance(arm, str) or arm not in self.places or arm in self.removed:
+                raise InputError(
+                    f"Unknown arm {quoted(arm)} in available. The arms are {', '.join(map(quoted, self.offered))}."
+                )
+        return sorted({self.places[arm] for arm in available})
+
+    def _baseline(self, baseline: Any, places: list[int] | None) -> int:
+        name = self.settings.baseline if baseline is None else baseline
+        place = self.places.get(name) if isinstance(name, str) else None
+        if place is None or place not in (self._active() if places is None else places):
+            raise InputError(
+                f"With ramp {self.settings.ramp} the baseline must be among the arms offered; it is {quoted(name)}. Name one in the request "
+                "or in the settings, or offer it."
+            )
+        return place
+
+    def _mixture(self, places: list[int], baseline: int | None) -> Any:
+        """In the order of the learner's arms, which may be another than the service's after an import."""
+        order = {arm: k for k, arm in enumerate(self.live.policy.arms)}
+        offered = np.zeros(len(order))
+        offered[[order[self.arms[place]] for place in places]] = 1.0
+        base = None if baseline is None else order[self.arms[baseline]]
+        return mixture(offered, floor=self.settings.floor, ramp=self.settings.ramp, baseline=base)
+
+    # -- snapshots ------------------------------------------------------------------------------------------------------
+
+    def digests(self) -> dict[str, str]:
+        """Of the learner that plays, under the name '', and of each candidate."""
+        return {name: each.policy.digest() for name, each in {"": self.live, **self.candidates}.items()}
+
+    def frozen(self, at: int, *, copied: bool = True) -> Frozen:
+        """The state of this version, for a snapshot; copied, so that it can be packed while the policy goes on."""
+        state = {
+            "hsb": __version__,
+            "arms": self.arms,
+            "removed": sorted(self.removed),
+            "first_arms": self.first_arms,
+            "arm_features": self.arm_features,
+            "settings": self.settings.plain(),
+            "lessons": self.lessons,
+            "passed_over": self.passed_over,
+            "archived": self.archived,
+            "learners": {name: each.about() for name, each in {"": self.live, **self.candidates}.items()},
+        }
+        learners = [(each.id, each.policy.copy() if copied else each.policy) for each in (self.live, *self.candidates.values())]
+        return Frozen(self.id, self.version, at, json.dumps(state, sort_keys=True), tuple(learners))
+
+    @classmethod
+    def revived(cls, policy: PolicyRow, rows: list[SnapshotRow]) -> "Served":
+        """The policy as a snapshot has it; FileError where one of its rows is missing or damaged."""
+        try:
+            return cls._revived(policy, rows)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise FileError(f"the snapshot of {policy.name} at row {rows[0].seq if rows else 0}: {error}") from None
+
+    @classmethod
+    def _revived(cls, policy: PolicyRow, rows: list[SnapshotRow]) -> "Served":
+        found, texts, learners = cls(policy), set(), {}
+        for row in rows:
+            about = json.loads(row.about)
+            if hashlib.blake2b(about["state"].encode() + row.body, digest_size=16).hexdigest() != about["seal"]:
+                raise FileError("it is damaged.")
+            texts.add(about["state"])
+            learners[row.learner] = row
+        (text,) = texts
+        state = json.loads(text)
+        each = {
+            name: Learner.revived(it, learners[it["id"]].body, learners[it["id"]].digest)
+            for name, it in state["learners"].items()
+        }
+        found.arms, found.removed, found.first_arms = state["arms"], set(state["removed"]), state["first_arms"]
+        found.arm_features, found.archived = state["arm_features"], state["archived"]
+        found.lessons = found.lessons_kept = state["lessons"]
+        found.passed_over, found.version = state["passed_over"], rows[0].seq
+        found.settings = changed(None, state["settings"], found.arms)
+        found.live = each.pop("")
+        found.candidates = each
+        found._rule()
+        return found
+
+
+def importable(body: bytes, offered: list[str]) -> Any:
+    """The policy of a file, if it plays the arms that are offered; InputError or FileError if not."""
+    policy = opened(body)
+    if set(policy.active_arms) != set(offered):
+        raise InputError(
+            f"The file's arms are {', '.join(map(quoted, policy.active_arms))}; the policy offers {', '.join(map(quoted, offered))}. "
+            "Add or remove arms first."
+        )
+    return policy
+
+
+def created(spec: Any, parts: tuple[str, list[str], Plain, Plain, Settings]) -> str:
+    """The first row of a stream: what `settings.checked` found."""
+    _, arms, features, kind, settings = parts
+    return json.dumps({"arms": arms, "arm_features": features, "policy": kind, "settings": settings.plain()})
+
+
+__all__ = ["Served", "check_default", "created", "importable"]

@@ -1,0 +1,283 @@
+"""Endpoints: what each needs and answers, and what is done around each request: who asks, the body, the answer, what is counted."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+import secrets
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from ...errors import FileError, InputError
+from ..store import Full, Lost
+from .auth import Headers, enter
+from .keys import Key
+from .logs import log, log_fault
+from .problem import Problem, misfit, over_http, pointer_of
+
+if TYPE_CHECKING:
+    from .service import Service
+
+JSON = b"application/json"
+PROBLEM = b"application/problem+json"
+TYPES = ("application/json", "application/x-www-form-urlencoded", "")  # the second is what curl -d says
+READ_FORM = ("application/json",)
+encode = msgspec.json.Encoder().encode
+_START = secrets.token_hex(4)
+_count = itertools.count(1)
+CLOSE = [(b"connection", b"close")]
+DRAINED = 4 << 20  # bytes of a body that is refused, which are read all the same
+TRACE = re.compile(rb"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)")
+GIVEN_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+
+
+class Gone(Exception):
+    """The client has left: nobody is to be answered."""
+
+
+class Reply:
+    """An answer: whole, or a stream of parts."""
+
+    __slots__ = ("body", "headers", "status", "stream", "type")
+
+    def __init__(
+        self,
+        status: int,
+        body: Any = None,
+        *,
+        type: bytes = JSON,
+        headers: list[tuple[bytes, bytes]] | None = None,
+        stream: AsyncGenerator[bytes, None] | None = None,
+    ) -> None:
+        self.status, self.type, self.headers, self.stream = status, type, headers or [], stream
+        self.body: bytes = b"" if body is None else body if isinstance(body, bytes) else encode(body)
+
+
+class Call:
+    """A request under way."""
+
+    __slots__ = ("body", "headers", "id", "key", "params", "query", "scope", "service", "trace")
+
+    def __init__(self, service: Service, scope: Any, params: dict[str, str]) -> None:
+        self.service, self.scope, self.params = service, scope, params
+        self.headers = Headers(scope)
+        self.key: Key
+        self.body: Any = None
+        self.query: dict[str, str] = {}
+        given, trace = self.headers.all.get(b"x-request-id"), self.headers.all.get(b"traceparent")
+        self.trace = None if trace is None else traced(trace)
+        if given is not None and GIVEN_ID.fullmatch(given):
+            self.id = given.decode()
+        else:
+            self.id = self.trace or f"{_START}-{next(_count):x}"
+
+
+def traced(header: bytes) -> str | None:
+    """Trace and span of a traceparent (W3C Trace Context), or None where it is none.
+
+    >>> traced(b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+    '4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7'
+    >>> traced(b"00-00000000000000000000000000000000-00f067aa0ba902b7-01"), traced(b"nonsense")
+    (None, None)
+    """
+    found = TRACE.match(header)
+    return None if found is None else f"{found[1].decode()}-{found[2].decode()}"
+
+
+Handler = Callable[[Call], Awaitable[Reply]]
+
+
+class Endpoint:
+    """One method of one path; an ASGI application for it.
+
+    `need` is the scope of the key, None where none is needed; `body` the type of the body, None for no body, bytes for a file. `query`
+    are the names that may stand after the '?', with what they mean; `also` are other types of the body, by their media types.
+    `answers` are statuses with the type of their body, for OpenAPI; `fault` says problems, and `never` are statuses that it turns
+    into others.
+    """
+
+    def __init__(
+        self,
+        method: str,
+        path: str,
+        need: str | None,
+        handler: Handler,
+        *,
+        answers: dict[int, Any],
+        body: Any = None,
+        optional: bool = False,
+        large: str = "body",
+        query: dict[str, str] | None = None,
+        types: tuple[str, ...] = TYPES,
+        also: dict[str, Any] | None = None,
+        fault: Callable[[Call, Problem], Reply] | None = None,
+        never: frozenset[int] = frozenset(),
+        tag: str = "policies",
+    ) -> None:
+        self.method, self.path, self.need, self.handler, self.answers = method, path, need, handler, answers
+        self.wanted, self.optional, self.large, self.query, self.types, self.tag = (
+            body,
+            optional,
+            large,
+            query or {},
+            types,
+            tag,
+        )
+        self.name = f"{method} {path}"
+        self.decoder = msgspec.json.Decoder(body) if body not in (None, bytes) else None
+        self.also, self.fault, self.never = also or {}, fault or said, never
+        self.decoders = {kind: msgspec.json.Decoder(body) for kind, body in self.also.items()}
+        self.fields: tuple[str, ...] = getattr(body, "__struct_fields__", ())
+
+    async def __call__(self, service: Service, scope: Any, receive: Any, send: Any, params: dict[str, str]) -> None:
+        """Answer a request."""
+        began = time.perf_counter()
+        call = Call(service, scope, params)
+        try:
+            reply = await self._reply(call, receive)
+        except Gone:
+            return
+        except Exception as error:
+            reply = failed(call, error, params.get("policy"), self.fault)
+        await send_reply(call, receive, send, reply)
+        seconds = time.perf_counter() - began
+        service.metrics.answered(self.name, reply.status, seconds)
+        if service.settings.access_log:
+            log("request", id=call.id, trace=call.trace, endpoint=self.name, status=reply.status, ms=round(seconds * 1e3, 2))
+
+    async def _reply(self, call: Call, receive: Any) -> Reply:
+        service = call.service
+        if self.need is not None:
+            call.key = enter(service, call.scope, call.headers, self.need, call.params.get("policy"))
+        if call.scope["query_string"]:
+            call.query = self._asked(call.scope["query_string"])
+        if self.wanted is not None:
+            kind = (call.headers.get(b"content-type") or "").partition(";")[0].strip().lower()
+            if kind not in self.types and kind not in self.also:
+                raise Problem(415, "type", f"The body must be {self.types[0]}; it says {kind[:100]!r}.")
+            raw = await read_body(receive, call.headers, getattr(service.settings, self.large))
+            call.body = self._decoded(raw, self.decoders.get(kind, self.decoder))
+        return await self.handler(call)
+
+    def _asked(self, text: bytes) -> dict[str, str]:
+        try:
+            found = parse_qsl(text.decode("ascii"), keep_blank_values=True, max_num_fields=20, errors="strict")
+        except (ValueError, UnicodeDecodeError):
+            raise Problem(422, "query", "What stands after the '?' cannot be read.") from None
+        for name, _ in found:
+            if name not in self.query:
+                known = f"There are {', '.join(self.query)}." if self.query else "There are none."
+                raise Problem(422, "unknown-field", f"There is no parameter {name[:100]!r} here. {known}")
+        return dict(found)
+
+    def _decoded(self, raw: bytes, decoder: Any) -> Any:
+        if decoder is None:
+            return raw
+        if not raw:
+            if self.optional:
+                return self.wanted()
+            raise Problem(400, "not-json", "The body is empty; it must be JSON.")
+        try:
+            return decoder.decode(raw)
+        except msgspec.ValidationError as error:
+            raise misfit(error, self.fields) from None
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            raise Problem(400, "not-json", f"The body is not JSON: {error!s:.200}.") from None
+
+
+def said(call: Call, problem: Problem) -> Reply:
+    """A problem as RFC 9457 has it."""
+    headers = [*problem.headers, *retry_after(problem.retry)]
+    return Reply(problem.status, problem.body(call.scope["path"], call.id), type=PROBLEM, headers=headers)
+
+
+def failed(call: Call, error: Exception, policy: str | None, fault: Callable[[Call, Problem], Reply] = said) -> Reply:
+    """The answer to a request that cannot be carried out."""
+    if isinstance(error, InputError | FileError):
+        problem = Problem(422, "refused", over_http(str(error)), pointer=pointer_of(str(error)))
+    elif isinstance(error, Full):
+        problem = Problem(507, "disk-full", "The disk is full; nothing was written.", retry=1.0)
+    elif isinstance(error, Lost):
+        problem = Problem(503, "journal-away", "The journal cannot be written; the service is stopping.", retry=1.0)
+    elif isinstance(error, Problem):
+        problem = error
+    else:
+        log_fault(error, request=call.id, trace=call.trace, path=call.scope["path"][:200])
+        problem = Problem(500, "fault", "A fault of the service; its log has more.")
+    known = policy if policy in call.service.core.policies else None
+    call.service.troubles.note(known, problem.kind, problem.status, problem.detail, problem.pointer, call.id)
+    return fault(call, problem)
+
+
+def retry_after(seconds: float | None) -> list[tuple[bytes, bytes]]:
+    """The header that says when to try again, in whole seconds."""
+    return [] if seconds is None else [(b"retry-after", str(max(1, round(seconds + 0.499))).encode())]
+
+
+async def read_body(receive: Any, headers: Headers, most: int) -> bytes:
+    """All of a body, if it is not too large. That it comes soon enough is seen to by the protocol (`server`)."""
+    said = headers.all.get(b"content-length")
+    size = int(said) if said is not None and said.isdigit() and len(said) < 19 else 0
+    if size > most:
+        raise await _too_large(receive, most, True)
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Gone
+        part = message.get("body", b"")
+        size += len(part)
+        more = message.get("more_body", False)
+        if size > most:
+            raise await _too_large(receive, most, more)
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def _too_large(receive: Any, most: int, more: bool) -> Problem:
+    """What to answer to a body that is too large, after as much of it as lets a client that sends it all hear the answer."""
+    size = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(1.0):
+            while more and size < DRAINED:
+                message = await receive()
+                size += len(message.get("body", b""))
+                more = message.get("more_body", False)
+    return Problem(413, "body", f"The body has more than {most:,} bytes.", headers=CLOSE)
+
+
+async def send_reply(call: Call, receive: Any, send: Any, reply: Reply) -> None:
+    """Send an answer; of a stream as much as the client takes."""
+    headers = [(b"content-type", reply.type), (b"x-request-id", call.id.encode()), (b"cache-control", b"no-store")]
+    headers += reply.headers
+    start = {"type": "http.response.start", "status": reply.status, "headers": headers}
+    if reply.stream is None:
+        if reply.status not in (204, 304):
+            headers.append((b"content-length", str(len(reply.body)).encode()))
+        await send(start)
+        await send({"type": "http.response.body", "body": reply.body})
+        return
+    left = asyncio.ensure_future(_left(receive))
+    try:
+        await send(start)
+        async with aclosing(reply.stream) as parts:
+            async for part in parts:
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+                if left.done():
+                    return
+        await send({"type": "http.response.body", "body": b""})
+    finally:
+        left.cancel()
+
+
+async def _left(receive: Any) -> None:
+    """Wait until the client has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
