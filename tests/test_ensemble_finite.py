@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import hsb
 from hsb import storage
-from hsb.kernels import header as h
-from hsb.kernels import panel_layout as p
-from hsb.state import Member
-from hsb.state import panel as parts
+from hsb.engine.kernels import header as h
+from hsb.engine.kernels import panel_layout as p
+from hsb.engine.state import Member
+from hsb.engine.state import panel as parts
 
 ARMS = ["a", "b", "c"]
 PANEL, ADVISOR = h.PANEL, h.ADVISOR

@@ -15,7 +15,7 @@ import pytest
 from test_structures import EXAMPLES
 
 import hsb
-from hsb.state import panel
+from hsb.engine.state import panel
 
 sys.path.insert(0, str(Path(__file__).parent / "attack"))
 
