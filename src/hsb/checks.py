@@ -179,3 +179,9 @@ def shown(arms: Iterable[Hashable]) -> str:
     """Arms for a message."""
     found = list(arms)
     return quoted(found) if len(found) <= 8 else f"[{', '.join(map(quoted, found[:6]))}, ... {len(found)} in all]"
+
+
+def check_u(u: Any) -> None:
+    """Refuse what is no number in [0, 1)."""
+    if not (is_number(u) and 0.0 <= u < 1.0):
+        raise InputError(f"u must be in [0, 1), a number; given {quoted(u)}.")

@@ -18,7 +18,7 @@ def intervals(
 ) -> list[tuple[Side, int]]:
     """The sides of the column, in order, and the arm played most on each. With edges, one question for each cell.
 
-    >>> from .worlds import Everywhere
+    >>> from .samplers import Everywhere
     >>> age = Column("age", low=18.0, high=90.0)
     >>> intervals(age, lambda rows: np.hstack([rows < 36.2, rows >= 36.2]), Everywhere([age]), None, np.random.default_rng(0))
     [((18.0, 36.2), 0), ((36.2, 90.0), 1)]

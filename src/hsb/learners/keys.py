@@ -17,19 +17,15 @@ from ..structures.base import code as code_of
 from ..structures.spaces import numbers
 from ..types import Floats, Ints
 
-_NOWHERE = object()  # no context is this object
+_NONE_YET = object()  # no context is this object
 
 
-class Nowhere:
-    """For policies that do not look at the context: there is one cell, number 0."""
+class NoContext:
+    """For learners that do not look at contexts: there is one cell, number 0."""
 
-    def __init__(self) -> None:
-        self.key: Ints = np.zeros(1, dtype=np.int64)
-        self.located: Any = _NOWHERE
-
-    def locate(self, context: Any) -> int:
-        """Nothing to do; nothing is ever clipped."""
-        return 0
+    def read(self, context: Any) -> tuple[Ints, int]:
+        """The same key for every context; nothing is ever clipped."""
+        return _ONLY, 0
 
     def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
         """Any table."""
@@ -39,13 +35,16 @@ class Nowhere:
         """Zeros."""
         return np.zeros((len(points), 1), dtype=np.int64)
 
-    def copy(self) -> Nowhere:
-        """One of its own."""
-        return Nowhere()
+    def copy(self) -> NoContext:
+        """An independent one."""
+        return self
+
+
+_ONLY: Ints = np.zeros(1, dtype=np.int64)
 
 
 def cells(structure: Structure, depth: int) -> Ints:
-    """The code (`engine/kernels/keys.py`) of halvings of the features in turn, `depth` of them, by number: what an advisor looks at.
+    """The code (`kernels/keys.py`) of halvings of the features in turn, `depth` of them, by number: what an advisor looks at.
 
     >>> from hsb import BinaryTree
     >>> tree = BinaryTree(depth=2)
@@ -58,8 +57,8 @@ def cells(structure: Structure, depth: int) -> Ints:
     return code_of(CELLS, features, 1 << depth) if len(features) == 1 else code_of(NUMBER, features, 2, depth)
 
 
-def places(structure: Structure, words: int) -> Ints:
-    """The code of what a panel sees, in so many words of a key."""
+def columns(structure: Structure, words: int) -> Ints:
+    """The code of what an ensemble of models sees, in `words` words of a key."""
     from ..engine.kernels.keys import NUMBERS
 
     return code_of(NUMBERS, structure.finest.features, words)
@@ -75,15 +74,20 @@ class Keys:
         words = [int(code[-1]) if code[0] == NUMBERS else 1 for code in beside] + structure.key_words()
         begins = np.cumsum([0, *words]).tolist()
         self.codes = list(zip([*beside, *structure.codes()], begins, words, strict=False))  # how, and which words of a key
-        self.key: Ints = np.zeros(begins[-1], dtype=np.int64)
+        self.words = begins[-1]
+        self._blank: Ints = np.zeros(self.words, dtype=np.int64)
         self._point = np.zeros(self.space.features)
         self._quick = None if self.space.features > 1 else _shifts(self.codes)
-        self.located: Any = _NOWHERE
-        """The context whose key is in `key`, where it is a number, which cannot have changed since."""
+        self._last: tuple[Any, tuple[Ints, int]] = (
+            _NONE_YET,
+            (_ONLY, 0),
+        )  # a number, which cannot have changed since, and its key
 
-    def locate(self, context: Any) -> int:
-        """Put the context's key into `key`, where it stays; how many contexts had to be clipped, 0 or 1."""
-        self.located = _NOWHERE
+    def read(self, context: Any) -> tuple[Ints, int]:
+        """The context's key, and 1 if the context was clipped to the space, else 0."""
+        if context is self._last[0]:
+            return self._last[1]
+        key = self._blank.copy()
         if self._quick is not None and is_number(context):
             try:
                 point = self.space.unit_point(float(context))
@@ -92,20 +96,19 @@ class Keys:
             if point == point:
                 for at, count, shift in self._quick:
                     cell = int(point * count)
-                    self.key[at] = (cell if cell < count else count - 1) << shift
-                self.located = context
-                return 0
-        elif self.space.features > 1 and self._several(context):
-            return 0
+                    key[at] = (cell if cell < count else count - 1) << shift
+                self._last = context, (key, 0)
+                return key, 0
+        elif self.space.features > 1 and self._several(context, key):
+            return key, 0
         row = numbers("Contexts", context)
         points, clipped = self.space.check(row.reshape(1, -1) if row.ndim <= 1 else row)
         if len(points) != 1:
             raise InputError(f"One context at a time here; given {len(points)}. hsb.simulate takes whole tables.")
-        self.key[:] = self.keys(points)[0]
-        return clipped
+        return self.keys(points)[0], clipped
 
-    def _several(self, context: Any) -> bool:
-        """The quick way for several features; False where the slow one is needed, to clip or to explain what is wrong."""
+    def _several(self, context: Any, key: Ints) -> bool:
+        """Fill the key of several features quickly; False if the slow way is needed, to clip or to explain what is wrong."""
         point = self._point
         if isinstance(context, np.ndarray):
             if context.shape != (len(point),) or context.dtype.kind not in "iuf":
@@ -119,7 +122,7 @@ class Keys:
         from ..engine.kernels.keys import locate
 
         low, high = self.space.ends()
-        return all(locate(code, low, high, point, self.key, at, words) for code, at, words in self.codes)
+        return all(locate(code, low, high, point, key, at, words) for code, at, words in self.codes)
 
     def check(self, contexts: ArrayLike) -> tuple[Floats, int]:
         """A whole table, inside the space, and how many rows were clipped."""
@@ -129,13 +132,13 @@ class Keys:
         """The keys of checked contexts, one row each."""
         from ..engine.kernels.keys import encode
 
-        keys = np.zeros((len(points), len(self.key)), dtype=np.int64)
+        keys = np.zeros((len(points), self.words), dtype=np.int64)
         for code, at, words in self.codes:
             encode(code, *self.space.ends(), points, keys, at, words)
         return keys
 
     def copy(self) -> Keys:
-        """One of its own."""
+        """An independent one."""
         return Keys(*self.given)
 
 

@@ -1,14 +1,20 @@
 """EXP3: one distribution over arms, whatever the context."""
 
+from __future__ import annotations
+
 from typing import Any, ClassVar
 
-from .. import reproducible_math
-from ..engine.state import State, make_cells
-from ..learners.keys import Nowhere
-from .mixture import Mixture
+from ..checks import flag
+from ..learners.priors import CellsPrior
+from ..learners.structured import Structured
+from ..policy import Certificate, Policy
+from ..policy.arms import ArmSet
+from ..policy.loss_range import UNIT
+from ..policy.transaction import settle
+from ..types import Arms, Outside, Range, Seed
 
 
-class Exp3(Mixture):
+class Exp3(Policy):
     """Exponential weights over the arms with importance-weighted losses; the context may be anything and is not looked at.
 
     At the same `learning_rate` exactly HSB on a single leaf.
@@ -24,8 +30,29 @@ class Exp3(Mixture):
     53
     """
 
-    _against = "any single arm"
     guarantee: ClassVar[str] = "Against every single arm, whatever the losses: sqrt(2 M T ln M), with a horizon."
+
+    learner: Structured
+
+    def __init__(
+        self,
+        *,
+        arms: Arms,
+        horizon: float | None = None,
+        learning_rate: float | None = None,
+        implicit: bool = False,
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
+        floor: float = 0.0,
+        seed: Seed = None,
+    ) -> None:
+        arm_set = ArmSet(arms)
+        learner = Structured.fresh(
+            CellsPrior(), len(arm_set), horizon=horizon, learning_rate=learning_rate, implicit=flag("implicit", implicit)
+        )
+        common: Any = {"loss_range": loss_range, "reward_range": reward_range, "outside": outside, "floor": floor, "seed": seed}
+        super().__init__(arms=arm_set, learner=learner, **common)
 
     def regret_bound(self, horizon: float | None = None) -> float:
         """ln M / rate + M T rate / 2 over T = `horizon` rounds (None: those it was made for); at the theory's rate, sqrt(2 M T ln M).
@@ -34,26 +61,13 @@ class Exp3(Mixture):
         >>> round(hsb.Exp3(arms=3, horizon=100_000).regret_bound())
         812
         """
-        return self._bound(self._best_cost(), horizon, implicit=self.implicit)
+        with self.lock:
+            settle(self)
+            cost = self.learner.prior.best_cost(self.learner.mixture, self.arms)
+            return self.learner.bound(cost, horizon, floor=self.floor)
 
-    @property
-    def named_columns(self) -> dict[str, str | None] | None:
-        return {}  # it looks at none, so any will do
-
-    def _locator(self) -> Nowhere:
-        return Nowhere()
-
-    def _fresh(self) -> State:
-        return State([make_cells(1, len(self.arms))], [1])
-
-    def _prior_bound(self) -> float:
-        return reproducible_math.ln(len(self.arms))
-
-    def _best_cost(self) -> float:
-        return float(self._arm_costs().max())  # that of the dearest arm
-
-    def settings(self) -> dict[str, Any]:
-        return self._settings()
-
-    def _shown(self) -> dict[str, Any]:
-        return {"learning_rate": self.learning_rate}
+    def certificate(self, delta: float | None = None) -> Certificate:
+        """What the rounds learned so far prove of what was lost against any single arm; `delta` as in `hsb.HSB.certificate`."""
+        with self.lock:
+            settle(self)
+            return self.learner.certificate(delta, arms=self.arms, units=self.loss_scale.units, who=type(self).__name__)

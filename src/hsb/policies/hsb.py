@@ -3,44 +3,37 @@
 from __future__ import annotations
 
 import inspect
-import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from .. import reproducible_math, theory
-from ..checks import arm_list, is_number, stop_prior
-from ..engine.kernels import header as h
-from ..engine.state import State, depth_for, hang, make_advisor, make_head, make_panel, room_for, set_places, width_for
+from ..checks import flag, is_number, stop_prior
 from ..errors import InputError, quoted
 from ..features import Features
 from ..features.declared import nearest
-from ..learners.keys import Keys, cells, places
+from ..learners import one_feature
+from ..learners.featured import Featured
+from ..learners.priors import Drift, StructurePrior
+from ..learners.structured import Structured
+from ..policy import Certificate, Policy
+from ..policy.arms import ArmSet
 from ..policy.loss_range import UNIT
+from ..policy.transaction import settle
 from ..structures import Structure, from_dict
-from ..structures.quantise import halvings
-from ..theory.anytime import anytime_schedule
-from ..theory.schedule import Constant, Falling, Schedule
-from ..types import Arms, Arrays, Outside, Range, Seed
-from .mixture import Mixture
+from ..types import Arms, Outside, Range, Seed
 
 if TYPE_CHECKING:
     from ..explain import Explanation
 
-Drift = float | Literal["auto"] | None
+STRUCTURE_ONLY = {
+    "horizon": None,
+    "regions": None,
+    "drift": "default",
+    "stop": None,
+}  # what needs a structure, with its default
 
 
-class _Unsaid:
-    """What `drift` is where nothing is said: signatures show it."""
-
-    def __repr__(self) -> str:
-        return "UNSAID"
-
-
-_UNSAID: Any = _Unsaid()
-MOST_FEATURES = 256  # of a structure, that a panel of models looks at
-
-
-class HSB(Mixture):
+class HSB(Policy):
     """Hierarchical Structure based Bandits: the policy to begin with. It needs `arms` and nothing else: no horizon, no rate, no drift.
 
     `HSB(arms=[...])` takes contexts as they are: dicts, rows or numbers, with text, dates and gaps (`docs/contexts.md`). It is never much worse
@@ -53,26 +46,27 @@ class HSB(Mixture):
 
     - `structure`: how contexts may be divided, e.g. `hsb.BinaryTree(depth=10)`; None for contexts of any kind.
     - `arms`: how many arms there are, which are then 0, 1, ...; or a list of the arms themselves (any hashables).
-    - `features`: only without a structure: what the features are (`hsb.Features`). None: that is found on the way.
-    - `arm_features`: only without a structure: what each arm is like, {arm: {name: value}}. A new arm begins with what similar ones taught.
+    - `features`: only without a structure: what the features are (`hsb.Features`). None: inferred from the data.
+    - `arm_features`: only without a structure: what each arm is like, {arm: {name: value}}. A new arm is initialised from similar arms.
     - `horizon`: the number of rounds to come, if known. It sets Corollary 1's constant rate, for an optimal partition into `regions` regions
       (None: as many as arms). `horizon`, `regions`, `drift` and `stop` need a structure.
     - `learning_rate`: a constant rate, above 0, in place of a `horizon`. None: the rate follows from the `horizon`, or falls.
-    - `drift`: how changes are followed. "auto", the default without `horizon` and `learning_rate`: by the advisor. None, the default with one
-      of them: not at all. A number in [1e-12, 0.5]: in each node learned from, every arm gives that share of its weight to all (fixed share);
-      regret is then bounded against mappings that change. With None or a number, and neither a horizon nor a rate, the rate in round t is
-      about sqrt(A / (M t)), with M arms and A as in `hsb.theory.learning_rate`, and the bound holds at any time.
+    - `drift`: how changes are followed. "auto": by the advisor. None: not at all. "default": "auto" without `horizon` and `learning_rate`,
+      None with one of them. A number in [1e-12, 0.5]: in each node learned from, every arm gives that share of its weight to all (fixed
+      share); regret is then bounded against mappings that change. With None or a number, and neither a horizon nor a rate, the rate in round
+      t is about sqrt(A / (M t)), with M arms and A as in `hsb.theory.learning_rate`, and the bound holds at any time.
     - `stop`: a tree's prior probability of stopping at a node, in [0, 1). None is the paper's, one half. 0 goes down to the leaves, as
       `hsb.SExp3`.
     - `implicit`: implicit exploration, loss / (propensity + rate/2) in place of loss / propensity. It plays a little more of the other arms,
       and `certificate(delta)` then bounds the true regret with probability 1 - delta.
     - `loss_range`: (low, high), in which losses and rewards lie; they are scaled to [0, 1], and a reward r is the loss low + high - r. "auto":
-      the range is found on the way, and a reward r is the loss -r (`docs/proofs.md`, 7, says what is proved then). `reward_range` is another
-      name for it: give one of the two.
-    - `outside`: what becomes of a loss or reward outside that range. "error" refuses it. "clip" moves it to the nearest end and counts it in
+      the range is inferred from the losses, and a reward r is the loss -r (`docs/proofs.md`, 7, says what is proved then). `reward_range` is
+      another name for it: give one of the two.
+    - `outside`: what to do with a loss or reward outside that range. "error" refuses it. "clip" moves it to the nearest end and counts it in
       `clipped_losses`.
-    - `floor`: a share in [0, 1] of the decisions that is uniform over the offered arms, so each is played with at least floor/M: for logs from
-      which other policies will be valued (`hsb.evaluate.off_policy`). It costs at most that share of the rounds; propensities say so exactly.
+    - `floor`: a share in [0, 1] of the decisions that is uniform over the available arms, so each is played with at least floor/M: for logs
+      from which other policies will be valued (`hsb.evaluate.off_policy`). It costs at most that share of the rounds; propensities say so
+      exactly.
     - `seed`: an int or a `numpy.random.Generator`; None takes fresh random numbers. Same seed, same run.
 
     >>> import hsb
@@ -81,34 +75,32 @@ class HSB(Mixture):
     >>> policy.learn(decision, loss=1.0)
     >>> policy.probabilities(0.37).sum().round(12)
     np.float64(1.0)
+    >>> policy = hsb.HSB(arms=["a", "b"], seed=0)
+    >>> policy.learn(policy.decide({"country": "FR", "age": None, "hour": 14, "member": True}), reward=1)
+    >>> policy.learner.reader.slot_names
+    ['country', 'hour', 'member']
     """
 
     guarantee: ClassVar[str] = (
-        "Against every mapping of the structure, whatever the contexts and losses: ln(1/beta)/rate + M T rate/2 (Theorem 1), and where the "
-        "rate falls, ln(1/beta) over the last rate and M/2 times the sum of the rates."
+        "With a structure, against every mapping of it, whatever the contexts and losses: ln(1/beta)/rate + M T rate/2 (Theorem 1), and where "
+        "the rate falls, ln(1/beta) over the last rate and M/2 times the sum of the rates. Without one, never much worse than the best rule on "
+        "any one feature, or the best single arm; regret_bound(T) has the number. It is made of (ln(1/beta) + ln of 10^6 times the features "
+        "and 1) over the last rate, 0.76 M times the sum of the rates, and what is played uniformly where losses are near 1."
     )
 
-    def __new__(cls, structure: Structure | None = None, **given: Any) -> HSB:
-        """Without a structure, an HSB of features; what no HSB takes is refused in words."""
-        if cls is HSB and (given or structure is not None):
-            check_settings(structure, given)
-        if cls is HSB and structure is None and "arms" in given:
-            from .feature_hsb import FeatureHSB
-
-            return object.__new__(FeatureHSB)
-        return object.__new__(cls)
+    learner: Structured | Featured
 
     def __init__(
         self,
         structure: Structure | None = None,
         *,
-        arms: Arms,
+        arms: Arms | None = None,
         features: Features | None = None,
         arm_features: Mapping[Hashable, Any] | None = None,
         horizon: float | None = None,
         regions: int | None = None,
         learning_rate: float | None = None,
-        drift: Drift = _UNSAID,
+        drift: Drift = "default",
         stop: float | None = None,
         implicit: bool = False,
         loss_range: Range = UNIT,
@@ -116,79 +108,56 @@ class HSB(Mixture):
         outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
+        **unknown: Any,
     ) -> None:
-        if not isinstance(structure, Structure):
+        _check_names(structure, arms, unknown)
+        if structure is not None and not isinstance(structure, Structure):
             raise InputError(
                 f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10), or none at all: hsb.HSB(arms=...); given {quoted(structure)}."
             )
-        if features is not None or arm_features is not None:
-            name = "features" if features is not None else "arm_features"
-            raise InputError(f"A structure and {name} exclude each other. Leave one of them out.")
-        self.structure, self.regions, self.stop = structure, regions, stop_prior(stop)
-        self.drift = _checked_drift(drift, default="auto" if horizon is None and learning_rate is None else None)
-        if self.drift == "auto":
-            self._against = "the mapping that its advisor has learned"
-        self._depth = depth_for(structure.leaves, len(arms := arm_list(arms)))  # of the advisor: as deep as the arms allow
-        several = 1 < len(structure.finest.features) < width_for(len(arms), MOST_FEATURES)
-        self._panel = self.drift == "auto" and several  # then models advise, not a tree of cells
+        assert arms is not None
+        arm_set = ArmSet(arms)
+        learner: Structured | Featured
+        if structure is None:
+            given = {"horizon": horizon, "regions": regions, "drift": drift, "stop": stop}
+            _refuse_without_structure([name for name, value in given.items() if value != STRUCTURE_ONLY[name]])
+            learner = Featured.fresh(
+                arm_set.arms,
+                _features(features),
+                arm_features,
+                learning_rate=learning_rate,
+                implicit=flag("implicit", implicit),
+            )
+        else:
+            if features is not None or arm_features is not None:
+                name = "features" if features is not None else "arm_features"
+                raise InputError(f"A structure and {name} exclude each other. Leave one of them out.")
+            constant = horizon is not None or learning_rate is not None
+            prior = StructurePrior.of(
+                structure, len(arm_set), regions=regions, drift=_drift(drift, constant), stop=stop_prior(stop)
+            )
+            learner = Structured.fresh(
+                prior, len(arm_set), horizon=horizon, learning_rate=learning_rate, implicit=flag("implicit", implicit)
+            )
         super().__init__(
-            arms=arms,
-            horizon=horizon,
-            learning_rate=learning_rate,
-            implicit=implicit,
+            arms=arm_set,
+            learner=learner,
             loss_range=loss_range,
             reward_range=reward_range,
             outside=outside,
             floor=floor,
             seed=seed,
         )
-        self.regions = None if regions is None else int(regions)
-
-    def _scheduled(self) -> Schedule:
-        if self.drift == "auto":
-            return anytime_schedule(arms=len(self.arms), rate=self.learning_rate)
-        drift = self.drift or 0.0
-        if self.learning_rate is None:
-            return Falling(self._prior_bound(), arms=len(self.arms), drift=drift)
-        return Constant(self.learning_rate, drift)
-
-    def _locator(self) -> Keys:
-        if self.drift != "auto":
-            return Keys(self.structure)
-        return Keys(
-            self.structure, [places(self.structure, self._room()) if self._panel else cells(self.structure, self._depth)]
-        )
-
-    def _room(self) -> int:
-        """Words of a key that its advisor takes."""
-        return room_for(1 + len(self.structure.finest.features), MOST_FEATURES) if self._panel else 1
-
-    def _fresh(self) -> State:
-        """The structure's members; in the default, below a head, beside an advisor."""
-        arms, structure = len(self.arms), self.structure
-        members, words, walks = structure.members(arms, self.stop), structure.key_words(), structure.walks()
-        if self.drift != "auto":
-            return State(members, words, walks)
-        head = make_head(anytime_schedule(arms=arms).head, arms)
-        advisor = make_panel(self._room(), arms) if self._panel else make_advisor(self._depth, arms)
-        if self._panel:
-            set_places(advisor, range(len(structure.finest.features)))
-        hang([advisor], option=1, offset=0)
-        return State([head, advisor, *hang(members, option=0, offset=2)], [0, self._room(), *words], [None, None, *walks])
-
-    def _look(self, depth: int) -> None:
-        """Begin anew with an advisor that looks that closely."""
-        if not 0 <= depth <= depth_for(self.structure.leaves, 1):
-            raise ValueError("its advisor does not fit its structure")
-        self._depth = depth
-        self.locator, self.state = self._locator(), self._fresh()
 
     def regret_bound(self, horizon: float | None = None, *, regions: int | None = None, delay: float = 0.0) -> float:
-        """Theorem 2's bound on the expected regret over `horizon` rounds, against mappings of at most `regions` regions.
+        """A bound on the expected regret over `horizon` rounds, never more than `horizon`.
 
-        At Corollary 1's rate, that is sqrt(2 A M T); for the default, `hsb.theory.anytime_bound`. It is never more than `horizon`.
+        With a structure, Theorem 2's, against mappings of at most `regions` regions: at Corollary 1's rate, sqrt(2 A M T); for the default,
+        `hsb.theory.anytime_bound`. Without one, against every rule on one feature, and so against every single arm: rules on numbers have
+        `regions` parts, those on categories an arm for each; for the features and categories known now, and before there are any, for one
+        number.
 
-        - `horizon`: None takes the one that the policy was made with; `InputError` where it was made without.
+        - `horizon`: None takes the one that the policy was made with; `InputError` if it was made without.
         - `regions`: None takes those that the policy was made with, else as many as arms.
         - `delay`: how many rounds late all feedback comes, if losses are set beforehand. About rate * delay a round is added.
 
@@ -196,12 +165,42 @@ class HSB(Mixture):
         >>> tree = hsb.BinaryTree(depth=10)
         >>> round(hsb.HSB(tree, arms=3, horizon=100_000).regret_bound()), round(hsb.theory.regret_bound(tree, arms=3, horizon=100_000))
         (6720, 6720)
+        >>> round(hsb.HSB(arms=2).regret_bound(100_000))
+        10018
         """
-        arms = len(self.arms)
-        regions = (self.regions or arms) if regions is None else regions
-        dearer = float(self._arm_costs().max()) - reproducible_math.ln(arms)  # every part may have an arm that was added
-        cost = theory.prior_bound(self.structure, arms=arms, regions=regions, stop=self.stop, dearer=dearer)
-        return self._bound(cost, horizon, implicit=self.implicit, delay=delay)
+        with self.lock:
+            settle(self)
+            learner = self.learner
+            if isinstance(learner, Featured):
+                return one_feature.regret_bound(learner, horizon, regions=regions, delay=delay, floor=self.floor)
+            arms, prior = len(self.arms), learner.prior
+            assert isinstance(prior, StructurePrior)
+            regions = (prior.regions or arms) if regions is None else regions
+            dearer = float(learner.mixture.arm_costs().max()) - reproducible_math.ln(
+                arms
+            )  # every part may have an arm that was added
+            cost = theory.prior_bound(prior.structure, arms=arms, regions=regions, stop=prior.stop, dearer=dearer)
+            return learner.bound(cost, horizon, floor=self.floor, delay=delay)
+
+    def certificate(self, delta: float | None = None) -> Certificate:
+        """What the rounds learned so far prove of what was lost: a fact about this run; with `delta`, a bound on the true regret.
+
+        `delta`, in (0, 1), is the probability with which the bound may fail. It needs a policy made with `implicit=True`, else `InputError`.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
+        >>> for t in range(100):
+        ...     decision = policy.decide(t % 2 / 2)
+        ...     policy.learn(decision, loss=float(decision.arm == t % 2))
+        >>> policy.certificate().average < 0.5
+        True
+        """
+        with self.lock:
+            settle(self)
+            about: Any = {"arms": self.arms, "units": self.loss_scale.units, "who": type(self).__name__}
+            if isinstance(self.learner, Featured):
+                return one_feature.certificate(self.learner, delta, **about)
+            return self.learner.certificate(delta, **about)
 
     def explain(
         self, *, names: Sequence[str] | None = None, contexts: Any = None, rules: int | None = None, top: int | None = 12
@@ -213,9 +212,10 @@ class HSB(Mixture):
 
         - `names`: what the features are called, in order.
         - `contexts`: a table of contexts as they come, on which shares, agreement and importance are then measured. Without it, contexts may
-          lie anywhere in the space: of many features most of it is empty, and the rules are then right less often where contexts come.
+          lie anywhere in a structure's space: of many features most of it is empty, and the rules are then right less often where contexts
+          come. A policy without a structure takes those that it learned from (it keeps a sample of 512).
         - `rules`: the most rules there may be, however often they are wrong: only the most important things are said. None: no limit.
-          `InputError` where the most probable mapping is shown, which has the rules it has.
+          `InputError` if the most probable mapping is shown, which has the rules it has.
         - `top`: how many rules are printed, the largest; None prints all.
 
         >>> import hsb
@@ -225,128 +225,83 @@ class HSB(Mixture):
         >>> print(policy.explain(names=["age"]))
         0 <= age < 0.5: play 'b' (sure 1.00)
         0.5 <= age <= 1: play 'a' (sure 1.00)
+        >>> policy = hsb.HSB(arms=["a", "b"], seed=0)
+        >>> for t in range(300):
+        ...     decision = policy.decide({"device": "ios" if t % 2 else "web", "age": 20 + t % 40})
+        ...     policy.learn(decision, reward=(decision.arm == "a") == (t % 2 == 1))
+        >>> print(policy.explain())
+        device is ios: play 'a' (sure 1.00, share 0.50)
+        device is web: play 'b' (sure 1.00, share 0.50)
         """
         from ..explain.asking import edges_of, explain_mapping, explain_played
+        from ..explain.featured import explain_features
 
-        if self.drift != "auto":
+        with self.lock:
+            settle(self)
+            learner = self.learner
+            if isinstance(learner, Featured):
+                points: Any = None if contexts is None else learner.check(contexts)[0]
+                sample = None if points is None else points.raw(learner.reader, 0, len(points))[0]
+                return explain_features(self, learner.reader, sample, names=names, rules=rules, top=top)
+            prior = learner.prior
+            assert isinstance(prior, StructurePrior)
+            if prior.drift == "auto":
+                edges = None if prior.ensemble else edges_of(prior.structure, prior.advisor_parts())
+                return explain_played(self, prior.structure, edges=edges, names=names, contexts=contexts, rules=rules, top=top)
             if rules is not None:
                 raise InputError(
                     f"rules= shortens what the default plays; this policy's most probable mapping has the rules it has; given {quoted(rules)}. "
                     "top= says how many are printed."
                 )
-            return explain_mapping(self, self._mapping(), names=names, contexts=contexts, top=top)
-        edges = None if self._panel else edges_of(self.structure, self._advisor_parts())
-        return explain_played(self, self.structure, edges=edges, names=names, contexts=contexts, rules=rules, top=top)
-
-    def _mapping(self) -> Explanation:
-        """What it has learned: the mixture's most probable mapping; of a policy with an advisor, how that splits the space."""
-        from ..explain import explain, explain_advisor
-
-        if self.drift == "auto" and not self._panel:
-            return explain_advisor(self.structure, self.state.members[1], self.arms)
-        members = self.state.members[2 if self._panel else 0 :]
-        return explain(self.structure, members, self.arms, self.stop)
-
-    def _advisor_parts(self) -> list[int]:
-        """Into how many equal parts the advisor divides each feature of the space."""
-        features = self.structure.finest.features
-        turns = dict(zip(features, halvings(self._depth, len(features)), strict=True))
-        return [1 << turns.get(j, 0) for j in range(self.structure.space.features)]
-
-    def _best_cost(self) -> float:
-        from ..explain.price import price
-
-        return price(self._mapping(), stop=self.stop, arm_costs=self._arm_costs())
-
-    def _prior_bound(self) -> float:
-        arms = len(self.arms)
-        return theory.prior_bound(self.structure, arms=arms, regions=arms if self.regions is None else self.regions)
-
-    def take_arrays(self, arrays: Arrays) -> None:
-        arrays = self._upgraded(arrays) if "advisor" in arrays else dict(arrays)
-        if self.drift == "auto" and "counted" not in arrays and len(arrays["0.floats"]) == len(self.state.members[0].F):
-            fresh = self.state.members[0]  # formats up to 3 had another prior at the head
-            prior = slice(int(fresh.I[h.PRIOR]), int(fresh.I[h.PRIOR] + fresh.I[h.OPTIONS]))
-            arrays["0.floats"] = arrays["0.floats"].copy()
-            arrays["0.floats"][prior] = fresh.F[prior]
-        if self.drift == "auto" and not self._panel and self._depth != (depth := int(arrays["1.ints"][h.DEPTH])):
-            self._look(depth)  # as closely as it could when there were fewer arms
-        super().take_arrays(arrays)
-
-    def _rate_before(self, rounds: int) -> float:
-        """The default of formats up to 3 had epochs that ended after 4^5, 4^6, ... rounds."""
-        if self.drift != "auto" or self.learning_rate is not None:
-            return super()._rate_before(rounds)
-        arms, length = len(self.arms), 1024 if rounds < 1024 else 3 << (rounds.bit_length() - 1) // 2 * 2
-        return math.sqrt(4.0 * reproducible_math.ln(2.0 * arms) / (arms * length))
-
-    def _upgraded(self, arrays: Arrays) -> Arrays:
-        """Arrays of formats 1 and 2: the advisor by itself, the weights at the head in its first two words."""
-        arrays = dict(arrays)
-        given = arrays.pop("advisor")
-        head, advisor, *_ = self.state.members
-        if given.ndim != 1 or len(given) != advisor.I[h.ROWS_END]:
-            raise ValueError("its advisor does not fit its settings")
-        upgraded = {name: array for name, array in arrays.items() if "." not in name}
-        for name, array in arrays.items():
-            number, dot, what = name.partition(".")
-            if dot:
-                upgraded[f"{int(number) + 2}.{what}"] = array = array.copy()
-                if what == "ints" and len(array) >= h.HEADER:
-                    nested = array[h.PARENT] >= 0
-                    array[h.PARENT] = array[h.PARENT] + 2 if nested else 0
-        F = head.F.copy()
-        F[head.I[h.NODE] + 1 : head.I[h.NODE] + 3] = given[:2]
-        upgraded |= {"0.floats": F, "0.ints": head.I, "1.floats": given.copy(), "1.ints": advisor.I}
-        upgraded["1.floats"][:2] = 0.0
-        return upgraded
-
-    def settings(self) -> dict[str, Any]:
-        more: dict[str, Any] = {"regions": self.regions, "drift": self.drift, "stop": self.stop}
-        more |= {"advisor": "panel"} if self._panel else {}
-        return {"structure": self.structure.to_dict(), **self._settings(), **more}
+            return explain_mapping(self, prior.mapping(learner.mixture, self.arms), names=names, contexts=contexts, top=top)
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        advisor = settings.pop("advisor", "tree")  # files of before there were panels do not say
-        policy = cls(from_dict(settings.pop("structure")), **settings, **common)
-        if policy._panel != (advisor == "panel"):
-            if policy._panel is False:
-                raise ValueError("its advisor does not fit its structure")
-            policy._panel = False
-            policy.locator, policy.state = policy._locator(), policy._fresh()
-            policy._refresh()
+        if "structure" in settings:
+            ensemble = settings.pop("advisor", "tree") == "panel"
+            policy = cls(from_dict(settings.pop("structure")), **settings, **common)
+            assert isinstance(policy.learner, Structured)
+            policy.learner = policy.learner.with_advisor(ensemble=ensemble)
+            return policy
+        stored = settings.pop("encoder"), settings.pop("first_slots"), settings.pop("arm_features", None)
+        policy = cls(features=Features.from_dict(settings.pop("features")), **settings, **common)
+        assert isinstance(policy.learner, Featured)
+        policy.learner = policy.learner.with_reader(*stored)
         return policy
 
-    def _shown(self) -> dict[str, Any]:
-        shown: dict[str, Any] = {"structure": self.structure, "learning_rate": self.learning_rate}
-        return shown if self.drift is None else shown | {"drift": self.drift}
 
-
-def own_signature(init: Callable[..., None]) -> inspect.Signature:
-    """What a class with a `__new__` takes: its constructor's arguments."""
-    given = inspect.signature(init)
-    return given.replace(parameters=list(given.parameters.values())[1:])
-
-
-HSB.__signature__ = own_signature(HSB.__init__)  # type: ignore[attr-defined]
-
-
-def check_settings(structure: Any, given: Mapping[str, Any]) -> None:
-    """Refuse settings that HSB has not, and arms that are missing or in the place of the structure."""
-    known = own_signature(HSB.__init__).parameters
-    if strange := [name for name in given if name not in known]:
-        raise InputError(f"HSB has no setting {quoted(strange[0])}.{nearest(strange[0], known)} It has {', '.join(known)}.")
-    if "arms" in given:
+def _check_names(structure: Any, arms: Any, unknown: Mapping[str, Any]) -> None:
+    """Refuse settings that HSB does not have, and arms that are missing or in the place of the structure, in words."""
+    if unknown:
+        known = [name for name in inspect.signature(HSB).parameters if name != "unknown"]
+        name = next(iter(unknown))
+        raise InputError(f"HSB has no setting {quoted(name)}.{nearest(name, known)} It has {', '.join(known)}.")
+    if arms is not None:
         return
     if structure is None or isinstance(structure, Structure):
         raise InputError("HSB needs arms=, how many there are or a list of them, e.g. arms=['a', 'b']; given none.")
     raise InputError(f"Arms go by name: hsb.HSB(arms=[...]); given {quoted(structure)} in the place of the structure.")
 
 
-def _checked_drift(drift: Drift, default: Drift) -> Drift:
-    if drift is _UNSAID:
-        return default
+def _features(features: Any) -> Features:
+    if features is not None and not isinstance(features, Features):
+        raise InputError(f"features must be hsb.Features(age=hsb.Number(), ...), or left out; given {quoted(features)}.")
+    return Features() if features is None else features
+
+
+def _refuse_without_structure(names: list[str]) -> None:
+    """Refuse settings that HSB has with a structure only."""
+    if names:
+        raise InputError(
+            f"{', '.join(names)} needs a structure, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=..., {names[0]}=...). "
+            "Without a structure leave it out: contexts may be dicts, rows or numbers."
+        )
+
+
+def _drift(drift: Any, constant: bool) -> Drift:
+    """The drift, checked; `constant`: is a rate or a horizon given?"""
+    if isinstance(drift, str) and drift == "default":
+        return None if constant else "auto"
     if drift is None or (isinstance(drift, str) and drift == "auto"):
         return drift
     if not is_number(drift) or not 1e-12 <= drift <= 0.5:

@@ -1,19 +1,23 @@
 """S-EXP3: an EXP3 of its own in every cell."""
 
+from __future__ import annotations
+
 from typing import Any, ClassVar, Self
 
-from .. import reproducible_math
-from ..engine.state import State
-from ..learners.keys import Keys
+from ..checks import flag
+from ..learners.priors import CellsPrior
+from ..learners.structured import Structured
+from ..policy import Certificate, Policy
+from ..policy.arms import ArmSet
 from ..policy.loss_range import UNIT
+from ..policy.transaction import settle
 from ..structures import Structure
 from ..structures.leaves import Leaves
 from ..structures.spaces import Cells
 from ..types import Arms, Outside, Range, Seed
-from .mixture import Mixture
 
 
-class SExp3(Mixture):
+class SExp3(Policy):
     """An EXP3 in every one of the N leaves of a structure: all M^N mappings of leaves to M arms, with equal prior weight (Section I-A).
 
     At the same `learning_rate` exactly `HSB(tree, stop=0)`, the tree that never stops above its leaves, only faster.
@@ -30,10 +34,11 @@ class SExp3(Mixture):
     1452
     """
 
-    _against = "any mapping of the cells"
     guarantee: ClassVar[str] = (
         "Against every mapping of the cells, whatever the contexts and losses: sqrt(2 N M T ln M), with a horizon."
     )
+
+    learner: Structured
 
     def __init__(
         self,
@@ -49,18 +54,12 @@ class SExp3(Mixture):
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        self.structure = Leaves(structure)
-        super().__init__(
-            arms=arms,
-            horizon=horizon,
-            learning_rate=learning_rate,
-            implicit=implicit,
-            loss_range=loss_range,
-            reward_range=reward_range,
-            outside=outside,
-            floor=floor,
-            seed=seed,
+        arm_set, prior = ArmSet(arms), CellsPrior(Leaves(structure), "any mapping of the cells")
+        learner = Structured.fresh(
+            prior, len(arm_set), horizon=horizon, learning_rate=learning_rate, implicit=flag("implicit", implicit)
         )
+        common: Any = {"loss_range": loss_range, "reward_range": reward_range, "outside": outside, "floor": floor, "seed": seed}
+        super().__init__(arms=arm_set, learner=learner, **common)
 
     def regret_bound(self, horizon: float | None = None) -> float:
         """N ln M / rate + M T rate / 2 over T = `horizon` rounds (None: those it was made for); at the theory's rate, sqrt(2 N M T ln M).
@@ -69,26 +68,17 @@ class SExp3(Mixture):
         >>> round(hsb.SExp3(1024, arms=3, horizon=100_000).regret_bound())
         25981
         """
-        return self._bound(self._best_cost(), horizon, implicit=self.implicit)
+        with self.lock:
+            settle(self)
+            cost = self.learner.prior.best_cost(self.learner.mixture, self.arms)
+            return self.learner.bound(cost, horizon, floor=self.floor)
 
-    def _locator(self) -> Keys:
-        return Keys(self.structure)
-
-    def _fresh(self) -> State:
-        return State(self.structure.members(len(self.arms), None), [1])
-
-    def _prior_bound(self) -> float:
-        return self.structure.leaves * reproducible_math.ln(len(self.arms))
-
-    def _best_cost(self) -> float:
-        return self.structure.leaves * float(self._arm_costs().max())  # that of the dearest mapping
-
-    def settings(self) -> dict[str, Any]:
-        return {"structure": self.structure.plain(), **self._settings()}
+    def certificate(self, delta: float | None = None) -> Certificate:
+        """What the rounds learned so far prove of what was lost against any mapping of the cells; `delta` as in `hsb.HSB.certificate`."""
+        with self.lock:
+            settle(self)
+            return self.learner.certificate(delta, arms=self.arms, units=self.loss_scale.units, who=type(self).__name__)
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
         return cls(Leaves.from_plain(settings.pop("structure")), **settings, **common)
-
-    def _shown(self) -> dict[str, Any]:
-        return {"structure": self.structure, "learning_rate": self.learning_rate}

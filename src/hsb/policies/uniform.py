@@ -1,17 +1,18 @@
 """Uniform play: to collect data, and as a yardstick."""
 
+from __future__ import annotations
+
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike
-
+from ..learners.uniform import UniformPlay
 from ..policy import Policy
-from ..policy.rows import rows_of
-from ..types import Floats, Ints, Masks, Table
+from ..policy.arms import ArmSet
+from ..policy.loss_range import UNIT
+from ..types import Arms, Outside, Range, Seed
 
 
 class Uniform(Policy):
-    """Every offered arm with the same probability, always. It learns nothing, and its logs are the best ones to evaluate others on.
+    """Every available arm with the same probability, always. It learns nothing, and its logs are the best ones to evaluate others on.
 
     Contexts may be anything and are not looked at. Arguments as in `hsb.HSB`.
 
@@ -22,41 +23,16 @@ class Uniform(Policy):
 
     guarantee: ClassVar[str] = "None: it does not learn."
 
-    @property
-    def named_columns(self) -> dict[str, str | None] | None:
-        return {}  # it looks at none, so any will do
-
-    def _locate(self, context: Any, *, count: bool) -> None:
-        pass
-
-    def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
-        choices = np.flatnonzero(offered) if len(offered) else np.arange(len(self.arms))
-        return int(choices[min(int(u * len(choices)), len(choices) - 1)]), 1.0 / len(choices)
-
-    def _fill(self, offered: Masks, p: Floats) -> None:
-        p[:] = 1.0 if not len(offered) else offered
-        p /= p.sum()
-
-    def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        pass
-
-    def check(self, contexts: ArrayLike) -> tuple[Table, int]:
-        return np.zeros((rows_of(contexts), 1)), 0
-
-    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
-        if masks.shape[1] == 0:
-            arms[:] = np.minimum((us * len(self.arms)).astype(np.int64), len(self.arms) - 1)
-            chances[:] = 1.0 / len(self.arms)
-            self._commit(bool, rounds=len(us))
-            return
-        counts = masks.sum(axis=1, dtype=np.int64)
-        nth = np.minimum((us * counts).astype(np.int64), counts - 1)
-        arms[:] = np.argmax(np.cumsum(masks, axis=1, dtype=np.int64) > nth[:, None], axis=1)
-        chances[:] = 1.0 / counts
-        self._commit(bool, rounds=len(us))
-
-    def settings(self) -> dict[str, Any]:
-        return {}
-
-    def _widen(self) -> None:
-        pass
+    def __init__(
+        self,
+        *,
+        arms: Arms,
+        loss_range: Range = UNIT,
+        reward_range: Range | None = None,
+        outside: Outside = "error",
+        floor: float = 0.0,
+        seed: Seed = None,
+    ) -> None:
+        arm_set = ArmSet(arms)
+        common: Any = {"loss_range": loss_range, "reward_range": reward_range, "outside": outside, "floor": floor, "seed": seed}
+        super().__init__(arms=arm_set, learner=UniformPlay(len(arm_set)), **common)

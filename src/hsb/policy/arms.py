@@ -1,4 +1,6 @@
-"""Which arms there are, which are offered, and where each stands."""
+"""A policy's arms: their order, which of them were removed, and which are available in a round."""
+
+from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -10,67 +12,59 @@ from ..checks import arm_list, is_hashable, is_label, is_scalar, shown
 from ..errors import InputError, quoted
 from ..types import Ints, Masks
 
-EVERYTHING: Masks = np.zeros(0, dtype=np.uint8)  # the mask of a round that offers every arm
 
+class ArmSet:
+    """Arms in their order, some of them removed. Never changed: `with_arm`, `without` and `restored` return another.
 
-class Offer:
-    """A policy's arms in their order, some of them removed. A mask has one byte per arm, and is empty where every arm is offered."""
+    A mask has one byte per arm; None is the mask of a round in which every arm is available.
+    """
 
-    def __init__(self, arms: int | Iterable[Hashable]) -> None:
+    __slots__ = ("arms", "default_mask", "index", "removed")
+
+    def __init__(self, arms: int | Iterable[Hashable], removed: Iterable[Hashable] = ()) -> None:
         self.arms = arm_list(arms)
-        self.removed: set[Hashable] = set()
-        self._number()
-
-    def _number(self) -> None:
+        self.removed = frozenset(removed)
         self.index = {arm: i for i, arm in enumerate(self.arms)}
-        self.now = EVERYTHING  # the mask of a round that says nothing of its arms
+        self.default_mask: Masks | None = None
         if self.removed:
-            self.now = np.array([arm not in self.removed for arm in self.arms], dtype=np.uint8)
+            self.default_mask = np.array([arm not in self.removed for arm in self.arms], dtype=np.uint8)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._number()  # EVERYTHING is told by what it is, not by what is in it
-
-    def copy(self) -> "Offer":
-        """An independent one."""
-        twin = Offer(self.arms)
-        twin.removed = set(self.removed)
-        twin._number()
-        return twin
+    def __len__(self) -> int:
+        return len(self.arms)
 
     @property
     def active(self) -> list[Hashable]:
         """All arms but those removed."""
         return [arm for arm in self.arms if arm not in self.removed]
 
-    def is_back(self, arm: Hashable) -> bool:
-        """Bring a removed arm back; False where it is new."""
+    def check_new(self, arm: Hashable) -> bool:
+        """Is this a new arm? False if it was removed and may come back; InputError if it is no label, or there already."""
         if not is_label(arm):
             raise InputError(f"An arm must be hashable and equal to itself: a name, a number, a tuple; given {quoted(arm)}.")
         if arm not in self.index:
-            return False
+            return True
         if arm not in self.removed:
             raise InputError(f"There is an arm {quoted(arm)} already. Arms must differ.")
-        self.removed.remove(arm)
-        self._number()
-        return True
+        return False
 
-    def add(self, arm: Hashable) -> None:
-        """A new arm, the last one."""
-        self.arms.append(arm)
-        self._number()
+    def with_arm(self, arm: Hashable) -> ArmSet:
+        """One more arm, the last one."""
+        return ArmSet([*self.arms, arm], self.removed)
 
-    def remove(self, arm: Hashable) -> None:
-        """Offer it no more."""
+    def restored(self, arm: Hashable) -> ArmSet:
+        """With a removed arm back."""
+        return ArmSet(self.arms, self.removed - {arm})
+
+    def without(self, arm: Hashable) -> ArmSet:
+        """With one arm removed; InputError if there is no such arm, or it is the last one."""
         if not is_hashable(arm) or arm not in self.index or arm in self.removed:
             raise InputError(f"There is no arm {quoted(arm)} to remove. The arms are {shown(self.active)}.")
         if len(self.active) == 1:
             raise InputError(f"{quoted(arm)} is the last arm; a policy needs at least one. Add another first.")
-        self.removed.add(arm)
-        self._number()
+        return ArmSet(self.arms, self.removed | {arm})
 
     def number(self, arm: Hashable) -> int:
-        """The place of an arm."""
+        """The index of an arm."""
         try:
             return self.index[arm]
         except (KeyError, TypeError):
@@ -78,8 +72,10 @@ class Offer:
                 f"Unknown arm {quoted(arm)}. The arms are {shown(self.arms)}; policy.add_arm() adds one."
             ) from None
 
-    def mask(self, available: Iterable[Hashable], *, past: bool = False) -> Masks:
-        """The mask of the arms listed. A removed arm may have been available in the past."""
+    def mask(self, available: Iterable[Hashable] | None, *, past: bool = False) -> Masks | None:
+        """The mask of the arms listed; None lists all that are not removed. A removed arm may have been available in the past."""
+        if available is None:
+            return self.default_mask
         mask = np.zeros(len(self.arms), dtype=np.uint8)
         if isinstance(available, str | bytes) or not isinstance(available, Iterable) or is_scalar(available):
             raise InputError(f"available must be a list of arms out of {shown(self.arms)}; given {quoted(available)}.")
@@ -92,38 +88,44 @@ class Offer:
             mask[index] = 1
         if not mask.any():
             raise InputError("available is empty: a round needs at least one arm. Leave it out to offer every arm.")
-        return EVERYTHING if mask.all() else mask
+        return None if mask.all() else mask
 
     def first(self, n: int) -> Masks:
         """The mask of a round in which there were only the first `n` arms."""
         return (np.arange(len(self.arms)) < n).astype(np.uint8)
 
-    def names(self, mask: Masks) -> tuple[Hashable, ...]:
-        """The arms of a mask."""
-        return tuple(arm for i, arm in enumerate(self.arms) if not len(mask) or mask[i])
+    def names(self, mask: Masks | None) -> tuple[Hashable, ...] | None:
+        """The arms of a mask; None if it has every arm."""
+        return None if mask is None else tuple(arm for i, arm in enumerate(self.arms) if mask[i])
 
-    def table(self, available: ArrayLike | None, rounds: int) -> Masks:
-        """A mask for each of `rounds` rounds, from a table of booleans; without columns where every round offers every arm."""
+    def table(self, available: ArrayLike | None, rounds: int) -> Masks | None:
+        """A mask for each of `rounds` rounds, from a table of booleans; None if every round offers every arm."""
         if available is None:
-            return np.tile(self.now, (rounds, 1))
+            return None if self.default_mask is None else np.tile(self.default_mask, (rounds, 1))
         masks = np.asarray(available)
         needed = (rounds, len(self.arms))
         if masks.dtype.kind in "iu" and masks.size and masks.min() >= 0 and masks.max() <= 1:
             masks = masks.astype(bool)
         if masks.shape != needed or masks.dtype != np.bool_:
             raise InputError(f"available needs booleans of shape {needed}; given {masks.dtype} of shape {masks.shape}.")
-        if self.removed:
-            masks = masks & self.now.astype(bool)
+        if self.default_mask is not None:
+            masks = masks & self.default_mask.astype(bool)
         if not masks.any(axis=1).all():
             raise InputError(f"available[{int(np.argmin(masks.any(axis=1)))}] offers no arm; every round needs at least one.")
         return np.ascontiguousarray(masks, dtype=np.uint8)
 
-    def pools(self, places: Iterable[Ints]) -> Masks:
-        """A row of bytes, never empty, for each pool of arms, whose places are given; removed arms are left out."""
-        pools = list(places)
+    def pools(self, members: Iterable[Ints]) -> Masks:
+        """A mask for each pool of arms, given by their indices; removed arms are left out."""
+        pools = list(members)
         masks = np.zeros((len(pools), len(self.arms)), dtype=np.uint8)
         for k, pool in enumerate(pools):
             masks[k, pool] = 1
-        if self.removed:
-            masks &= self.now
+        if self.default_mask is not None:
+            masks &= self.default_mask
         return masks
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.arms, self.removed
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.__init__(*state)  # type: ignore[misc]

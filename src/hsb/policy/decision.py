@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ..checks import MOST_ARMS, is_number, listed
 from ..errors import FileError, InputError, StaleDecision, quoted
 from ..files.json_values import decode_arm, decode_context, encode_arm, encode_context
+from .learner import NO_MEMO, Memo
 
 if TYPE_CHECKING:
-    from .ledger import Ledger
     from .policy import Policy
 
 
@@ -38,15 +38,12 @@ class Decision:
         "_stream",
         "_taught",
         "_version",
-        "advised",
         "arm",
         "available",
         "context",
         "id",
-        "offered",
+        "memo",
         "propensity",
-        "rounds",
-        "seen",
     )
 
     def __init__(
@@ -69,30 +66,21 @@ class Decision:
         self.id = id
         self._stream: str | None = None  # which policy issued it
         self._taught: tuple[tuple[str, int], ...] = ()  # which policies have learned from it, and their round
-        self.offered = 0  # how many arms there were, if it was made here
-        self.rounds = -1  # and how many rounds had been learned
-        self.seen: Any = None  # and how its context was encoded, where that changes
-        self.advised = -1.0  # and how much of the advice was on this arm, where there is an advisor
+        self.memo: Memo = NO_MEMO  # of the moment in which it was made, if a policy made it
         self._policy: Policy | None = None
         self._version = -1
         self._probabilities: NDArray[np.float64] | None = None
 
     @classmethod
     def made(
-        cls,
-        policy: Policy,
-        context: Any,
-        arm: Hashable,
-        propensity: float,
-        available: tuple[Hashable, ...] | None,
-        ledger: Ledger,
+        cls, policy: Policy, context: Any, arm: Hashable, propensity: float, available: tuple[Hashable, ...] | None, memo: Memo
     ) -> Decision:
         """A policy's own decision, with the next number of its ledger."""
         self = cls.__new__(cls)
         self.context, self.arm, self.propensity, self.available = context, arm, propensity, available
-        self.id, self._stream, self._taught = ledger.issue(), ledger.stream, ()
-        self.offered, self._policy, self._version, self._probabilities = len(policy.arms), policy, policy.version, None
-        self.rounds, self.advised, self.seen = policy.rounds, -1.0, None
+        ledger = policy.ledger
+        self.id, self._stream, self._taught, self.memo = ledger.issue(), ledger.stream, (), memo
+        self._policy, self._version, self._probabilities = policy, policy.version, None
         return self
 
     @property
@@ -108,7 +96,7 @@ class Decision:
                     "This decision was not made by a policy here, so its distribution is unknown. "
                     "Use policy.probabilities(context)."
                 )
-            with self._policy.guard:
+            with self._policy.lock:
                 if self._policy.version != self._version:
                     raise StaleDecision(
                         "The policy has learned since this decision, whose distribution is gone. Read .probabilities before learn(), "
@@ -138,8 +126,9 @@ class Decision:
         if self.id is not None:
             found["id"] = int(self.id)
         if self._stream is not None:
-            found |= {} if self.seen is None else {"seen": [int(cell) for cell in self.seen]}
-            found |= {"stream": self._stream, "offered": self.offered, "rounds": self.rounds, "advised": float(self.advised)}
+            rounds, arms, advice, cells = self.memo
+            found |= {} if cells is None else {"seen": [int(cell) for cell in cells]}
+            found |= {"stream": self._stream, "offered": arms, "rounds": rounds, "advised": float(advice)}
         return found | ({"taught": [list(each) for each in self._taught]} if self._taught else {})
 
     @classmethod
@@ -170,17 +159,15 @@ class Decision:
         )
         decision._stream = data.get("stream")
         decision._taught = tuple((stream, rounds) for stream, rounds in data.get("taught", ()))
-        decision.offered, decision.rounds = data.get("offered", 0), data.get("rounds", -1)
-        decision.advised, decision.seen = float(data.get("advised", -1.0)), data.get("seen")
+        decision.memo = Memo(data.get("rounds", -1), data.get("offered", 0), float(data.get("advised", -1.0)), data.get("seen"))
         return decision
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name not in ("_policy", "_version")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.rounds, self.advised, self.seen = -1, -1.0, None
         for name, value in state.items():
-            setattr(self, "offered" if name == "_offered" else name, value)
+            setattr(self, name, value)
         self._policy, self._version = None, -1
 
     def __repr__(self) -> str:

@@ -1,53 +1,53 @@
-"""A floor under every offered arm, so that what is logged can be learned from."""
+"""A floor under every available arm: a share of the decisions is uniform, and the probabilities say so exactly."""
 
-from collections.abc import Hashable
-from typing import ClassVar
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..types import Floats, Masks
+from .learner import Choice
+
+if TYPE_CHECKING:
+    from .policy import Policy
 
 BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 
-class Floored:
-    """A policy that plays the share `floor` of its decisions uniformly: each offered arm with at least floor / (arms offered).
+def draw(policy: Policy, seen: Any, mask: Masks | None, u: float) -> Choice:
+    """The arm that `u` selects for what the learner has seen; a share of all decisions is uniform over the available arms."""
+    learner, share = policy.learner, share_of(policy)
+    if share == 0.0:
+        return learner.choose(seen, mask, u)
+    arms = len(policy.arm_set)
+    among = np.arange(arms) if mask is None else np.flatnonzero(mask)
+    if u < share:
+        p = np.empty(arms)
+        learner.fill(seen, mask, p)
+        arm = int(among[min(int(u / share * len(among)), len(among) - 1)])
+        probability, advice = float(p[arm]), learner.advice(arm)
+    else:
+        arm, probability, advice = learner.choose(seen, mask, min((u - share) / (1.0 - share), BELOW_ONE))
+    return arm, min((1.0 - share) * probability + share / len(among), 1.0), advice
 
-    It says what it would play otherwise (`_choose`, `_fill`); the propensities of what is played are exact.
-    """
 
-    arms: list[Hashable]
-    floor: float
-    even: float
-    """The share that is played uniformly now: `floor`, or more where a policy needs it."""
-    floors_tables: ClassVar[bool] = False
-    """Does its own `_play` look at `floor`? Else tables are played round by round where there is one."""
+def distribution(policy: Policy, seen: Any, mask: Masks | None) -> Floats:
+    """The distribution over arms for what the learner has seen, the floor included."""
+    p = np.empty(len(policy.arm_set))
+    policy.learner.fill(seen, mask, p)
+    return mix(p, mask, share_of(policy))
 
-    def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
-        """The arm for the located context and its propensity, without the floor."""
-        raise NotImplementedError
 
-    def _fill(self, offered: Masks, p: Floats) -> None:
-        """The distribution over arms for the located context, without the floor, into p."""
-        raise NotImplementedError
+def share_of(policy: Policy) -> float:
+    """The share of decisions that is uniform now: the policy's floor, or more if the learner needs it."""
+    floor, needed = policy.floor, policy.learner.uniform_share
+    return needed if needed > floor else floor
 
-    def _floored(self, offered: Masks, u: float) -> tuple[int, float]:
-        """`_choose`, but the share `floor` of all decisions is uniform over the offered arms; the propensity says so."""
-        if self.even == 0.0:
-            return self._choose(offered, u)
-        among = np.flatnonzero(offered) if len(offered) else np.arange(len(self.arms))
-        if u < self.even:
-            p = np.empty(len(self.arms))
-            self._fill(offered, p)
-            index = int(among[min(int(u / self.even * len(among)), len(among) - 1)])
-            chance = float(p[index])
-        else:
-            index, chance = self._choose(offered, min((u - self.even) / (1.0 - self.even), BELOW_ONE))
-        return index, min((1.0 - self.even) * chance + self.even / len(among), 1.0)
 
-    def _raised(self, p: Floats, offered: Masks) -> Floats:
-        """A distribution, or a table of them with a mask for each row, with the floor."""
-        if self.even == 0.0:
-            return p
-        among = (offered > 0).astype(np.float64) if len(offered) else np.ones(p.shape)
-        return np.asarray((1.0 - self.even) * p + self.even * among / among.sum(axis=-1, keepdims=True))
+def mix(p: Floats, masks: Masks | None, share: float) -> Floats:
+    """A distribution, or a table of them with a mask for each row, with the floor."""
+    if share == 0.0:
+        return p
+    among = np.ones(p.shape) if masks is None else (masks > 0).astype(np.float64)
+    return np.asarray((1.0 - share) * p + share * among / among.sum(axis=-1, keepdims=True))

@@ -1,5 +1,7 @@
 """The range that losses lie in: declared, or found on the way. Losses and rewards become losses in [0, 1]."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 
@@ -74,6 +76,8 @@ class LossScale:
 
     def given(self, loss: Any, reward: Any) -> tuple[float, bool]:
         """A loss or a reward, exactly one of them, checked; and whether it is a reward. Changes nothing."""
+        if type(loss) is float and reward is None and self.direct and 0.0 <= loss <= 1.0:
+            return loss, False
         if (loss is None) == (reward is None):
             given = "both." if loss is not None else f"neither. {NONE_CAME}"
             raise InputError(f"learn needs loss= or reward=, exactly one; given {given}")
@@ -112,6 +116,15 @@ class LossScale:
         moved = float(min(max(value, self.low), self.high))
         self.clipped += moved != value
         return (self.high - moved if rewarded else moved - self.low) / (self.high - self.low)
+
+    def scaled(self, value: float, rewarded: bool) -> tuple[float, LossScale | None]:
+        """What `given` gave, as a loss in [0, 1]; and the range after it is learned, if that changes. Changes nothing."""
+        if self.direct and not rewarded:
+            return value, None
+        if self.auto or self.outside == "clip":
+            after = self.copy()
+            return after.take(value, rewarded), after
+        return self.take(value, rewarded), None
 
     def _share(self, loss: float) -> float:
         return (loss - self.low) / (self.high - self.low) if self.low < self.high else 0.5
@@ -177,7 +190,7 @@ class LossScale:
 
     # -- copies and files ----------------------------------------------------------------------------------------------
 
-    def copy(self) -> "LossScale":
+    def copy(self) -> LossScale:
         """An independent one."""
         twin = LossScale.__new__(LossScale)
         for name in self.__slots__:
@@ -207,49 +220,3 @@ class LossScale:
             self.low, self.high = float(found[0]), float(found[1])
             if not self.known:
                 raise ValueError("the range found has no width")
-
-
-class Scaled:
-    """A policy with a range of losses."""
-
-    loss_scale: LossScale
-
-    @property
-    def loss_range(self) -> Bounds:
-        """The pair (least, most) that a loss may be: as declared; or, where that was "auto", as found so far, NaN before the first loss.
-
-        >>> import hsb
-        >>> policy = hsb.Exp3(arms=2, loss_range="auto", seed=0)
-        >>> for loss in (20.0, 50.0):
-        ...     policy.learn(policy.decide(None), loss=loss)
-        >>> policy.loss_range
-        (20.0, 50.0)
-        """
-        return self.loss_scale.low, self.loss_scale.high
-
-    @property
-    def reward_range(self) -> Bounds:
-        """The pair (least, most) that a reward may be: that of losses; with "auto" the range of the negatives of the losses found so far.
-
-        >>> import hsb
-        >>> hsb.Uniform(arms=2, reward_range=(0, 100)).reward_range
-        (0.0, 100.0)
-        """
-        return self.loss_scale.rewards
-
-    @property
-    def outside(self) -> Outside:
-        """What is done with a loss or reward outside its range: "error" refuses it, "clip" moves it to the nearest end and counts it."""
-        return self.loss_scale.outside
-
-    @property
-    def clipped_losses(self) -> int:
-        """How many of the losses and rewards learned lay outside their range and were clipped.
-
-        >>> import hsb
-        >>> policy = hsb.Exp3(arms=2, reward_range=(0, 100), outside="clip", seed=0)
-        >>> policy.learn(policy.decide(None), reward=150.0)
-        >>> policy.clipped_losses
-        1
-        """
-        return self.loss_scale.clipped

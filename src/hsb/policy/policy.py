@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..checks import floor_share, generator, is_number, shown
+from ..checks import check_u, floor_share, generator, is_number, shown
 from ..errors import InputError, quoted
-from ..types import Arms, Arrays, Floats, Ints, Masks, Outside, Range, Seed
-from .arms import EVERYTHING, Offer
+from ..types import Arms, Arrays, Bounds, Floats, Masks, Outside, Range, Seed
+from . import copying, lock, propose, tables
+from .arms import ArmSet
 from .decision import Decision, no_decision
+from .decisions import Decisions
+from .floor import distribution, draw
+from .learner import Learner, Memo
 from .ledger import Ledger
 from .loss_range import UNIT, LossScale
-from .propose import Journalled
-from .rows import distribution_of, rows_of
+from .transaction import Pending, Rounds, replace, settle
 
 
-class Policy(Journalled):
+class Policy:
     """The interface that all policies share. `hsb.HSB` explains `arms`, `loss_range`, `reward_range`, `outside`, `floor` and `seed`.
 
+    A policy has a `learner`, the algorithm (`hsb.policy.learner`); the policy itself keeps what is the same for all: the arms, the range of
+    losses, the floor, random numbers, and which decisions were learned.
+
     A policy of your own defines `distribution` and `update`, and works wherever policies do: simulate, compare, replay, `hsb run`. It is
-    copied with all its attributes. Where it defines `settings` too, `save` writes them and its public NumPy arrays. In the example
+    copied with all its attributes. If it defines `settings` too, `save` writes them and its public NumPy arrays. In the example
     `floor=0.1` makes a tenth of its play uniform.
 
     >>> import hsb, numpy as np
@@ -47,65 +54,155 @@ class Policy(Journalled):
     """What is proved of it, in one sentence."""
     asked_again: ClassVar[tuple[str, ...]] = ()
     """What a file cannot hold and `hsb.load` must be given."""
-    found_out: ClassVar[tuple[str, ...]] = ()  # which of the settings change as it learns
 
-    def __init_subclass__(cls, *, listed: bool = True) -> None:
+    lock: Any
+    """Reentrant; every public method holds it."""
+
+    def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if listed and Policy.kinds.get(cls.__name__, cls).__module__ == cls.__module__:  # a user's Uniform is not hsb's
+        if Policy.kinds.get(cls.__name__, cls).__module__ == cls.__module__:  # a user's Uniform is not hsb's
             Policy.kinds[cls.__name__] = cls
 
     def __init__(
         self,
         *,
-        arms: Arms,
+        arms: Arms | ArmSet,
+        learner: Learner | None = None,
         loss_range: Range = UNIT,
         reward_range: Range | None = None,
         outside: Outside = "error",
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        self.offer = Offer(arms)
-        self.arms = self.offer.arms
+        from ..learners.own import Own
+
+        self.arm_set = arms if isinstance(arms, ArmSet) else ArmSet(arms)
         self.loss_scale = LossScale(loss_range, reward_range, outside)
-        self.floor = self.even = floor_share(floor)
-        self.rounds = 0  # rounds learned from
-        self.clipped = 0  # contexts that lay outside the space and were clipped
-        self.version = 0  # changes whenever a decision could turn out otherwise
+        self.floor = floor_share(floor)
         self.rng = generator(seed)
         self.ledger = Ledger()
-        self._watch()
+        self.learner: Learner = Own(self) if learner is None else learner
+        self.rounds = self.learner.seen  # learned from
+        self.clipped = 0  # contexts that lay outside the space and were clipped
+        self.version = 0  # changes whenever a decision could turn out otherwise
+        self.pending: Pending | None = None  # what an interrupt may have cut short (`transaction`)
+        lock.watch(self)
+
+    # -- what it is ----------------------------------------------------------------------------------------------------
+
+    @property
+    def arms(self) -> list[Hashable]:
+        """All arms, in order, those removed among them."""
+        return self.arm_set.arms
+
+    @property
+    def active_arms(self) -> list[Hashable]:
+        """The arms that are available by default: all but those removed."""
+        return self.arm_set.active
+
+    @property
+    def loss_range(self) -> Bounds:
+        """The pair (least, most) that a loss may be: as declared; or, if that was "auto", as found so far, NaN before the first loss.
+
+        >>> import hsb
+        >>> policy = hsb.Exp3(arms=2, loss_range="auto", seed=0)
+        >>> for loss in (20.0, 50.0):
+        ...     policy.learn(policy.decide(None), loss=loss)
+        >>> policy.loss_range
+        (20.0, 50.0)
+        """
+        return self.loss_scale.low, self.loss_scale.high
+
+    @property
+    def reward_range(self) -> Bounds:
+        """The pair (least, most) that a reward may be: that of losses; with "auto" the range of the negatives of the losses found so far.
+
+        >>> import hsb
+        >>> hsb.Uniform(arms=2, reward_range=(0, 100)).reward_range
+        (0.0, 100.0)
+        """
+        return self.loss_scale.rewards
+
+    @property
+    def outside(self) -> Outside:
+        """What is done with a loss or reward outside its range: "error" refuses it, "clip" moves it to the nearest end and counts it."""
+        return self.loss_scale.outside
+
+    @property
+    def clipped_losses(self) -> int:
+        """How many of the losses and rewards learned lay outside their range and were clipped.
+
+        >>> import hsb
+        >>> policy = hsb.Exp3(arms=2, reward_range=(0, 100), outside="clip", seed=0)
+        >>> policy.learn(policy.decide(None), reward=150.0)
+        >>> policy.clipped_losses
+        1
+        """
+        return self.loss_scale.clipped
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the state takes, in bytes."""
+        with self.lock:
+            settle(self)
+            return self.learner.nbytes
+
+    def regret_bound(self, horizon: float | None = None) -> float:
+        """A bound on the expected regret over `horizon` rounds; infinite if nothing is proved. None: the `horizon` it was made for.
+
+        In units of the width of `loss_range`. If that is "auto", each loss is measured by the range of its round (`docs/proofs.md`, 7). A
+        policy that has a bound but was made without a `horizon` needs one here: else `InputError`.
+
+        >>> import hsb
+        >>> hsb.Uniform(arms=3).regret_bound(1000)
+        inf
+        """
+        return math.inf
+
+    def settings(self) -> dict[str, Any]:
+        """A dict of the constructor's arguments other than arms, loss_range, outside, floor and seed, as plain data: what a file needs."""
+        return self.learner.settings()
+
+    def __repr__(self) -> str:
+        inside = [f"{name}={value!r}" for name, value in (self.learner.shown() | self.loss_scale.shown()).items()]
+        return f"{type(self).__name__}({', '.join([*inside, f'arms={shown(self.arms)}', f'rounds={self.rounds}'])})"
+
+    # -- a round -------------------------------------------------------------------------------------------------------
 
     def decide(self, context: Any = None, *, available: Iterable[Hashable] | None = None, u: float | None = None) -> Decision:
         """Choose an arm for a context. Returns the `Decision`, from which `learn` learns later. Nothing is learned yet.
 
         A policy that looks at no contexts, e.g. `hsb.Exp3`, needs none.
 
-        `available` lists the arms to choose among; None stands for all `active_arms`. `u`, a number in [0, 1), is what decides; None draws it
-        from the policy's random numbers. The same state, context and `u` give the same decision. What cannot be used raises `InputError`.
+        `available` lists the arms to choose among; None stands for all `active_arms`. `u`, a number in [0, 1), is the uniform sample that
+        picks the arm; None draws it from the policy's random numbers. The same state, context and `u` give the same decision. What cannot be
+        used raises `InputError`.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
         >>> policy.decide(0.5, available=["c"]).propensity
         1.0
         """
-        guard = self.guard
-        ~guard  # noqa: B018
-        try:
-            if self._open is not None:
-                self._settle()
-            offered = self.offer.now if available is None else self.offer.mask(available)
+        with self.lock:
+            if self.pending is not None:
+                settle(self)
+            arm_set, learner = self.arm_set, self.learner
+            mask = arm_set.default_mask if available is None else arm_set.mask(available)
             if u is not None:
-                _check_u(u)
-            self._locate(context, count=True)
-            index, propensity = self._floored(offered, self.rng.random() if u is None else float(u))
+                check_u(u)
+            seen, clipped = learner.read(context)
+            if clipped:
+                self.clipped += clipped
+            u = self.rng.random() if u is None else float(u)
+            if self.floor == 0.0 and learner.uniform_share == 0.0:
+                arm, probability, advice = learner.choose(seen, mask, u)
+            else:
+                arm, probability, advice = draw(self, seen, mask, u)
             if type(context) is not float and isinstance(context, list | dict | np.ndarray):
                 context = context.copy()  # the caller may use it again
-            names = None if offered is EVERYTHING else self.offer.names(offered)
-            decision = Decision.made(self, context, self.arms[index], propensity, names, self.ledger)
-            decision.advised, decision.seen = self._advice_on(index), self._saw()
-            return decision
-        finally:
-            guard.release()
+            arms, cells = arm_set.arms, learner.cells(seen) if learner.keeps_cells else None
+            memo = Memo(self.rounds, len(arms), advice, cells)
+            return Decision.made(self, context, arms[arm], probability, None if mask is None else arm_set.names(mask), memo)
 
     def choose(self, context: Any = None, *, u: float, available: Iterable[Hashable] | None = None) -> tuple[Hashable, float]:
         """The pair (arm, propensity) that `decide` would give for this `u`, a number in [0, 1). Nothing is drawn, numbered or counted.
@@ -115,86 +212,12 @@ class Policy(Journalled):
         >>> policy.choose(0.5, u=0.9, available=["a", "b"])
         ('b', 0.5)
         """
-        offered = self.offer.now if available is None else self.offer.mask(available)
-        _check_u(u)
-        self._locate(context, count=False)
-        index, propensity = self._floored(offered, float(u))
-        return self.arms[index], propensity
-
-    def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
-        """Learn the loss (or the reward) of a decision: one that this policy made, now or long ago, or one from a log.
-
-        Give either `loss` or `reward`, a number in `loss_range`. `InputError` is raised, and nothing is learned, where the number lies outside
-        (unless the policy was made with `outside="clip"`), and where the decision was learned before.
-
-        >>> import hsb
-        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
-        >>> policy.learn(hsb.Decision(context=0.2, arm=1, propensity=0.4), reward=1.0)
-        """
-        guard = self.guard
-        ~guard  # noqa: B018
-        try:
-            if self._open is not None:
-                self._settle()
-            if type(loss) is float and reward is None and self.loss_scale.direct and 0.0 <= loss <= 1.0:
-                value, rewarded = loss, False
-            else:
-                value, rewarded = self.loss_scale.given(loss, reward)
-            offered, index, own = self._checked(decision)
-            self._learn(decision, offered, index, own, value, rewarded)
-        finally:
-            guard.release()
-
-    def _checked(self, decision: Any) -> tuple[Masks, int, bool]:
-        """What a decision offered, the number of its arm, and whether it is the policy's own; InputError where it cannot be learned."""
-        if not isinstance(decision, Decision):
-            raise no_decision(decision)
-        try:
-            index = self.offer.index[decision.arm]
-        except (KeyError, TypeError):
-            index = self.offer.number(decision.arm)  # says what is wrong
-        propensity = decision.propensity
-        if not (type(propensity) is float or is_number(propensity)) or not 0.0 < propensity <= 1.0:
-            raise InputError(
-                f"propensity must be in (0, 1], the probability with which the arm was played; given {quoted(propensity)}."
-            )
-        own = self.ledger.check(decision)
-        offered = EVERYTHING
-        if decision.available is not None:
-            offered = self.offer.mask(decision.available, past=True)
-        elif own and 0 < decision.offered < len(self.arms):  # an arm added since was not among them
-            offered = self.offer.first(decision.offered)
-        if offered is not EVERYTHING and not offered[index]:
-            raise InputError(f"Arm {quoted(decision.arm)} was not among the available {shown(decision.available or ())}.")
-        return offered, index, own
-
-    def _learn(self, decision: Decision, offered: Masks, index: int, own: bool, value: float, rewarded: bool) -> None:
-        """Learn what `_checked` and `LossScale.given` found of a decision and its feedback."""
-        try:
-            self._locate_decision(decision, own)
-            scale, after = self.loss_scale, None
-            if rewarded or not scale.direct:
-                after = scale.copy()
-                value = after.take(value, rewarded)
-            if own:
-                self._recall(decision)
-            if self._marks:
-                self._done = []
-            self._open = self.rounds, decision, own, after
-            self._update(offered, index, value, float(decision.propensity))
-            if self._marks and not self._done:  # a policy whose own `_update` does not say
-                self._done.append(0)
-            self.rounds += 1  # from here on as `_tally`, which does it again if this is interrupted
-            self.version += 1
-            if after is not None:
-                self.loss_scale = after
-            self.ledger.close(decision, self.rounds, own=own)
-            if self.rounds >= self._due:
-                self._catch_up()
-            self._open = None
-        except BaseException:
-            self._settle() if self._open is not None else self._forget()
-            raise
+        with self.lock:
+            settle(self)
+            mask = self.arm_set.mask(available)
+            check_u(u)
+            arm, probability, _ = draw(self, self.learner.read(context)[0], mask, float(u))
+            return self.arms[arm], probability
 
     def probabilities(self, context: Any = None, *, available: Iterable[Hashable] | None = None) -> Floats:
         """The probability of each arm for a context: an array in the order of `arms`, 0 where one is not `available`. Changes nothing.
@@ -203,16 +226,189 @@ class Policy(Journalled):
         >>> hsb.HSB(hsb.BinaryTree(depth=4), arms=4, learning_rate=0.1).probabilities(0.3, available=[0, 2])
         array([0.5, 0. , 0.5, 0. ])
         """
-        offered = self.offer.now if available is None else self.offer.mask(available)
-        self._locate(context, count=False)
-        p = np.empty(len(self.arms))
-        self._fill(offered, p)
-        return self._raised(p, offered)
+        with self.lock:
+            settle(self)
+            mask = self.arm_set.mask(available)
+            return distribution(self, self.learner.read(context)[0], mask)
+
+    def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
+        """Learn the loss (or the reward) of a decision: one that this policy made, now or long ago, or one from a log.
+
+        Give either `loss` or `reward`, a number in `loss_range`. `InputError` is raised, and nothing is learned, if the number lies outside
+        (unless the policy was made with `outside="clip"`), or if the decision was learned before.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
+        >>> policy.learn(hsb.Decision(context=0.2, arm=1, propensity=0.4), reward=1.0)
+        """
+        with self.lock:
+            if self.pending is not None:
+                settle(self)
+            if type(loss) is float and reward is None and self.loss_scale.direct and 0.0 <= loss <= 1.0:
+                value, rewarded = loss, False  # the commonest case
+            else:
+                value, rewarded = self.loss_scale.given(loss, reward)
+            mask, arm, own = self._check(decision)
+            self._learn(decision, mask, arm, own, value, rewarded)
+
+    def _check(self, decision: Any) -> tuple[Masks | None, int, bool]:
+        """The arms that were available, the index of the arm, and whether the decision is the policy's own; InputError if it is unfit."""
+        if not isinstance(decision, Decision):
+            raise no_decision(decision)
+        arm_set = self.arm_set
+        try:
+            arm = arm_set.index[decision.arm]
+        except (KeyError, TypeError):
+            arm = arm_set.number(decision.arm)  # says what is wrong
+        propensity = decision.propensity
+        if not (type(propensity) is float or is_number(propensity)) or not 0.0 < propensity <= 1.0:
+            raise InputError(
+                f"propensity must be in (0, 1], the probability with which the arm was played; given {quoted(propensity)}."
+            )
+        own = self.ledger.check(decision)
+        mask = None
+        if decision.available is not None:
+            mask = arm_set.mask(decision.available, past=True)
+        elif own and 0 < decision.memo.arms < len(arm_set.arms):  # an arm added since was not among them
+            mask = arm_set.first(decision.memo.arms)
+        if mask is not None and not mask[arm]:
+            raise InputError(f"Arm {quoted(decision.arm)} was not among the available {shown(decision.available or ())}.")
+        return mask, arm, own
+
+    def _learn(self, decision: Decision, mask: Masks | None, arm: int, own: bool, value: float, rewarded: bool) -> None:
+        """Learn a decision that `_check` found fit, and its feedback."""
+        learner, memo = self.learner, decision.memo if own else None
+        seen, clipped = learner.recall(decision.context, memo)
+        if clipped and not own:
+            self.clipped += clipped
+        loss, scale = value, None
+        if rewarded or not self.loss_scale.direct:
+            loss, scale = self.loss_scale.scaled(value, rewarded)
+        try:
+            self.pending = pending = Rounds(self.rounds, seen, decision, own, scale)
+            grown = learner.learn(seen, mask, arm, loss, float(decision.propensity), memo)
+            if grown is not None:
+                self.learner = grown
+            pending.finish(self, pending.begun + 1)
+            self.pending = None
+        except BaseException:
+            settle(self)
+            raise
+
+    # -- many rounds ---------------------------------------------------------------------------------------------------
+
+    def decide_many(
+        self,
+        contexts: ArrayLike | Iterable[Any],
+        *,
+        available: ArrayLike | Iterable[Iterable[Hashable] | None] | None = None,
+        u: ArrayLike | None = None,
+    ) -> Decisions:
+        """Choose an arm for each context of a table, with what is known now: the `Decisions` that `decide` would make one after the other.
+
+        `available` has an entry for each row, the arms to choose among, or None for all; or it is a table of booleans, a column for each arm.
+        `u` has a number in [0, 1) for each row; None draws them. The whole table is checked before the first decision is made.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], seed=0)
+        >>> made = policy.decide_many([0.1, 0.5, 0.9], available=[["a", "b"], None, ["c"]])
+        >>> policy.learn_many(made, rewards=[1.0, None, 0.0], missing="skip"), policy.rounds
+        (2, 2)
+        """
+        with self.lock:
+            settle(self)
+            return tables.decide_many(self, contexts, available, u)
+
+    def learn_many(
+        self,
+        decisions: Iterable[Decision],
+        *,
+        losses: ArrayLike | Iterable[Any] | None = None,
+        rewards: ArrayLike | Iterable[Any] | None = None,
+        missing: Literal["error", "skip"] = "error",
+    ) -> int:
+        """Learn the losses (or the rewards) of several decisions in their order, as `learn` would one after the other.
+
+        Returns the number of rows learned. All or nothing: if a row cannot be learned, none is, and the `InputError` says which. A row
+        without feedback, None or NaN, is such a row; with `missing="skip"` it is left out, and its decision can be learned later. If it is
+        interrupted (Ctrl-C), it has learned the first rows, and `rounds` counts them.
+
+        >>> import hsb
+        >>> policy = hsb.Exp3(arms=2, learning_rate=0.1, seed=0)
+        >>> policy.learn_many(policy.decide_many([None] * 3), losses=[0.0, 1.0, 0.5])
+        3
+        """
+        with self.lock:
+            settle(self)
+            checked = tables.check_many(self, decisions, losses, rewards, missing)
+            for each in checked:
+                self._learn(*each)
+            return len(checked)
+
+    # -- for those who keep a journal of decisions themselves ----------------------------------------------------------
+
+    def propose(
+        self,
+        context: Any,
+        *,
+        u: float,
+        available: Iterable[Hashable] | None = None,
+        mixed: Callable[[Floats], Floats] | None = None,
+    ) -> Decision:
+        """The decision that `decide` would make for this `u`, a number in [0, 1), but without an `id`; nothing is drawn, numbered or counted.
+
+        For those who keep a journal of decisions themselves. `mixed` takes the policy's distribution over `arms` and returns the one to draw
+        from, e.g. with a share for a baseline; None draws from the policy's own. `learn_proposed` learns the decision, here or in a policy in
+        the same state elsewhere, to which its attribute `memo` must be handed over too. `available` as in `decide`.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b"], learning_rate=0.1)
+        >>> policy.propose(0.5, u=0.7, mixed=lambda p: 0.5 * p + [0.5, 0.0])
+        Decision(context=0.5, arm='a', propensity=0.75)
+        """
+        with self.lock:
+            settle(self)
+            return propose.propose(self, context, u, available, mixed)
+
+    def propose_many(self, contexts: Iterable[Any], *, u: ArrayLike) -> list[Decision | None]:
+        """The decisions that `propose` would make for each of a list of contexts and its `u`, bit for bit; None if it would refuse one.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(arms=["a", "b"])
+        >>> policy.propose_many([{"age": 31}, {"age": [31]}], u=[0.2, 0.7])
+        [Decision(context={'age': 31}, arm='a', propensity=0.5), None]
+        """
+        with self.lock:
+            settle(self)
+            return propose.propose_many(self, contexts, u)
+
+    def learn_proposed(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
+        """Learn the `loss` (or the `reward`) of a decision that `propose` made, as `learn` learns one that `decide` made.
+
+        Nothing here tells whether it was learned before: that is for the journal to know. A decision with an `id` raises `InputError`.
+
+        >>> import hsb
+        >>> policy = hsb.HSB(arms=["a", "b"])
+        >>> policy.learn_proposed(policy.propose({"age": 31}, u=0.4), reward=1.0)
+        >>> policy.rounds, policy.ledger.issued
+        (1, 0)
+        """
+        with self.lock:
+            settle(self)
+            value, rewarded = self.loss_scale.given(loss, reward)
+            mask, arm, _ = self._check(decision)
+            if decision.id is not None:
+                raise InputError(
+                    f"learn_proposed needs a decision without a number, from propose; given {quoted(decision)}. Use learn."
+                )
+            self._learn(decision, mask, arm, True, value, rewarded)
+
+    # -- arms ----------------------------------------------------------------------------------------------------------
 
     def add_arm(self, arm: Hashable, *, features: Any = None) -> None:
         """Add an arm while running, or bring a removed one back.
 
-        Where a policy keeps weights over its M arms, the new arm gets the share 1/(M+1) and the others are scaled by M/(M+1). A rate that
+        If a policy keeps weights over its M arms, the new arm gets the share 1/(M+1) and the others are scaled by M/(M+1). A rate that
         came from `horizon` is set anew for M+1 arms, though never raised; one given as `learning_rate` stays.
 
         `features`, a dict, say what the arm is like: only an HSB without a structure, `hsb.HSB(arms=...)`, makes use of them.
@@ -223,31 +419,23 @@ class Policy(Journalled):
         >>> policy.probabilities(0.3)
         array([0.25, 0.25, 0.25, 0.25])
         """
-        if features is not None:
-            raise InputError(
-                f"{type(self).__name__} makes no use of features of arms; given {quoted(features)} for arm {quoted(arm)}. Leave "
-                "them out, or use hsb.HSB(arms=...) without a structure."
-            )
-        self._take_arm(arm)
-
-    def _take_arm(self, arm: Hashable, **more: Any) -> None:
-        """Add an arm, in one step."""
-        offer = self.offer.copy()
-        if offer.is_back(arm):
-            self._offer(offer)
-        else:
-            twin = self._twin()
-            twin._widen()
-            twin.offer.add(arm)
-            twin._refresh()
-            twin._added(**more)
-            self._take_over(twin)
-
-    def _added(self) -> None:
-        """The last arm is new: what is known of it."""
+        with self.lock:
+            settle(self)
+            if features is not None and not self.learner.takes_arm_features:
+                raise InputError(
+                    f"{type(self).__name__} makes no use of features of arms; given {quoted(features)} for arm {quoted(arm)}. Leave "
+                    "them out, or use hsb.HSB(arms=...) without a structure."
+                )
+            if self.arm_set.check_new(arm):
+                replace(self, arm_set=self.arm_set.with_arm(arm), learner=self.learner.with_arm(arm, features))
+            elif features is None:
+                replace(self, arm_set=self.arm_set.restored(arm))
+            else:
+                described = self.learner.describe_arm(self.arm_set.number(arm), arm, features)
+                replace(self, arm_set=self.arm_set.restored(arm), learner=described)
 
     def remove_arm(self, arm: Hashable) -> None:
-        """Never offer an arm again, until it is added back. What was learned of it is kept.
+        """Make an arm unavailable until it is added back. What was learned of it is kept.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
@@ -255,145 +443,79 @@ class Policy(Journalled):
         >>> policy.active_arms, policy.probabilities(0.3)
         (['a', 'c'], array([0.5, 0. , 0.5]))
         """
-        offer = self.offer.copy()
-        offer.remove(arm)
-        self._offer(offer)
+        with self.lock:
+            settle(self)
+            replace(self, arm_set=self.arm_set.without(arm))
 
-    @property
-    def active_arms(self) -> list[Hashable]:
-        """The arms that are offered by default: all but those removed."""
-        return self.offer.active
+    # -- copies and files ----------------------------------------------------------------------------------------------
 
-    def regret_bound(self, horizon: float | None = None) -> float:
-        """A bound on the expected regret over `horizon` rounds; infinite where nothing is proved. None: the `horizon` it was made for.
-
-        In units of the width of `loss_range`. Where that is "auto", each loss is measured by the range of its round (`docs/proofs.md`, 7). A
-        policy that has a bound but was made without a `horizon` needs one here: else `InputError`.
+    def copy(self, *, seed: Seed = None) -> Self:
+        """An independent policy in the same state. `seed` gives it random numbers of its own; None copies these too.
 
         >>> import hsb
-        >>> hsb.Uniform(arms=3).regret_bound(1000)
-        inf
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
+        >>> policy.copy().decide(0.3).arm == policy.decide(0.3).arm
+        True
         """
-        return math.inf
+        with self.lock:
+            settle(self)
+            return copying.copy(self, seed)
 
-    @property
-    def nbytes(self) -> int:
-        """Memory that the state takes, in bytes."""
-        return sum(array.nbytes for array in self.to_arrays().values())
+    def save(self, path: str | Path) -> None:
+        """Write the policy to a file: versioned, no code inside, written whole or not at all. `hsb.load` reads it back.
 
-    def __repr__(self) -> str:
-        inside = [f"{name}={value!r}" for name, value in (self._shown() | self.loss_scale.shown()).items()]
-        return f"{type(self).__name__}({', '.join([*inside, f'arms={shown(self.arms)}', f'rounds={self.rounds}'])})"
+        Arms must be None, booleans, numbers, strings or tuples of these, else `InputError` is raised and nothing is written.
 
-    # -- a policy of your own fills in two ---------------------------------------------------------------------------
+        >>> import hsb, pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     hsb.Exp3(arms=["a", "b"]).save(pathlib.Path(folder) / "policy.hsb")
+        ...     hsb.load(pathlib.Path(folder) / "policy.hsb").arms
+        ['a', 'b']
+        """
+        from ..files.policy_file import save
 
-    def distribution(self, context: Any) -> ArrayLike:
-        """A number of at least 0 for each arm, in the order of `arms`: probabilities, which are scaled to the sum 1 over the arms offered."""
-        raise InputError(
-            f"{type(self).__name__} must say what it plays: define distribution(self, context), a number for each arm."
-        )
+        save(self, path)
 
-    def update(self, context: Any, index: int, loss: float, propensity: float) -> None:
-        """Learn that `arms[index]`, played with the probability `propensity`, had this `loss`, which comes scaled to [0, 1]."""
-        raise InputError(
-            f"{type(self).__name__} must say how it learns: define update(self, context, index, loss, propensity)."
-        )
+    def digest(self) -> str:
+        """A fingerprint, 64 hexadecimal digits: equal if kind, settings, arms and all that was learned are equal, however that came about.
 
-    def settings(self) -> dict[str, Any]:
-        """A dict of the constructor's arguments other than arms, loss_range, outside, floor and seed, as plain data: what a file needs."""
-        raise InputError(
-            f"{type(self).__name__} cannot be written to a file: it does not say its settings. Define settings(self), a dict of the "
-            "constructor's arguments beside arms, loss_range, outside, floor and seed."
-        )
+        Random numbers, the list of decisions made and learned, and counts of what was clipped are no part of it: two policies with the same
+        digest play the same for the same context and `u`. Arms and settings must be such that the policy could be saved.
 
-    # -- and may fill in, to be faster or more exact -----------------------------------------------------------------
-
-    def _locate(self, context: Any, *, count: bool) -> None:
-        """Check a context and keep what the next call of `_choose`, `_fill` or `_update` needs; count it in `clipped` if clipped."""
-        self._context = context
-
-    def _locate_row(self, row: Any) -> None:
-        """`_locate` for a row of a table that `check` gave."""
-        self._locate(row, count=False)
-
-    def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
-        """The arm for the located context and its propensity; `offered` is empty where every arm is. Changes nothing."""
-        p = np.empty(len(self.arms))
-        self._fill(offered, p)
-        index = min(int(np.searchsorted(np.cumsum(p), u * p.sum(), side="right")), len(p) - 1)
-        index = index if p[index] > 0.0 else int(np.argmax(p))
-        return index, min(float(p[index]), 1.0)
-
-    def _fill(self, offered: Masks, p: Floats) -> None:
-        """The distribution over arms for the located context, into p. Changes nothing."""
-        p[:] = distribution_of(self.distribution(self._context), len(p), f"{type(self).__name__}.distribution")
-        if len(offered):
-            p *= offered
-            if not p.any():
-                p[:] = offered
-        p /= p.sum()
-
-    def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        """Learn the scaled loss of an arm at the located context. `rounds` counts it only afterwards."""
-        self._commit(self.update, self._context, index, loss, propensity)
-
-    def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
-        """A whole table of contexts, checked, one row each, and how many were clipped."""
-        n = rows_of(contexts)
-        if isinstance(contexts, np.ndarray):
-            return contexts, 0
-        table = np.empty(n, dtype=object)
-        for t, context in enumerate(contexts):  # type: ignore[arg-type]
-            table[t] = context
-        return table, 0
-
-    def _advice_on(self, index: int) -> float:
-        """How much of the advice in the last round decided was on the arm with that number; -1 where there is no advisor."""
-        return -1.0
-
-    def _saw(self) -> Ints | None:
-        """What a decision must keep of how its context was seen, where that changes."""
-        return None
-
-    def _locate_decision(self, decision: Decision, own: bool) -> None:
-        """`_locate` for a decision that is learned, as it was seen then if it is the policy's own."""
-        self._locate(decision.context, count=not own)
-
-    def _recall(self, decision: Decision) -> None:
-        """The next `_update` is for this decision of its own, made now or long ago."""
-
-    @classmethod
-    def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy; `common` holds arms, loss_range and seed."""
-        return cls(**settings, **common)
+        >>> import hsb
+        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
+        >>> before = policy.digest()
+        >>> policy.copy(seed=7).digest() == before
+        True
+        >>> policy.learn(policy.decide(0.3), loss=1.0)
+        >>> policy.digest() == before
+        False
+        """
+        with self.lock:
+            settle(self)
+            return copying.digest(self)
 
     def to_arrays(self) -> Arrays:
         """All that it learned, by name."""
-        return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray) and name[0] != "_"}
+        with self.lock:
+            settle(self)
+            return self.learner.to_arrays()
 
-    def take_arrays(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, in a fresh policy; ValueError where it does not fit."""
-        for name, fresh in self.to_arrays().items():
-            given = arrays[name]
-            if given.shape != fresh.shape or given.dtype != fresh.dtype:
-                raise ValueError(f"its {name} does not fit its settings")
-            if given.dtype.kind == "f" and not np.isfinite(given).all():
-                raise ValueError("its state holds numbers that are not finite")
-            fresh[...] = given
+    @classmethod
+    def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        """A fresh policy from what `settings` returned; `common` holds arms, loss_range, floor and seed."""
+        return cls(**settings, **common)
 
-    def _widen(self) -> None:
-        """Make room for one more arm; `arms` does not have it yet."""
-        raise InputError(f"{type(self).__name__} cannot take another arm while running. Make a new one with all the arms.")
+    def __copy__(self) -> Self:
+        return self.copy()
 
-    def _shown(self) -> dict[str, Any]:
-        """What `repr` says of it."""
-        return {} if type(self).settings is Policy.settings else self.settings()
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
 
-    def _refresh(self) -> None:
-        """Scratch and look-up tables, after the arms or the arrays changed."""
-        self.version += 1
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            settle(self)
+            return copying.to_pickle(self)
 
-
-def _check_u(u: Any) -> None:
-    if not (is_number(u) and 0.0 <= u < 1.0):
-        raise InputError(f"u must be in [0, 1), a number; given {quoted(u)}.")
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        copying.from_pickle(self, state)

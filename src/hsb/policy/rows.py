@@ -1,34 +1,15 @@
-"""Rows of a log or of a table, as policies are given them in bulk."""
+"""Arguments that have a row for each round: how many rows there are, and what is wrong with them."""
 
 from collections.abc import Mapping, Sized
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import BudgetError, InputError, quoted
-from ..types import Floats, Ints, Masks
-from .arms import EVERYTHING
+from ..types import Floats
 
 MOST = 10**10  # rows of a table
-
-
-class Rows(NamedTuple):
-    """Rows of a log. Row t offers the arms of masks[pool[t]], one byte per arm, never empty."""
-
-    points: NDArray[Any]
-    """Checked contexts."""
-    masks: Masks
-    pool: Ints
-    arm: Ints
-    """The arm shown, by its number."""
-    losses: Floats
-    """Its scaled loss."""
-
-    def offered(self, t: int) -> Masks:
-        """The mask of row t; empty where every arm is offered."""
-        mask = self.masks[self.pool[t]]
-        return EVERYTHING if mask.all() else mask
 
 
 def rows_of(contexts: Any) -> int:

@@ -26,7 +26,8 @@ LOST = 6  # sum of the losses
 EXCESS = 7  # sum of loss + ln(Z)/rate, and of the price of sharing (`theory/schedule.py`)
 MASKED = 8  # rounds with a loss in which some arms were not offered
 SHIFT = 9  # what is taken off every loss before it is learned: set beforehand, so that it favours no mapping
-SEEN = 10  # rounds learned one by one, each counted in the step that learns it: how an interrupt is found to have come before or after
+SEEN = 10  # rounds learned, each counted by the call that learns it: how an interrupt is found to have come before or after
+LATE = 11  # rounds that the schedule counts on top of those, for feedback that came late
 STATE_WORDS = 16
 
 # Words of a state's I.

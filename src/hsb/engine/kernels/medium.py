@@ -39,7 +39,7 @@ def play(F, I, words, table, out, p, span):
             below = _learn(F, I, before, stride, leaf, np.uint64(arm), x)
             if drift > 0.0:
                 share(F, I, before, stride, leaf, drift)
-            count(words, loss, maths.log(below), masked)
+            count(words, loss, 0.0, maths.log(below), masked)
         out.arms[t] = arm
         out.chances[t] = chance
         out.losses[t] = loss

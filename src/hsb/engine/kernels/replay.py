@@ -209,7 +209,9 @@ def run(F, I, offers, events, memory, most, learned, at, kinds):
             chance = _chance(offers, k, memory.p[place], memory.sums[place], u, M, shown, offers.place[t])
         if chance > 0.0:
             loss = events.loss[t]
-            status = rounds.update(F, I, key, offered, shown, loss, chance, visited, rounds.NOW, kinds)
+            status = rounds.update(
+                F, I, key, offered, shown, loss, chance, visited, rounds.NOW, 0.0, n < 0, kinds
+            )  # never plain
             if status != DONE:
                 return (t, n), status
             learned.rows[n] = t

@@ -16,6 +16,8 @@ from .jit import inner, kernel
 
 LEAST = reproducible_math.exp(-h.STEP)  # the smallest ratio that the fast passes allow
 NOW = -1.0  # the advice of a round that is learned at once
+NONE = -1  # after how many rounds it was decided, if now
+MOST_LATE = 1e17  # rounds
 MOST_GAIN = 1e280
 MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer known to one part in ten
 
@@ -229,16 +231,24 @@ def is_sole(offered):
 
 
 @kernel
-def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
+def update(F, I, key, offered, arm, loss, chance, visited, made, advised, recalled, plain, kinds):
     """Learn that `arm`, played with probability `chance`, had this loss. A status, of which only DONE changed anything.
 
-    What is learned is loss - SHIFT, which may be negative; then chance >= RATE * SHIFT, so that no weight grows by more than e.
+    What is learned is loss - SHIFT, which may be negative; then chance >= RATE * SHIFT, so that no weight grows by more than e. `plain`: what
+    is learned is the loss itself. `made` is after how many rounds it was decided, -1 for now: if that was before, the rate falls faster, and
+    what was `advised` then counts, as it does if it is `recalled`.
 
     `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not offered, those
     are multiplied by g, so that the offered arms keep their total. Every node learned from then shares `DRIFT` of its weights. `advised`, if
     not below 0, is how much of the advice was on the arm when it was decided: what the advisor says now is then of no account.
     """
-    x = min(F[h.RATE] * (loss - F[h.SHIFT]) / (chance + F[h.GAMMA]), MOST)
+    shift = 0.0 if plain else F[h.SHIFT]
+    late = 0.0
+    if F[h.SEEN] > made >= 0:
+        late = 2.0 * (F[h.SEEN] - made) / I[h.ALL_ARMS]
+    elif not recalled:
+        advised = NOW
+    x = min(F[h.RATE] * (loss - shift) / (chance + F[h.GAMMA]), MOST)
     drift = F[h.DRIFT], F[h.HEAD_DRIFT]
     log_z = 0.0
     masked = arms.is_masked(offered)
@@ -272,13 +282,14 @@ def update(F, I, key, offered, arm, loss, chance, visited, advised, kinds):
             if log_z == math.inf:
                 return h.HARD
             log_z = log_g if masked else log_z
-        count(F, loss, log_z, masked)
+        count(F, loss, shift, log_z, masked)
     else:
         F[h.LOST] += loss
-        F[h.EXCESS] += loss - F[h.SHIFT] if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
+        F[h.EXCESS] += loss - shift if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
         F[h.MASKED] += 1.0 if masked and loss > 0.0 else 0.0
     _teach(F, I, key, arm, loss, kinds[4], kinds[10])
     F[h.SEEN] += 1.0
+    F[h.LATE] = min(F[h.LATE] + late, MOST_LATE)
     return h.DONE
 
 
@@ -294,12 +305,12 @@ def _recall(F, I, offered, arm, advised, heads):
 
 
 @inner
-def count(F, loss, log_z, masked):
+def count(F, loss, shift, log_z, masked):
     """Add a round with a loss to what a certificate needs; where some arms were not offered, mappings may have slept through it.
 
     What one round takes off the bound is cut at MOST_GAIN, so that the sum stays finite: it is then larger than it need be, and still a bound.
     """
-    gain = max(loss - F[h.SHIFT] + log_z / F[h.RATE], -MOST_GAIN)
+    gain = max(loss - shift + log_z / F[h.RATE], -MOST_GAIN)
     F[h.LOST] += loss
     F[h.EXCESS] += (max(gain, 0.0) if masked else gain) + F[h.PRICE]
     if masked:

@@ -65,7 +65,7 @@ def play(F, I, words, table, out, start, end):
                 up += U1
             if drift > 0.0:
                 share(F, I, before, stride, leaf, drift)
-            count(words, loss, maths.log(below), masked)
+            count(words, loss, 0.0, maths.log(below), masked)
         out.arms[t] = arm
         out.chances[t] = chance
         out.losses[t] = loss

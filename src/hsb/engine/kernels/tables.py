@@ -10,7 +10,7 @@ import numpy as np
 
 from . import medium, members, rounds, small
 from .arms import is_offered
-from .header import ALL_ARMS, BLOCK, DONE, FLOOR, HARD, STATE_WORDS, P
+from .header import ALL_ARMS, BLOCK, DONE, FLOOR, HARD, SEEN, STATE_WORDS, P
 from .jit import inner, kernel
 
 
@@ -108,7 +108,9 @@ def play(F, I, table, out, start, end, kinds):
     """Play rounds start .. end - 1; return the first round not played, and why."""
     t = start
     while t < end:
-        t = _play_few(F, I, table, out, (t, end), table.masks, kinds[6], kinds[7])
+        played = _play_few(F, I, table, out, (t, end), table.masks, kinds[6], kinds[7])
+        F[SEEN] += played - t
+        t = played
         if t == end:
             break
         offered = _offered(table.masks, table.pool, t)
@@ -118,8 +120,11 @@ def play(F, I, table, out, start, end, kinds):
         if arm < 0:
             return t, HARD
         loss = table.losses[t, arm]
-        visited = t >= start  # always, but no literal: Numba would compile the same once more for it
-        status = rounds.update(F, I, key, offered, arm, loss, chance, visited, rounds.NOW, kinds)
+        visited, plain = (
+            t >= start,
+            t < start,
+        )  # always, and never; but no literals: Numba would compile the same once more for them
+        status = rounds.update(F, I, key, offered, arm, loss, chance, visited, rounds.NONE, rounds.NOW, plain, plain, kinds)
         if status != DONE:
             return t, status
         out.arms[t] = arm
@@ -149,9 +154,9 @@ def learn(F, I, table, start, end, kinds):
     """Learn rows start .. end - 1, whose arms and propensities come from a log; return the first row not learned, and why."""
     for t in range(start, end):
         offered = _offered(table.masks, table.pool, t)
-        visited = t < start  # never
+        visited, plain = t < start, t >= start  # never, and always: what a log says is learned as it is
         arm, loss, chance = table.arm[t], table.losses[t], table.chances[t]
-        status = rounds.update(F, I, table.keys[t], offered, arm, loss, chance, visited, rounds.NOW, kinds)
+        status = rounds.update(F, I, table.keys[t], offered, arm, loss, chance, visited, rounds.NONE, rounds.NOW, visited, plain, kinds)
         if status != DONE:
             return t, status
     return end, DONE

@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Callable, Sequence
-from itertools import starmap
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -22,12 +21,24 @@ if TYPE_CHECKING:
 MANY = 1 << 62
 
 
+class Laid(NamedTuple):
+    """A state in memory. Replaced as a whole, by one assignment, when it grows: an interrupt leaves the one or the other."""
+
+    F: Floats
+    I: Ints
+    kinds: tuple[int | None, ...]
+    """What the kernels must be compiled for (`engine/kernels/kinds.py`)."""
+    advice: int
+    """F: where the advice of the one advisor stands; 0 if there is not just one."""
+
+
 class State:
     """Members one after the other in two arrays, F and I (`engine/kernels/header.py`), and the verbs of a round.
 
     `members` come parents first, `words` says how many words of a key each takes, `walks` how a graph hangs together. A key is one row of all
-    their words. `offered` is None where every arm is offered, else one byte per arm. Kernels check nothing and stop where a tree is short of
-    rows, or where a round needs logarithms that they were compiled without; `_mend` puts that right, and the verb goes on.
+    their words. `header` are the state's own words of F; `hard`: kernels have logarithms. `offered` is None if every arm is offered, else one
+    byte per arm. Kernels check nothing and stop where a tree is short of rows, or where a round needs logarithms that they were compiled
+    without; `_mend` puts that right, and the verb goes on.
 
     >>> from hsb import BinaryTree
     >>> tree = BinaryTree(depth=3)
@@ -40,42 +51,71 @@ class State:
     array([0.3775, 0.6225])
     """
 
-    def __init__(self, members: Sequence[Member], words: Sequence[int], walks: Sequence[Walk | None] = ()) -> None:
+    def __init__(
+        self,
+        members: Sequence[Member],
+        words: Sequence[int],
+        walks: Sequence[Walk | None] = (),
+        *,
+        header: Floats | None = None,
+        hard: bool = False,
+    ) -> None:
+        from ..kernels import rounds, tables  # loads Numba: on first use
+
+        self._rounds, self.tables = rounds, tables
         self.words = list(words)
         self.walks = list(walks) or [None] * len(members)
-        self._hard = False
-        self.F = np.zeros(h.STATE_WORDS)
-        self.set_pace(1.0)
-        self._lay(members, [(len(F), len(I)) for F, I in members])
+        self._hard = hard  # are the kernels compiled with logarithms?
+        self._visited: Ints | None = None  # the key of the last call, if that visited its nodes and offered every arm
+        if header is None:
+            header = np.zeros(h.STATE_WORDS)
+            header[h.RATE] = 1.0
+        self.laid = self._lay(members, [(len(F), len(I)) for F, I in members], header)
 
-    def decide(self, key: Ints, offered: Masks | None, u: float) -> tuple[int, float]:
-        """The arm that u selects, and its probability. Changes nothing."""
-        arm, chance = self._rounds.decide(self.F, self.I, key, offered, u, self.kinds)
+    @property
+    def F(self) -> Floats:
+        """The floats of the state."""
+        return self.laid.F
+
+    @property
+    def I(self) -> Ints:
+        """The integers of the state."""
+        return self.laid.I
+
+    @property
+    def arms(self) -> int:
+        """How many arms there are."""
+        return int(self.laid.I.item(h.ALL_ARMS))
+
+    def decide(self, key: Ints, offered: Masks | None, u: float) -> tuple[int, float, float]:
+        """The arm that u selects, its probability, and the share of the advice on it (`advised`). Changes nothing."""
+        self._visited = None
+        F, I, kinds, advice = self.laid
+        arm, chance = self._rounds.decide(F, I, key, offered, u, kinds)
         if arm < 0:
             self._mend(h.HARD)
             return self.decide(key, offered, u)
-        return arm, chance
+        if offered is None:
+            self._visited = key
+        return arm, chance, F.item(advice + arm) if advice else -1.0
 
     def fill(self, key: Ints, offered: Masks | None, p: Floats) -> None:
         """The distribution over arms, into p. Changes nothing."""
-        if not self._rounds.fill(self.F, self.I, key, offered, p, self.kinds):
+        self._visited = None
+        F, I, kinds, _ = self.laid
+        if not self._rounds.fill(F, I, key, offered, p, kinds):
             self._mend(h.HARD)
             self.fill(key, offered, p)
+        elif offered is None:
+            self._visited = key
 
     def set_pace(
-        self,
-        rate: float,
-        *,
-        gamma: float = 0.0,
-        drift: float = 0.0,
-        head_drift: float = 0.0,
-        price: float = 0.0,
-        floor: float = 0.0,
+        self, rate: float, *, gamma: float = 0.0, drift: float = 0.0, head_drift: float = 0.0, price: float = 0.0
     ) -> None:
         """How rounds are learned from now on (`engine/kernels/header.py`). It does not change what was learned: `flatten` does."""
-        pace = (rate, gamma, drift, head_drift, price, floor)
-        if self.F[: h.LOST].tolist() != list(pace):  # a copy of a copy may share memory that cannot be written
-            self.F[: h.LOST] = pace
+        pace, F = [rate, gamma, drift, head_drift, price], self.laid.F
+        if F[: h.FLOOR].tolist() != pace:  # a copy of a copy may share memory that cannot be written
+            F[: h.FLOOR] = pace
 
     @property
     def rate(self) -> float:
@@ -88,27 +128,29 @@ class State:
         and in how many of those with a loss some arms were not offered."""
         return self.F[h.LOST : h.MASKED + 1].copy()
 
-    def set_sums(self, sums: Floats) -> None:
-        """Go on from these sums."""
-        self.F[h.LOST : h.MASKED + 1] = sums
-
     @property
     def seen(self) -> int:
-        """Rounds learned, as `update` counts them, from what `set_seen` said."""
-        return int(self.F[h.SEEN])
+        """Rounds learned, each counted by the call that learned it."""
+        return int(self.laid.F.item(h.SEEN))
 
-    def set_seen(self, rounds: int) -> None:
-        """As many rounds were learned."""
-        if self.F[h.SEEN] != rounds:
-            self.F[h.SEEN] = rounds
+    @property
+    def late(self) -> float:
+        """Rounds that a schedule counts on top of those, for feedback that came late."""
+        return self.laid.F.item(h.LATE)
+
+    def set_counts(self, seen: int, late: float, sums: Floats) -> None:
+        """Go on from these counts, those of a file."""
+        F = self.laid.F
+        F[h.SEEN], F[h.LATE], F[h.LOST : h.MASKED + 1] = seen, late, sums
 
     def set_shift(self, shift: float) -> None:
         """What is taken off every loss that is learned from now on."""
-        self.F[h.SHIFT] = shift
+        if self.laid.F[h.SHIFT] != shift:
+            self.laid.F[h.SHIFT] = shift
 
     def set_floor(self, floor: float) -> None:
         """The share of decisions that whole tables play uniformly."""
-        self.F[h.FLOOR] = floor
+        self.laid.F[h.FLOOR] = floor
 
     def flatten(self, r: float) -> None:
         """The rate falls by the factor r: every mapping's weight becomes prior^(1-r) weight^r, as if all had been learned so. O(rows)."""
@@ -126,50 +168,48 @@ class State:
         arm: int,
         loss: float,
         chance: float,
-        visited: bool = False,
+        made: int = -1,
         advised: float = -1.0,
+        recalled: bool = False,
+        plain: bool = False,
     ) -> None:
         """Learn the loss of an arm that was played with probability `chance`.
 
-        `visited`: the last thing done was `decide`, for the same key and the same arms. `advised`: how much of the advice was on the arm
-        when that was decided (`State.advised`); below 0, what the advisors would say now.
+        `made`: after how many rounds that was decided; -1: now. If rounds were learned since, more rounds count in a schedule, and what was
+        advised then counts: `advised` is how much of the advice was on the arm (`State.advised`). `recalled`: it counts in any case; if it is
+        below 0, what the advisors would say now. `plain`: nothing is taken off the loss (`set_shift`). If the last call was for the very
+        same `key` array and every arm is offered, its nodes are not visited again.
         """
-        status = self._rounds.update(self.F, self.I, key, offered, arm, loss, chance, visited, advised, self.kinds)
+        visited = key is self._visited and offered is None and not recalled
+        self._visited = None
+        F, I, kinds, _ = self.laid
+        status = self._rounds.update(F, I, key, offered, arm, loss, chance, visited, made, advised, recalled, plain, kinds)
         if status != h.DONE:
             self._mend(status)
-            self.update(key, offered, arm, loss, chance, advised=advised)
+            self.update(key, offered, arm, loss, chance, made, advised, recalled, plain)
 
-    def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY, done: list[Any] | None = None) -> None:
-        """Decide and learn in the rounds of a part of a table. `to_come` rounds may follow, which room is made for.
-
-        `done`, here and below, ends with where a kernel has come to, from the moment that it has.
-        """
+    def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY) -> None:
+        """Decide and learn in the rounds of a part of a table. `to_come` rounds may follow, which room is made for."""
         kernel = self.tables.play
-        self._go_on(kernel, lambda at: (self.F, self.I, table, out, at, part.stop, self.kinds), part.start, to_come, done)
+        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, out, at, part.stop, laid.kinds), part.start, to_come)
 
     def choose(self, table: Rounds, out: Chosen) -> None:
         """Decide every round of a table, without a floor. Changes nothing."""
         kernel, end = self.tables.decide, len(out.arms)
-        self._go_on(kernel, lambda at: (self.F, self.I, table, out, self._advice, at, end, self.kinds), 0)
+        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, out, laid.advice, at, end, laid.kinds), 0)
 
-    def learn(self, table: Rounds, part: slice, *, done: list[Any] | None = None) -> None:
+    def learn(self, table: Rounds, part: slice) -> None:
         """Learn the rounds of a part of a table, whose arms and propensities come from a log."""
         kernel = self.tables.learn
-        self._go_on(kernel, lambda at: (self.F, self.I, table, at, part.stop, self.kinds), part.start, done=done)
+        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, at, part.stop, laid.kinds), part.start)
 
     def distributions(self, table: Rounds, p: Floats) -> None:
         """`fill` for every row of a table, into the rows of p."""
-        self._go_on(self.tables.fill, lambda at: (self.F, self.I, table, p, at, len(p), self.kinds), 0)
+        kernel = self.tables.fill
+        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, p, at, len(p), laid.kinds), 0)
 
     def replay(
-        self,
-        offers: Offers,
-        events: Events,
-        memory: Any,
-        most: int,
-        learned: Any,
-        at: tuple[int, int],
-        done: list[Any] | None = None,
+        self, offers: Offers, events: Events, memory: Any, most: int, learned: Any, at: tuple[int, int]
     ) -> tuple[int, int]:
         """Go through a log from `at` = (first row, rows learned from before), learning where the choice is the arm shown.
 
@@ -177,20 +217,20 @@ class State:
         """
         from ..kernels import replay
 
-        def given(at: tuple[int, int]) -> tuple[Any, ...]:
-            return self.F, self.I, offers, events, memory, most, learned, at, self.kinds
+        def run(laid: Laid, at: tuple[int, int]) -> Any:
+            return replay.run(laid.F, laid.I, offers, events, memory, most, learned, at, laid.kinds)
 
-        return self._go_on(replay.run, given, at, done=done)  # type: ignore[no-any-return]
+        return self._go_on(run, at)  # type: ignore[no-any-return]
 
     @property
     def members(self) -> list[Member]:
         """The members, as views."""
-        return [Member(self.F[f:g], self.I[i:j]) for f, g, i, j in self._entries()[:, :4].tolist()]
+        return _views(self.laid.F, self.laid.I, len(self.words))
 
     @property
     def visited(self) -> Ints:
         """How many nodes of each member the last round visited."""
-        return self._entries()[:, h.COUNT].copy()
+        return _entries(self.I, len(self.words))[:, h.COUNT].copy()
 
     @property
     def advice(self) -> list[int]:
@@ -199,7 +239,8 @@ class State:
 
     def advised(self, arm: int) -> float:
         """How much of the advice in the last round decided was on an arm; -1 where there is not just one advisor."""
-        return self.F.item(self._advice + arm) if self._advice else -1.0
+        laid = self.laid
+        return laid.F.item(laid.advice + arm) if laid.advice else -1.0
 
     @property
     def head(self) -> Floats:
@@ -210,23 +251,21 @@ class State:
     def grow(self, rounds: int = MANY) -> None:
         """Room for at least one more round in every tree; for as many as `rounds` if that is not much."""
         members = self.members
-        self._become(self._with(members, [member.kind.room(member, rounds) for member in members]))
+        self.laid = self._lay(members, [member.kind.room(member, rounds) for member in members])
 
     def widen(self) -> None:
         """Make room for one more arm, with the share 1/(M+1) in every node."""
         members = [member.kind.add_arm(member) for member in self.members]
-        self._become(self._with(members, [(len(F), len(I)) for F, I in members]))
+        self._visited = None
+        self.laid = self._lay(members, [(len(F), len(I)) for F, I in members])
 
-    def relay(self, members: Sequence[Member], words: Sequence[int]) -> None:
-        """Go on with these members, most of them its own."""
-        twin = copy.copy(self)
-        twin.words, twin.walks = list(words), [None] * len(members)
-        twin._lay(members, [(len(F), len(I)) for F, I in members])
-        self._become(twin)
+    def laid_out(self, members: Sequence[Member], words: Sequence[int]) -> Self:
+        """A state of these members, most of them this one's, that learns as this one does."""
+        return type(self)(members, words, header=self.laid.F[: h.STATE_WORDS], hard=self._hard)
 
     def copy(self) -> Self:
         """An independent state that is equal; what was never visited stays untouched memory."""
-        return self._with(self.members, [(len(F), len(I)) for F, I in self.members])
+        return self._with(self.members)
 
     def to_arrays(self) -> Arrays:
         """What was learned, as plain arrays: two a member, scratch set to 0."""
@@ -240,8 +279,7 @@ class State:
         fresh = self.members
         if len(arrays) != 2 * len(fresh):
             raise ValueError(f"its arrays are not those of a structure with {len(fresh)} members")
-        members = [checked(arrays[f"{k}.floats"], arrays[f"{k}.ints"], member) for k, member in enumerate(fresh)]
-        return self._with(members, [(len(F), len(I)) for F, I in members])
+        return self._with([checked(arrays[f"{k}.floats"], arrays[f"{k}.ints"], member) for k, member in enumerate(fresh)])
 
     def digest(self) -> str:
         """A fingerprint: states that learned the same have the same, whatever they were only asked.
@@ -263,19 +301,11 @@ class State:
         """Memory that it takes, rows not yet used apart."""
         return sum(member.kind.bytes_in_use(member) for member in self.members)
 
-    def _go_on(
-        self,
-        kernel: Callable[..., Any],
-        given: Callable[[Any], tuple[Any, ...]],
-        at: Any,
-        to_come: int = MANY,
-        done: list[Any] | None = None,
-    ) -> Any:
+    def _go_on(self, kernel: Callable[[Laid, Any], tuple[Any, int]], at: Any, to_come: int = MANY) -> Any:
         """Call the kernel until it is done; `at` is where it is, and returned."""
-        begin, done = at, [] if done is None else done
+        begin, self._visited = at, None
         while True:
-            done += starmap(kernel, (given(at),))  # one step, which no interrupt can part
-            at, status = done[-1]
+            at, status = kernel(self.laid, at)
             if status == h.DONE:
                 return at
             self._mend(status, to_come if to_come == MANY else to_come - (at - begin))
@@ -291,46 +321,35 @@ class State:
             )
         else:
             self._hard = True
-            self._set_kinds()
+            self.laid = self.laid._replace(kinds=self._kinds(self.members, self.arms))
 
-    def _entries(self) -> Ints:
-        end = h.DIRECTORY + len(self.words) * h.ENTRY
-        return self.I[h.DIRECTORY : end].reshape(-1, h.ENTRY)
-
-    def _lay(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]]) -> None:
-        """Lay members out in new arrays, each in as many words of F and I as `sizes` says."""
+    def _lay(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]], header: Floats | None = None) -> Laid:
+        """Members in new arrays, each in as many words of F and I as `sizes` says; `header` are the state's own words, by default these."""
         arms = int(members[0].I[h.ARMS])
         f, i, k = h.STATE_WORDS + 8 * -(-arms // 8), h.DIRECTORY + len(members) * h.ENTRY, 0
         entries = []
         for (floats, ints), words in zip(sizes, self.words, strict=True):
             entries.append((f, f + floats, i, i + ints, k, k + words))
             f, i, k = f + 8 * -(-floats // 8), i + ints, k + words
-        before, self.F, self.I = self.F[: h.STATE_WORDS], aligned_zeros(f), np.zeros(i, dtype=np.int64)
-        self.F[: h.STATE_WORDS] = before
-        self.I[h.MEMBERS], self.I[h.ALL_ARMS], self.I[h.P] = len(members), arms, h.STATE_WORDS
-        self._entries()[:, : h.COUNT] = entries
-        for member, own in zip(members, self.members, strict=True):
-            member.kind.pour(member, *own)
-        self._set_kinds()
+        F, I = aligned_zeros(f), np.zeros(i, dtype=np.int64)
+        F[: h.STATE_WORDS] = self.laid.F[: h.STATE_WORDS] if header is None else header
+        I[h.MEMBERS], I[h.ALL_ARMS], I[h.P] = len(members), arms, h.STATE_WORDS
+        _entries(I, len(members))[:, : h.COUNT] = entries
+        own = _views(F, I, len(members))
+        for member, place in zip(members, own, strict=True):
+            member.kind.pour(member, *place)
+        advisors = [k for k, member in enumerate(own) if member.I[h.KIND] in (h.ADVISOR, h.PANEL)]
+        advice = 0
+        if len(advisors) == 1:
+            ints = own[advisors[0]].I
+            advice = int(_entries(I, len(members))[advisors[0], h.F0] + ints[ints[h.BASES]])
+        return Laid(F, I, self._kinds(own, arms), advice)
 
-    def _become(self, twin: Self) -> None:
-        """Go on as another, in one step."""
-        vars(self).update(vars(twin))
-
-    def _with(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]]) -> Self:
-        twin = copy.copy(self)
-        twin._lay(members, sizes)
-        return twin
-
-    def _set_kinds(self) -> None:
+    def _kinds(self, members: Sequence[Member], arms: int) -> tuple[int | None, ...]:
         """What the kernels must be compiled for (`engine/kernels/kinds.py`)."""
-        from ..kernels import rounds, tables  # loads Numba: on first use
-
-        self._rounds, self.tables = rounds, tables
-        there = {int(member.I[h.KIND]) for member in self.members}
+        there = {int(member.I[h.KIND]) for member in members}
         wanted = ({h.DENSE, h.COMPRESSED}, {h.COMPRESSED}, {h.INTERVALS}, {h.GRAPH, h.ONE_OF}, {h.HEAD, h.ADVISOR, h.PANEL})
-        I, arms = self.members[0].I, self.I[h.ALL_ARMS]
-        alone = there == {h.DENSE} and len(self.words) == 1 and I[h.FANOUT] == 2
+        alone = there == {h.DENSE} and len(members) == 1 and members[0].I[h.FANOUT] == 2
         also = (
             self._hard,
             alone and arms <= h.SMALL,
@@ -339,16 +358,32 @@ class State:
             h.DENSE in there,
             h.PANEL in there,
         )
-        advisors = [k for k, member in enumerate(self.members) if member.I[h.KIND] in (h.ADVISOR, h.PANEL)]
-        self._advice = 0
-        if len(advisors) == 1:
-            I = self.members[advisors[0]].I
-            self._advice = int(self._entries()[advisors[0], h.F0] + I[I[h.BASES]])
-        self.kinds = (*(0 if there & kinds else None for kinds in wanted), *(0 if it else None for it in also))
+        return (*(0 if there & kinds else None for kinds in wanted), *(0 if it else None for it in also))
+
+    def _with(self, members: Sequence[Member]) -> Self:
+        """A state of the same shape with other members."""
+        other = copy.copy(self)
+        other._visited = None
+        other.laid = other._lay(members, [(len(F), len(I)) for F, I in members])
+        return other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_rounds", "tables")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_rounds", "tables", "_visited")}
 
     def __setstate__(self, given: dict[str, Any]) -> None:
-        self.__dict__.update(given)
-        self._set_kinds()
+        from ..kernels import rounds, tables
+
+        for name, value in given.items():
+            setattr(self, name, value)
+        self._rounds, self.tables, self._visited = rounds, tables, None
+
+
+def _entries(I: Ints, members: int) -> Ints:
+    """The directory: an entry for each member."""
+    end = h.DIRECTORY + members * h.ENTRY
+    return I[h.DIRECTORY : end].reshape(-1, h.ENTRY)
+
+
+def _views(F: Floats, I: Ints, members: int) -> list[Member]:
+    """The members, as views."""
+    return [Member(F[f:g], I[i:j]) for f, g, i, j in _entries(I, members)[:, :4].tolist()]

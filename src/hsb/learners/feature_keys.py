@@ -1,0 +1,155 @@
+"""How a context of named features becomes a key: what models see of it, then a word for the tree over each input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engine.state import room_for
+from ..features import FeatureReader
+from ..features.tables import Table
+from ..structures.quantise import WORD, digit_bits
+from ..types import Floats, Ints
+
+FEWEST = 16  # rows read at once after something unseen: what comes behind the next unseen value must be read again
+
+
+class Sight(NamedTuple):
+    """What a learner sees of a context of named features."""
+
+    key: Ints
+    """Bits of the columns that models see, then 0, then the path in the tree over each input."""
+    cells: Ints
+    """The cell of each input."""
+    raw: Floats
+    """The raw row of inputs, which the reader observes."""
+    unseen: tuple[Any] | None
+    """The context, if it has features, categories or missing values that the reader does not know yet."""
+
+
+class ContextRows:
+    """Rows of a table of contexts, to be encoded when their turn comes: a reader learns while they are played."""
+
+    def __init__(self, table: Table, rows: Ints) -> None:
+        self.table, self.rows = table, rows
+        self.ahead = FEWEST
+        """How many rows to read at once next: few after something unseen."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, which: Any) -> Any:
+        """A context, or some of the rows."""
+        if isinstance(which, int | np.integer):
+            return self.table.context(int(self.rows[which]))
+        return ContextRows(self.table, self.rows[which])
+
+    def raw(self, reader: FeatureReader, start: int, stop: int) -> tuple[Floats, NDArray[np.bool_]]:
+        """Raw rows by what a reader knows now, and which of them have something unseen."""
+        rows = self.rows[start:stop]
+        if len(rows) == 0 or rows[-1] - rows[0] == len(rows) - 1:
+            return reader.read_part(self.table, int(rows[0]), int(rows[-1]) + 1) if len(rows) else (np.empty((0, 0)), rows > 0)
+        return reader.read_part(self.table.take(rows), 0, len(rows))
+
+
+class FeatureKeys:
+    """Keys of contexts as a reader sees them. A key has `room` words, the bits of the columns, then 0, then a word for each input."""
+
+    def __init__(self, reader: FeatureReader) -> None:
+        self.reader = reader
+        self.room, self.inputs = room_for(reader.places, reader.width), reader.slots
+        self.shifts = np.array([_shift(*shape) for shape in reader.shapes], dtype=np.int64)
+        self._key: Ints = np.zeros(self.room + 1 + self.inputs, dtype=np.int64)  # of the context being read
+        self._columns, self._paths = self._key[: self.room].view(np.float64), self._key[self.room + 1 :]
+
+    def read(self, context: Any) -> Sight:
+        """What there is to see of a context now."""
+        reader = self.reader
+        raw, unseen = reader.look(context)
+        cells: Ints = np.empty(self.inputs, dtype=np.int64)
+        reader.encode(raw, self._columns, cells)
+        np.left_shift(cells, self.shifts, out=self._paths)
+        return Sight(self._key.copy(), cells, raw, (context,) if unseen else None)
+
+    def with_cells(self, sight: Sight, cells: Any) -> Sight:
+        """The same, but trees see the cells of a decision that was made when fewer inputs may have been known."""
+        padded: Ints = np.zeros(self.inputs, dtype=np.int64)
+        padded[: len(cells)] = cells
+        key = sight.key.copy()
+        np.left_shift(padded, self.shifts, out=key[self.room + 1 :])
+        return sight._replace(key=key, cells=padded)
+
+    def fits(self, cells: Any) -> bool:
+        """Can these be the cells of a decision?"""
+        sizes = [1 << size if kind == "binary" else size for kind, size in self.reader.shapes]
+        return len(cells) <= len(sizes) and all(0 <= cell < size for cell, size in zip(cells, sizes, strict=False))
+
+    def groups(self) -> list[int]:
+        """Which feature each column but the constant belongs to, features numbered in the order of their first column."""
+        numbers: dict[int, int] = {}
+        return [numbers.setdefault(slot, len(numbers)) for slot in self.reader.place_slots[1:].tolist()]
+
+    def validator(self) -> Callable[[Any], object]:
+        """Reads contexts one after the other as if each were learned: by a copy of the reader, once something is unseen."""
+        reader = self.reader
+
+        def read(context: Any) -> None:
+            nonlocal reader
+            if reader.look(context)[1]:
+                reader = self.reader.copy() if reader is self.reader else reader
+                reader.admit(context)
+
+        return read
+
+    def check(self, contexts: Any) -> ContextRows:
+        """A whole table, read from beginning to end by a copy of the reader: what it would refuse is refused before the first round."""
+        if isinstance(contexts, ContextRows):
+            return contexts
+        table = self.reader.table(contexts)
+        copy, at, size = self.reader.copy(), 0, FEWEST
+        while at < table.rows:
+            stop = min(at + size, table.rows)
+            _, unseen = copy.read_part(table, at, stop)
+            first = int(np.argmax(unseen)) if unseen.any() else -1
+            if first >= 0:
+                copy.admit(table.context(at + first))
+            at, size = (stop, min(2 * size, 4096)) if first < 0 else (at + first + 1, FEWEST)
+        return ContextRows(table, np.arange(table.rows))
+
+    def keys(self, points: Any) -> Ints:
+        """The keys of many rows, by what is known now: rows of a table, or raw rows themselves."""
+        raw = points if isinstance(points, np.ndarray) else points.raw(self.reader, 0, len(points))[0]
+        return self.keys_of(raw)
+
+    def keys_of(self, raw: Floats) -> Ints:
+        """The keys of raw rows."""
+        n, columns = len(raw), self.reader.places
+        keys = np.zeros((n, len(self._key)), dtype=np.int64)
+        z, cells = np.empty((n, columns)), np.empty((n, self.inputs), dtype=np.int64)
+        self.reader.encode_rows(np.ascontiguousarray(raw), z, cells)
+        keys.view(np.float64)[:, :columns] = z
+        np.left_shift(cells, self.shifts, out=keys[:, self.room + 1 :])
+        return keys
+
+    def cells_of(self, keys: Ints) -> Ints:
+        """The cell of each input, of keys one a row."""
+        return np.asarray(keys[:, self.room + 1 :] >> self.shifts)
+
+    def copy(self) -> FeatureKeys:
+        """An independent one."""
+        return FeatureKeys(self.reader.copy())
+
+    def __getstate__(self) -> FeatureReader:
+        return self.reader  # the rest are views of one array, which pickle would part
+
+    def __setstate__(self, reader: FeatureReader) -> None:
+        self.__init__(reader)  # type: ignore[misc]
+
+
+def _shift(kind: str, size: int) -> int:
+    """By how many bits the cell of an input is moved to be the path of its tree."""
+    bits, depth = (1, size) if kind == "binary" else (digit_bits(size), 1)
+    return bits * (WORD // bits - depth)

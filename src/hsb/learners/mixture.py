@@ -1,0 +1,224 @@
+"""Exponential weights over every mapping of a structure, exactly: keys in, probabilities out. What HSB, S-EXP3 and EXP3 are made of."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from .. import reproducible_math
+from ..checks import is_number
+from ..engine.kernels.header import LATE
+from ..engine.state import State
+from ..errors import InputError, quoted
+from ..policy.certificate import Certificate
+from ..policy.learner import LoggedRows, Memo, Played
+from ..types import Arrays, Floats, Ints, Masks
+from .rates import Prior, Rates
+
+MANY = 1000  # rows worth a kernel of their own, which must be compiled first
+MEMORY = 256  # distributions that a replay remembers
+MOST_LATE = 1e17  # rounds
+MOST_PHASES = 2**53
+
+
+class Replaying(NamedTuple):
+    """A log on its way through a mixture."""
+
+    offers: Any
+    events: Any
+    memory: Any
+    learned: Any
+    at: list[tuple[int, int]]
+    """The first row not decided yet, and how many were learned; the last entry counts."""
+
+    @property
+    def over(self) -> bool:
+        """Were all rows decided?"""
+        return self.at[-1][0] >= len(self.events.u)
+
+
+class Mixture:
+    """A state, the rate at which it learns, and what a certificate needs to know of its past. Replaced by a successor when the rate falls."""
+
+    __slots__ = ("born", "implicit", "phases", "rates", "state")
+
+    def __init__(self, state: State, rates: Rates, *, implicit: bool, born: int, phases: int = 1) -> None:
+        self.state, self.rates, self.implicit = state, rates, implicit
+        self.born = born  # arms that were there from the first round on
+        self.phases = phases  # how many rates and sets of arms there were
+        self._set_pace()
+
+    def _set_pace(self) -> None:
+        """Tell the state what the phase is."""
+        _, _, drift, head_drift = self.rates.phase
+        rate = self.rates.rate
+        price = self.rates.phase.sharing(self.arms) / rate
+        gamma = rate / 2.0 if self.implicit else 0.0
+        self.state.set_pace(rate, gamma=gamma, drift=drift, head_drift=head_drift, price=price)
+
+    @property
+    def arms(self) -> int:
+        """How many arms there are."""
+        return self.state.arms
+
+    # -- a round -------------------------------------------------------------------------------------------------------
+
+    def learn(
+        self,
+        key: Ints,
+        mask: Masks | None,
+        arm: int,
+        loss: float,
+        probability: float,
+        memo: Memo | None,
+        plain: bool = False,
+        recalled: bool = False,
+    ) -> None:
+        """Learn the loss of an arm. If feedback is late, its rounds count as more, so that the rate falls faster (`docs/proofs.md`).
+
+        `plain`: nothing is taken off the loss, whatever the state's shift. `recalled`: the advice is the memo's also if the decision was
+        made in this round.
+        """
+        if memo is None:
+            self.state.update(key, mask, arm, loss, probability, plain=plain)
+        else:
+            self.state.update(key, mask, arm, loss, probability, memo.rounds, memo.advice, recalled, plain)
+
+    def is_due(self, rounds: int) -> bool:
+        """Is the phase over after `rounds` rounds?"""
+        return rounds + self.state.laid.F.item(LATE) >= self.rates.phase.until
+
+    def turned(self) -> Self:
+        """The successor in the phase that the rounds learned have come to."""
+        return self._with(self.state.copy(), self.rates.turned(self.state.seen, self.state.late))
+
+    def _with(self, state: State, rates: Rates, born: int | None = None, phases: int | None = None) -> Self:
+        """Go on with a copy of the state at these rates: if the rate fell, what was learned is flattened."""
+        phases = self.phases if phases is None else phases
+        if state.seen > 0 and rates.rate < self.rates.rate:
+            state.flatten(rates.rate / self.rates.rate)
+            phases = min(phases + 1, MOST_PHASES)
+        return type(self)(state, rates, implicit=self.implicit, born=self.born if born is None else born, phases=phases)
+
+    def on(self, state: State) -> Self:
+        """Go on with another state at the same rates."""
+        return type(self)(state, self.rates, implicit=self.implicit, born=self.born, phases=self.phases)
+
+    def copy(self) -> Self:
+        """An independent one."""
+        return self.on(self.state.copy())
+
+    def with_arm(self, prior: Prior) -> Self:
+        """The successor with one more arm, with the share 1/(M+1) in every node."""
+        state, rounds = self.state.copy(), self.state.seen
+        state.widen()
+        rates = self.rates.for_arms(prior, self.arms + 1, rounds, self.state.late)
+        phases = min(self.phases + (rounds > 0), MOST_PHASES)
+        return self._with(state, rates, self.born + (rounds == 0), phases)
+
+    # -- tables and logs -----------------------------------------------------------------------------------------------
+
+    def rows_left(self) -> int:
+        """How many rounds of a table there are before the phase is over."""
+        return math.ceil(self.rates.phase.until - self.state.late) - self.state.seen
+
+    def play(self, keys: Ints, table: Played, start: int, share: float, to_come: int | None = None) -> None:
+        """Decide and learn rows from `start` on, one for each key."""
+        state, rows = self.state, slice(start, start + len(keys))
+        masks = None if table.masks is None else table.masks[rows]
+        state.set_floor(share)
+        rounds = state.tables.Rounds(keys, masks, None, table.losses[rows], table.us[rows])
+        out = state.tables.Out(table.arms[rows], table.probabilities[rows], np.empty(len(keys)))
+        more = {} if to_come is None else {"to_come": to_come}
+        state.play(rounds, out, slice(0, len(keys)), **more)
+
+    def learn_rows(self, keys: Ints, rows: LoggedRows, probabilities: Floats, start: int) -> None:
+        """Learn logged rows from `start` on, one for each key."""
+        some = slice(start, start + len(keys))
+        table = self.state.tables.Rounds(
+            *(keys, rows.masks, rows.pool[some], rows.losses[some], None, rows.arm[some]),
+            np.ascontiguousarray(probabilities[some]),
+        )
+        self.state.learn(table, slice(0, len(keys)))
+
+    def choose_rows(self, keys: Ints, masks: Masks | None, us: Floats) -> tuple[Ints, Floats, Floats]:
+        """`choose` for each key."""
+        n, tables = len(us), self.state.tables
+        out = tables.Chosen(np.empty(n, dtype=np.int64), np.empty(n), np.empty(n))
+        self.state.choose(tables.Rounds(keys, masks, None, None, us), out)
+        return out.arms, out.chances, out.advised
+
+    def fill_rows(self, keys: Ints, rows: LoggedRows, p: Floats) -> None:
+        """`fill` for each key. O(rows * nodes * arms), compiled."""
+        self.state.distributions(self.state.tables.Rounds(keys, rows.masks, rows.pool), p)
+
+    def begin_replay(self, keys: Ints, rows: LoggedRows, us: Floats) -> Replaying:
+        """A replay of logged rows."""
+        from ..engine.kernels import replay as kernels
+
+        masks, pool = rows.masks, rows.pool
+        members = [np.flatnonzero(mask) for mask in masks]
+        starts = np.concatenate([[0], np.cumsum([len(arms) for arms in members])]).astype(np.int64)
+        places = np.where(masks > 0, np.cumsum(masks, axis=1, dtype=np.int64) - 1, -1)[pool, rows.arm]
+        offers = kernels.Offers(masks, starts, np.concatenate(members).astype(np.int64), places, np.asarray(masks.all(axis=1)))
+        shape = (MEMORY, self.arms)
+        memory = kernels.Memory(np.empty(shape), np.empty(shape), np.full(MEMORY, -1, dtype=np.int64))
+        learned = kernels.Learned(np.empty(len(us), dtype=np.int64), np.empty(len(us)))
+        events = kernels.Events(keys, pool, rows.arm, rows.losses, us)
+        return Replaying(offers, events, memory, learned, [(0, 0)])
+
+    def replay(self, run: Replaying) -> None:
+        """Go on with a replay until the phase is over, or the log."""
+        most = run.at[-1][1] + self.rows_left()
+        run.at.append(self.state.replay(run.offers, run.events, run.memory, most, run.learned, run.at[-1]))
+
+    # -- what is proved ------------------------------------------------------------------------------------------------
+
+    def arm_costs(self) -> Floats:
+        """What naming each arm costs: ln M, and for one that was added, ln of how many there were then."""
+        costs: Floats = np.full(self.arms, reproducible_math.ln(self.arms))
+        costs[self.born :] += reproducible_math.logs(np.arange(self.born, self.arms))
+        return costs
+
+    def certificate(
+        self, best_cost: float, delta: float | None, *, against: str, units: str, who: str, shifted: bool = False
+    ) -> Certificate:
+        """What the rounds learned prove against a mapping with ln(1/beta) = best_cost; with `delta`, of the true regret."""
+        lost, excess, masked = self.state.sums.tolist()
+        cost = best_cost + self.rates.schedule.head_cost
+        if delta is not None:
+            if not is_number(delta) or not 0.0 < delta < 1.0:
+                raise InputError(f"delta must be a probability in (0, 1), e.g. 0.05; given {quoted(delta)}.")
+            if not self.implicit:
+                raise InputError(
+                    "A certificate that holds with probability 1 - delta needs estimates without heavy tails, which change what is played: "
+                    f"make the policy with {who}(..., implicit=True). certificate() without delta is always there."
+                )
+            # A union over mappings, by their prior weights, and over the rates and sets of arms that there were (`docs/proofs.md`).
+            cost += best_cost + reproducible_math.ln(self.phases * (self.phases + 1) / delta)
+        rounds, rate = self.state.seen, self.rates.rate
+        return Certificate(rounds, lost, excess, cost, rate, masked > 0.0, against, delta, shifted, units)
+
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    def to_arrays(self) -> Arrays:
+        """All that was learned, by name."""
+        state = self.state
+        counted = np.array([*state.sums, self.born, self.phases, state.late])
+        return {"rate": np.array([self.rates.rate]), "counted": counted, **state.to_arrays()}
+
+    def from_arrays(self, arrays: Arrays, prior: Prior, rounds: int) -> Self:
+        """The mixture that `to_arrays` described, this one being fresh; ValueError if it does not fit."""
+        arrays = dict(arrays)
+        rates, counted, arms = self.rates.from_file(arrays.pop("rate")), arrays.pop("counted"), self.arms
+        if counted.shape != (6,) or not (0.0 <= counted[0] < np.inf and counted[1] > -np.inf and counted[2] >= 0.0):
+            raise ValueError("its counts must be sums of losses")
+        born, phases, late = counted[3:].tolist()
+        if born not in range(1, arms + 1) or not 1.0 <= phases <= MOST_PHASES or not 0.0 <= late <= MOST_LATE:
+            raise ValueError("its counts of arms, rates and late rounds do not fit")
+        state = self.state.from_arrays(arrays)
+        state.set_counts(rounds, late, counted[:3] if rounds else np.zeros(3))
+        before = type(self)(state, rates, implicit=self.implicit, born=int(born), phases=int(phases))
+        return before._with(state, rates.for_arms(prior, arms, rounds, late))

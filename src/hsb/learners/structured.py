@@ -1,0 +1,158 @@
+"""The learner of HSB over a structure, of S-EXP3 and of EXP3: contexts to keys, keys to a mixture."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any, Self
+
+from ..engine.kernels.header import SEEN
+from ..policy.certificate import Certificate
+from ..policy.learner import Choice, Learner, LoggedRows, Memo, Played
+from ..types import Arrays, Floats, Ints, Masks
+from .keys import Keys, NoContext
+from .mixture import MANY, Mixture, Replaying
+from .priors import CellsPrior, StructurePrior
+from .rates import Rates
+
+
+class Structured(Learner):
+    """A mixture over the mappings that its prior is about. What it sees of a context is a key."""
+
+    bulk_floor = True
+    bulk_logs = True
+
+    def __init__(self, prior: StructurePrior | CellsPrior, keys: Keys | NoContext, mixture: Mixture) -> None:
+        self.prior, self.keys, self.mixture = prior, keys, mixture
+
+    @classmethod
+    def fresh(
+        cls,
+        prior: StructurePrior | CellsPrior,
+        arms: int,
+        *,
+        horizon: float | None,
+        learning_rate: float | None,
+        implicit: bool,
+    ) -> Self:
+        """One that has learned nothing."""
+        rates = Rates.begin(prior, arms, horizon=horizon, learning_rate=learning_rate)
+        return cls(prior, prior.keys(), Mixture(prior.fresh(arms), rates, implicit=implicit, born=arms))
+
+    # -- a round -------------------------------------------------------------------------------------------------------
+
+    @property
+    def seen(self) -> int:
+        return int(self.mixture.state.laid.F.item(SEEN))
+
+    def read(self, context: Any) -> tuple[Ints, int]:
+        return self.keys.read(context)
+
+    def recall(self, context: Any, memo: Memo | None) -> tuple[Ints, int]:
+        return self.keys.read(context)
+
+    def choose(self, seen: Ints, mask: Masks | None, u: float) -> Choice:
+        return self.mixture.state.decide(seen, mask, u)
+
+    def fill(self, seen: Ints, mask: Masks | None, p: Floats) -> None:
+        self.mixture.state.fill(seen, mask, p)
+
+    def advice(self, arm: int) -> float:
+        return self.mixture.state.advised(arm)
+
+    def learn(self, seen: Ints, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
+        if memo is None:
+            self.mixture.state.update(seen, mask, arm, loss, probability)
+        else:
+            self.mixture.state.update(seen, mask, arm, loss, probability, memo.rounds, memo.advice)
+
+    def settle(self, seen: Any, rounds: int) -> Self | None:
+        return self._on(self.mixture.turned()) if self.mixture.is_due(rounds) else None
+
+    def _on(self, mixture: Mixture) -> Self:
+        """Go on with another mixture."""
+        return type(self)(self.prior, self.keys, mixture)
+
+    # -- tables and logs -----------------------------------------------------------------------------------------------
+
+    def check(self, contexts: Any) -> tuple[Any, int]:
+        return self.keys.check(contexts)
+
+    def choose_rows(self, points: Any, masks: Masks | None, us: Floats) -> tuple[Ints, Floats, Floats] | None:
+        return self.mixture.choose_rows(self.keys.keys(points), masks, us) if len(us) >= MANY else None
+
+    def fill_rows(self, rows: LoggedRows, p: Floats) -> bool:
+        self.mixture.fill_rows(self.keys.keys(rows.points), rows, p)
+        return True
+
+    def read_rows(self, points: Any, start: int) -> Ints:
+        return self.keys.keys(points[start : start + self.mixture.rows_left()])
+
+    def play(self, seen: Ints, table: Played, start: int, share: float, to_come: int) -> None:
+        self.mixture.play(seen, table, start, share, to_come)
+
+    def learn_rows(self, seen: Ints, rows: LoggedRows, probabilities: Floats, start: int) -> None:
+        self.mixture.learn_rows(seen, rows, probabilities, start)
+
+    def begin_replay(self, rows: LoggedRows, us: Floats) -> Replaying:
+        return self.mixture.begin_replay(self.keys.keys(rows.points), rows, us)
+
+    def replay(self, run: Replaying) -> None:
+        self.mixture.replay(run)
+
+    @property
+    def named_columns(self) -> dict[str, str | None] | None:
+        return {} if isinstance(self.keys, NoContext) else None  # it looks at none, so any will do
+
+    # -- what is proved ------------------------------------------------------------------------------------------------
+
+    def bound(self, cost: float, horizon: float | None, *, floor: float, delay: float = 0.0) -> float:
+        """A bound on the regret against mappings with ln(1/beta) = cost."""
+        mixture = self.mixture
+        return mixture.rates.bound(cost, horizon, arms=mixture.arms, floor=floor, implicit=mixture.implicit, delay=delay)
+
+    def certificate(self, delta: float | None, *, arms: list[Any], units: str, who: str) -> Certificate:
+        """What the rounds learned prove."""
+        cost = self.prior.best_cost(self.mixture, arms)
+        return self.mixture.certificate(cost, delta, against=self.prior.against, units=units, who=who)
+
+    # -- arms, copies, files -------------------------------------------------------------------------------------------
+
+    def with_arm(self, arm: Hashable, features: Any = None) -> Self:
+        return self._on(self.mixture.with_arm(self.prior))
+
+    def with_advisor(self, *, ensemble: bool) -> Self:
+        """This fresh learner with the kind of advisor that a file says; ValueError if its structure cannot have it."""
+        prior = self.prior
+        if not isinstance(prior, StructurePrior) or prior.ensemble == ensemble:
+            return self
+        if ensemble:
+            raise ValueError("its advisor does not fit its structure")
+        prior = replace(prior, ensemble=False)
+        return type(self)(prior, prior.keys(), self.mixture.on(prior.fresh(self.mixture.arms)))
+
+    def copy(self) -> Self:
+        return type(self)(self.prior, self.keys.copy(), self.mixture.copy())
+
+    def to_arrays(self) -> Arrays:
+        return self.mixture.to_arrays()
+
+    def from_arrays(self, arrays: Arrays, rounds: int) -> Self:
+        prior = self.prior.of_file(arrays)
+        mixture = self.mixture
+        if prior is not self.prior:
+            mixture = mixture.on(prior.fresh(mixture.arms))
+        return type(self)(prior, prior.keys(), mixture.from_arrays(arrays, prior, rounds))
+
+    def settings(self) -> dict[str, Any]:
+        more = {"implicit": True} if self.mixture.implicit else {}
+        return {**self.prior.settings(), **self.mixture.rates.settings(), **more}
+
+    def shown(self) -> dict[str, Any]:
+        drift = getattr(self.prior, "drift", None)
+        found = {**self.prior.shown(), "learning_rate": self.mixture.rates.learning_rate}
+        return found if drift is None else found | {"drift": drift}
+
+    @property
+    def nbytes(self) -> int:
+        return self.mixture.state.nbytes
