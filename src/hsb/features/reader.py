@@ -1,0 +1,350 @@
+"""From any context to numbers, and back to words: what a policy keeps to read what it is given."""
+
+import math
+from copy import copy
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import whole
+from ..engine.kernels import slots as at
+from ..errors import InputError, quoted
+from ..types import Arrays, Floats, Ints
+from . import stored
+from .contexts import NAMED, ROW
+from .declared import Features
+from .feature import taken, turned
+from .knowledge import Knowledge, warn_of_dates
+from .parts import read_part
+from .reading import read_value
+from .refit import refit
+from .tables import Table, table_of
+from .values import CYCLE, NUMBER
+from .words import cells_in_words, value_in_words
+
+Raw = Floats
+DEPTH = 5  # of the binary tree over the 32 cells of a number
+
+
+@cache
+def compiled() -> Any:
+    """The kernels, loaded on first use."""
+    from ..engine.kernels import encode
+
+    return encode
+
+
+class FeatureReader:
+    """What `hsb.HSB(arms=...)` reads contexts with: into raw rows, and these into `z`, which models see, and `cells`, which trees see.
+
+    A raw row has a float for each *slot*: one for most features, several for a time. `z` has a number for each *place*: a number, a category, a
+    tag, or that a value is missing. `cells` has for each slot the number of the part of its values that the context falls into.
+
+    Reading changes nothing. `admit` takes in what is new: features, categories, a place for missing values. `observe` counts a raw row;
+    `refit`, when it is `due`, freezes new scales and edges from what was counted and says how z has moved. `features` says what is declared;
+    `width` is the most places, None for the limit of `features`.
+
+    >>> from hsb.features import FeatureReader, Features
+    >>> import numpy as np
+    >>> reader = FeatureReader(Features())
+    >>> reader.admit({"country": "FR", "age": 31}), reader.admit({"country": "FR", "age": 33})
+    (True, False)
+    >>> reader.look({"country": "DE", "age": None})
+    (array([-1., nan]), True)
+    >>> for age in (31, 33):
+    ...     reader.observe(reader.read({"country": "FR", "age": age}))
+    >>> a, c = reader.refit()
+    >>> z, cells = reader.encoded(reader.read({"country": "FR", "age": 34}))
+    >>> dict(zip(reader.place_names, z.tolist())), cells.tolist()
+    ({'constant': 1.0, 'country=FR': 1.0, 'age': 2.0}, [2, 31])
+    """
+
+    def __init__(self, features: Features, width: int | None = None) -> None:
+        if not isinstance(features, Features):
+            raise InputError(f"A reader of features needs hsb.Features; given {quoted(features):.200}.")
+        self.features = features
+        self.width = whole("width", features.limits["width"] if width is None else width, 2)
+        self.knowledge = Knowledge(features, self.width)
+        self.layout = self.knowledge.layout
+        self.refresh()
+
+    def read(self, context: Any) -> Raw:
+        """The raw row of a context. Changes nothing."""
+        return self.look(context)[0]
+
+    def look(self, context: Any) -> tuple[Raw, bool]:
+        """The raw row of a context, and whether `admit` would add something. Changes nothing."""
+        if type(context) is not dict or not self._dicts:
+            return self._look_at_other(context)
+        row, quick, unseen = self._blank[:], self._quick, False
+        for name, value in context.items():
+            entry = quick.get(name)
+            if entry is not None:
+                kind, slot, codes = entry
+                given = type(value)
+                if codes is None:
+                    if (given is kind or given is int) and value == value:
+                        row[slot] = value
+                        continue
+                elif given is kind:
+                    code = codes.get(value)
+                    if code is not None:
+                        row[slot] = code
+                        continue
+            new, missing = read_value(self.knowledge, name, value, row)
+            unseen = unseen or new or (missing and name in self._complete)
+        return self._finish(context, row, unseen)
+
+    def admit(self, context: Any) -> bool:
+        """Take in what is new in a context, all of it or, where it is refused, nothing: was there anything?"""
+        events = self.knowledge.events(context)
+        for event in events:
+            self.knowledge.apply(event)
+        if events:
+            self.refresh()
+            warn_of_dates(self.knowledge, events)
+        return bool(events)
+
+    def observe(self, raw: Raw) -> None:
+        """Count a raw row: means and spreads of numbers, and a sample of rows."""
+        layout = self.layout
+        compiled().observe(raw, layout.head, layout.I, layout.F, layout.reservoir)
+
+    def observe_rows(self, raw: Floats) -> None:
+        """`observe` for each row of a table (n, slots) of them."""
+        layout = self.layout
+        compiled().observe_rows(raw, layout.head, layout.I, layout.F, layout.reservoir)
+
+    def encode_rows(self, raw: Floats, z: Floats, cells: Ints) -> None:
+        """`encode` for each row of tables, n rows each."""
+        layout = self.layout
+        compiled().encode_rows(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
+
+    def table(self, contexts: Any) -> Table:
+        """A whole table, in columns where it has them: a list of contexts, an array, a dict of columns, a data frame.
+
+        >>> reader = FeatureReader(Features())
+        >>> table = reader.table({"age": [31, 33], "country": ["FR", "DE"]})
+        >>> reader.admit(table.context(0)), reader.read_part(table, 0, 2)
+        (True, (array([[31.,  0.],
+               [33., -1.]]), array([False,  True])))
+        """
+        return table_of(contexts)
+
+    def read_part(self, table: Table, start: int, stop: int) -> tuple[Floats, NDArray[np.bool_]]:
+        """Rows start .. stop - 1 of a table as `read` would give them now, (n, slots), and which of them have something new."""
+        return read_part(self, table, start, stop)
+
+    @property
+    def named_columns(self) -> dict[str, str | None] | None:
+        """The features that it knows by name, in order, and their kinds, None where all was missing; None where contexts have no names.
+
+        >>> from hsb.features import Cycle
+        >>> FeatureReader(Features()).named_columns, FeatureReader(Features(hour=Cycle(24))).named_columns
+        ({}, {'hour': 'cycle'})
+        """
+        if self.features.open and self.knowledge.form not in (None, NAMED):
+            return None
+        return {column.name: column.kind for column in self.knowledge.listed}
+
+    @property
+    def due(self) -> bool:
+        """Is it time to `refit`? After 2, 4, 8, 16 ... rows."""
+        rows = self.rows
+        return rows >= 2 and rows & (rows - 1) == 0
+
+    def refit(self) -> tuple[Floats, Floats]:
+        """Freeze new scales and edges: (a, c), a number for each place; what was z is now a * z + c, up to clipping.
+
+        Where a number is missing its z is 0 before and after: c then moves what its place for missing values (`missing_places`) adds.
+        """
+        return refit(self.layout)
+
+    @property
+    def missing_places(self) -> Ints:
+        """Of each place of a number, the place that is 1 where that number is missing; -1 where there is none."""
+        layout, found = self.layout, np.full(self.places, -1, dtype=np.int64)
+        for s in range(self.slots):
+            if layout.I[s, at.KIND] in (at.NUMBER, at.FLAG) and layout.alone(layout.I[s, at.PLACE]):
+                found[layout.I[s, at.PLACE]] = layout.I[s, at.MISSING]
+        return found
+
+    def encode(self, raw: Raw, z: Floats, cells: Ints) -> None:
+        """Fill z (at least `places` long) and cells (at least `slots` long), zeros behind."""
+        layout = self.layout
+        compiled().encode(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
+
+    def encoded(self, raw: Raw) -> tuple[Floats, Ints]:
+        """`encode` into fresh arrays, just long enough."""
+        z, cells = np.empty(self.places), np.empty(self.slots, dtype=np.int64)
+        self.encode(raw, z, cells)
+        return z, cells
+
+    @property
+    def slots(self) -> int:
+        """How many floats a raw row has."""
+        return self.layout.slots
+
+    @property
+    def places(self) -> int:
+        """How many numbers of z mean something."""
+        return self.layout.places
+
+    @property
+    def rows(self) -> int:
+        """How many raw rows were observed."""
+        return int(self.layout.head[at.ROWS])
+
+    @property
+    def unseen(self) -> int:
+        """How many of the values observed were categories not admitted by then."""
+        return int(self.layout.head[at.UNSEEN])
+
+    @property
+    def shared(self) -> int:
+        """How many of the values observed share the place of another category or tag, because there were more than the limit."""
+        return int(self.layout.head[at.SHARED])
+
+    @property
+    def crowded(self) -> int:
+        """How many categories, numbers and so on share a place with something else, because `width` places were used up."""
+        return self.layout.crowded
+
+    @property
+    def shapes(self) -> list[tuple[str, int]]:
+        """Of each slot, how its cells are split: ("binary", depth) or ("kary", cells)."""
+        I = self.layout.I
+        return [
+            ("kary", int(I[s, at.LIMIT]) + 2) if I[s, at.KIND] == at.CATEGORY else ("binary", DEPTH) for s in range(self.slots)
+        ]
+
+    @property
+    def slot_names(self) -> list[str]:
+        """The name of each slot."""
+        return list(self.layout.slot_names)
+
+    @property
+    def place_slots(self) -> Ints:
+        """Of each place, the first slot that has it; -1 for the constant."""
+        layout, owner = self.layout, np.full(self.places, -1, dtype=np.int64)
+        for s in range(self.slots - 1, -1, -1):
+            kind, first = layout.I[s, at.KIND], layout.I[s, at.START]
+            own = (
+                [layout.I[s, at.PLACE]] if kind != at.CATEGORY else layout.where[first : first + layout.I[s, at.LIMIT]].tolist()
+            )
+            own += [first] if kind == at.CYCLE else []
+            own.append(layout.I[s, at.MISSING])
+            owner[[place for place in own if place > 0]] = s
+        return owner
+
+    @property
+    def place_names(self) -> list[str]:
+        """The name of each place; where several things share one, all of their names."""
+        return [" | ".join(names) for names in self.layout.names]
+
+    @property
+    def sample(self) -> Floats:
+        """The reservoir: raw rows, at most 512, a uniform choice of all that were observed. NaN where a slot was not known yet."""
+        return self.layout.reservoir[: self.slots, : min(self.rows, at.SAMPLE)].T
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes its arrays take."""
+        layout = self.layout
+        return sum(array.nbytes for array in (layout.head, layout.I, layout.F, layout.where, layout.reservoir))
+
+    def describe(self, slot: int, cell: int, last: int | None = None) -> str:
+        """What lies in a cell of a slot, or in all from `cell` to `last`, in the units of the contexts.
+
+        >>> reader = FeatureReader(Features())
+        >>> for age in (20, 30, 40):
+        ...     _ = reader.admit({"age": age, "country": "FR"})
+        ...     reader.observe(reader.read({"age": age, "country": "FR"}))
+        >>> _ = reader.refit()
+        >>> reader.describe(0, 8, 20), reader.describe(0, 0), reader.describe(1, 2)
+        ('25 <= age < 35', 'age is missing', "country is 'FR'")
+        """
+        return cells_in_words(self.layout, self.knowledge.slot_columns[slot], slot, cell, cell if last is None else last)
+
+    def describe_value(self, slot: int, value: float) -> str:
+        """A raw value of a slot, in the units of the contexts."""
+        return value_in_words(self.layout, self.knowledge.slot_columns[slot], slot, value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was declared and admitted, as plain data for JSON; with `arrays`, all there is to know of it."""
+        return stored.to_dict(self)
+
+    def arrays(self) -> Arrays:
+        """What was counted and frozen, in arrays of its own by name."""
+        return stored.to_arrays(self)
+
+    @classmethod
+    def restore(cls, data: dict[str, Any], arrays: Arrays) -> "FeatureReader":
+        """The reader that `to_dict` and `arrays` describe; ValueError where they do not fit each other."""
+        reader = stored.from_journal(cls, data)
+        stored.take_arrays(reader, arrays)
+        return reader
+
+    def copy(self) -> "FeatureReader":
+        """An independent reader in the same state."""
+        other = copy(self)
+        other.knowledge = self.knowledge.copy()
+        other.layout = other.knowledge.layout
+        return other
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FeatureReader) or self.to_dict() != other.to_dict():
+            return False
+        theirs = other.arrays()
+        return all(array.tobytes() == theirs[name].tobytes() for name, array in self.arrays().items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def refresh(self) -> None:
+        """Derive the look-up tables of `look` again, after the journal grew."""
+        known = self.knowledge
+        self._blank = [math.nan] * self.slots
+        self._columns = len(known.listed)
+        self._dicts = not self.features.open or known.form == NAMED
+        entries = {name: column.entry() for name, column in known.columns.items()}
+        self._quick = {name: entry for name, entry in entries.items() if entry is not None}
+        self._cycles = [(column.slots[0], column) for column in known.listed if column.kind == CYCLE]
+        self._complete = frozenset(column.name for column in known.listed if not column.missing)  # never missed a value
+        self._row = (not self.features.open or known.form == ROW) and all(
+            column.kind == NUMBER and column.slots[0] == j for j, column in enumerate(known.listed)
+        )  # a row of numbers is its own raw row
+
+    def _look_at_other(self, context: Any) -> tuple[Raw, bool]:
+        """`look` at what is no dict, or at the first context."""
+        known = self.knowledge
+        if (
+            self._row
+            and type(context) is np.ndarray
+            and context.shape == (self._columns,)
+            and context.dtype.char in "dflqiI"
+        ):
+            raw = np.array(context, dtype=np.float64)
+            return raw, any(math.isnan(raw[known.columns[name].slots[0]]) for name in self._complete)
+        values = known.named(context)[1]
+        row, unseen = self._blank[:], self.features.open and known.form is None
+        for name, value in values.items():
+            new, missing = read_value(self.knowledge, name, value, row)
+            unseen = unseen or new or (missing and name in self._complete)
+        return self._finish(values, row, unseen)
+
+    def _finish(self, values: dict[str, Any], row: list[float], unseen: bool) -> tuple[Raw, bool]:
+        if unseen:
+            self.knowledge.check_names(values)
+        elif len(values) < self._columns:
+            unseen = not self._complete.issubset(values)
+        try:
+            for slot, column in self._cycles:
+                row[slot] = turned(row[slot], column)
+            raw = np.array(row, dtype=np.float64)
+        except OverflowError:
+            for column in self.knowledge.listed:
+                taken(column, values.get(column.name), self.features.limits["text"])  # says which feature it is
+            raise
+        return raw, unseen
