@@ -23,6 +23,8 @@ from .ledger import Ledger
 from .loss_range import UNIT, LossScale
 from .transaction import Pending, Rounds, replace, settle
 
+_tuple = tuple.__new__  # makes a NamedTuple in half the time: once in each decide and learn
+
 
 class Policy:
     """The interface that all policies share. `hsb.HSB` explains `arms`, `loss_range`, `reward_range`, `outside`, `floor` and `seed`.
@@ -195,7 +197,7 @@ class Policy:
             if type(context) is not float and isinstance(context, list | dict | np.ndarray):
                 context = context.copy()  # the caller may use it again
             arms, cells = arm_set.arms, learner.cells(seen) if learner.keeps_cells else None
-            memo = Memo(self.rounds, len(arms), advice, cells)
+            memo = _tuple(Memo, (self.rounds, len(arms), advice, cells))
             return Decision.made(self, context, arms[arm], probability, None if mask is None else arm_set.names(mask), memo)
 
     def choose(self, context: Any = None, *, u: float, available: Iterable[Hashable] | None = None) -> tuple[Hashable, float]:
@@ -274,7 +276,7 @@ class Policy:
             self.clipped += clipped
         loss, scale = self.loss_scale.scaled(value, rewarded)
         try:
-            self.pending = pending = Rounds(self.rounds, seen, decision, own, scale)
+            self.pending = pending = _tuple(Rounds, (self.rounds, seen, decision, own, scale))
             grown = learner.learn(seen, mask, arm, loss, float(decision.propensity), memo)
             if grown is not None:
                 self.learner = grown
