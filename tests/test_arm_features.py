@@ -34,6 +34,10 @@ def features_of(arm, shift=0):
     return {"kind": KINDS[(kind_of(arm) + shift) % 4], "price": 20.0 + 10.0 * kind_of(arm) * (shift == 0) + int(arm[-1])}
 
 
+def members_of(policy):
+    return policy.learner.mixture.state.members
+
+
 def played(policy, rng, rounds):
     """Play on; the arms, what they would lose on average, and what the best would."""
     arms, lost, least = [], [], []
@@ -93,7 +97,7 @@ def test_without_features_nothing_changes(rounds):
         played(policy, rng, rounds)
         policy.add_arm("hats1")
         played(policy, rng, 60)
-    assert plain.state.digest() == told.state.digest()
+    assert plain.learner.mixture.state.digest() == told.learner.mixture.state.digest()
     assert "arms.features" not in plain.to_arrays() and "arm_features" not in plain.settings()
     changed = [name for name, array in plain.to_arrays().items() if array.tobytes() != told.to_arrays()[name].tobytes()]
     assert changed == []
@@ -103,7 +107,7 @@ def test_the_mixture_treats_it_as_any_other():
     told, plain = world(1, 0)[0], world(1, None)[0]
     told.add_arm("hats2", features=features_of("hats2"))
     plain.add_arm("hats2")
-    for k, (ours, theirs) in enumerate(zip(told.state.members, plain.state.members, strict=True)):
+    for k, (ours, theirs) in enumerate(zip(members_of(told), members_of(plain), strict=True)):
         assert k == 1 or (ours.kind.trimmed(ours).F[8:].tobytes() == theirs.kind.trimmed(theirs).F[8:].tobytes())
     assert told.regret_bound(1000) == plain.regret_bound(1000)
 
@@ -120,12 +124,12 @@ def test_naive_twin(rounds, seed):
     prices = np.array([features_of(arm)["price"] for arm in [*ARMS[1:], "hats2"]])
     encoded = np.column_stack([np.eye(4)[kinds], (prices - prices.mean()) / prices.std()])
     similar = [0.0, *naive_arms.similarity(encoded, len(ARMS) - 1)]
-    assert np.allclose(policy._arm_features.similarity(len(ARMS)), similar)
-    F, I = bare.state.members[1]
+    assert np.allclose(policy.learner.arm_features.similarity(len(ARMS)), similar)
+    F, I = members_of(bare)[1]
     stack, new = F[int(I[p.STACK]) :], len(ARMS)
     worth = naive_arms.shares(stack[p.MEMORIES + 3 :: 4][: new + 1], similar)
     average = (stack[p.LOST] + 1) / (stack[p.ROUNDS] + 2)
-    before, after = naive_arms.parts(bare.state.members[1]), naive_arms.parts(policy.state.members[1])
+    before, after = naive_arms.parts(members_of(bare)[1]), naive_arms.parts(members_of(policy)[1])
     for (weights, covariances, precision), (mine, spread, _) in zip(before[0], after[0], strict=True):
         w, P = naive_arms.regression(weights, covariances, precision, worth, average)
         assert np.allclose(mine[new], w, atol=1e-8) and np.allclose(spread[new], P, atol=1e-8)
@@ -163,15 +167,15 @@ def test_files_and_copies_go_on_the_same():
     twins = [unpack(pack(policy), {}), policy.copy(), pickle.loads(pickle.dumps(policy))]
     for twin in twins:
         assert twin.settings() == policy.settings()
-        assert twin._arm_features.raw.tobytes() == policy._arm_features.raw.tobytes()
+        assert twin.learner.arm_features.raw.tobytes() == policy.learner.arm_features.raw.tobytes()
     for each in (*twins, policy):
         each.add_arm("bags3", features={"kind": "rucksacks", "price": 31, "made": ["by hand"]})
         each.add_arm("coats2", features=features_of("coats2"))
         played(each, np.random.default_rng(6), 60)
-    assert len({each.state.digest() for each in (*twins, policy)}) == 1
+    assert len({each.learner.mixture.state.digest() for each in (*twins, policy)}) == 1
     one, other = policy.copy(), policy.copy()
     one.add_arm("shoes2", features=features_of("shoes2"))
-    assert len(other._arm_features.raw) == len(other.arms) == len(one.arms) - 1
+    assert len(other.learner.arm_features.raw) == len(other.arms) == len(one.arms) - 1
 
 
 def test_what_was_pickled_still_sees_contexts():
@@ -182,7 +186,7 @@ def test_what_was_pickled_still_sees_contexts():
     for each, made in ((policy, decision), (twin, same)):
         each.learn(made, loss=0.0)
         played(each, np.random.default_rng(6), 40)
-    assert twin.state.digest() == policy.state.digest()
+    assert twin.learner.mixture.state.digest() == policy.learner.mixture.state.digest()
     seen = [twin.probabilities({"x": x, "y": 0.0}).argmax() for x in (1.0, -1.0)]
     assert seen[0] != seen[1]
 
@@ -192,9 +196,9 @@ def test_files_that_do_not_fit_are_refused(tmp_path):
     for change in (lambda raw: raw[1:], lambda raw: raw[:, :1], lambda raw: raw.astype(np.int64), lambda raw: raw + np.inf):
         data = policy.to_arrays()
         data["arms.features"] = change(data["arms.features"])
-        policy.to_arrays = lambda data=data: data
+        policy.learner.to_arrays = lambda data=data: data
         policy.save(tmp_path / "policy.hsb")
-        del policy.to_arrays
+        del policy.learner.to_arrays
         with pytest.raises(FileError):
             hsb.load(tmp_path / "policy.hsb")
 
@@ -204,15 +208,15 @@ def test_some_arms_have_none():
     before = policy.copy()
     policy.add_arm("new", features={})  # says nothing
     before.add_arm("new")
-    assert policy.state.digest() == before.state.digest()
+    assert policy.learner.mixture.state.digest() == before.learner.mixture.state.digest()
     policy.add_arm("strange", features={"weight": 3.0})
     policy.remove_arm("hats0")
     policy.add_arm("hats0", features={"kind": "hats", "price": 99})  # back, with what it learned
-    assert policy._arm_features.raw[ARMS.index("hats0"), 1] == 99
+    assert policy.learner.arm_features.raw[ARMS.index("hats0"), 1] == 99
     policy.remove_arm("hats0")
-    state = policy.state.digest()
+    state = policy.learner.mixture.state.digest()
     policy.add_arm("hats0")
-    assert policy.state.digest() == state and policy._arm_features.raw[ARMS.index("hats0"), 1] == 99
+    assert policy.learner.mixture.state.digest() == state and policy.learner.arm_features.raw[ARMS.index("hats0"), 1] == 99
     policy.probabilities({"x": 0.0, "y": 1.0})
 
 
