@@ -52,13 +52,13 @@ def test_a_state_goes_to_arrays_and_back(case):
     rng = np.random.default_rng(0)
     for _ in range(30):
         policy.learn(policy.decide(case.context(int(rng.integers(case.shape.leaves)), rng)), loss=float(rng.random()))
-    twin = policy.copy().state
-    again = case.policy(3, learning_rate=0.3).state.from_arrays(policy.state.to_arrays())
-    assert policy.state.digest() == twin.digest() == again.digest()
+    told, twin = policy.learner.mixture.state, policy.copy().learner.mixture.state
+    again = case.policy(3, learning_rate=0.3).learner.mixture.state.from_arrays(told.to_arrays())
+    assert told.digest() == twin.digest() == again.digest()
     policy.probabilities(case.middles[0])  # asking leaves no trace
-    assert policy.state.digest() == twin.digest()
-    twin.update(policy.locator.key, None, 0, 1.0, 0.5)
-    assert policy.state.digest() == again.digest() != twin.digest()
+    assert told.digest() == twin.digest()
+    twin.update(policy.learner.read(case.middles[0])[0], None, 0, 1.0, 0.5)
+    assert told.digest() == again.digest() != twin.digest()
 
 
 def test_a_state_grows_by_itself_and_forgets_nothing():
@@ -100,7 +100,7 @@ def test_decide_and_update_have_no_hidden_state():
         loss = float(rng.random())
         one.learn(mine, loss=loss)
         other.learn(theirs, loss=loss)
-    assert one.state.digest() == other.state.digest()
+    assert one.learner.mixture.state.digest() == other.learner.mixture.state.digest()
 
 
 # -- advisors are members --------------------------------------------------------------------------------------------
@@ -133,9 +133,9 @@ def test_a_wrong_prior_would_be_noticed():
 
 
 def test_the_weights_that_the_theory_charges_for_are_the_kernels():
-    policy = hsb.HSB(TREE, arms=3)
-    assert tuple(policy.state.head) == policy.schedule.head
-    assert policy.schedule.head_cost == -math.log(policy.state.head[0])
+    mixture = hsb.HSB(TREE, arms=3).learner.mixture
+    assert tuple(mixture.state.head) == mixture.rates.schedule.head
+    assert mixture.rates.schedule.head_cost == -math.log(mixture.state.head[0])
 
 
 def test_an_advisor_looks_as_closely_as_it_can_afford():
@@ -145,12 +145,12 @@ def test_an_advisor_looks_as_closely_as_it_can_afford():
 
 def test_arms_added_past_what_an_advisor_can_afford_are_saved_too(tmp_path):
     policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=500, seed=0)
-    depth = int(policy.state.members[1].I[h.DEPTH])
+    depth = int(policy.learner.mixture.state.members[1].I[h.DEPTH])
     while depth_for(1024, len(policy.arms)) == depth:
         policy.add_arm(f"arm {len(policy.arms)}")
     policy.learn(policy.decide(0.3), loss=1.0)
     policy.save(tmp_path / "wide.hsb")
-    assert hsb.load(tmp_path / "wide.hsb").state.digest() == policy.state.digest()
+    assert hsb.load(tmp_path / "wide.hsb").learner.mixture.state.digest() == policy.learner.mixture.state.digest()
 
 
 # -- schedules -------------------------------------------------------------------------------------------------------
