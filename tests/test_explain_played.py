@@ -500,8 +500,8 @@ def test_a_mapping_is_measured_too() -> None:
     policy = hsb.HSB(hsb.BinaryTree(depth=8, space=hsb.Box.unit(2)), arms=BANNERS, horizon=5_000, seed=0)
     x, losses = banners(5_000)
     hsb.simulate(policy, x[:, :2], losses)
-    found = policy.explain()
-    assert found.log_probability == policy._mapping().log_probability and len(found) == len(policy._mapping())
+    found, mapping = policy.explain(), policy.learner.prior.mapping(policy.learner.mixture, policy.arms)
+    assert found.log_probability == mapping.log_probability and len(found) == len(mapping)
     assert found.agreement is not None and found.agreement > 0.7 and set(found.importance) == {"x0", "x1"}
     assert len(str(found).splitlines()) <= len(found)
     assert sum(region.share for region in found) == pytest.approx(1.0)

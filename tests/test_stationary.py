@@ -107,13 +107,15 @@ def test_depth_helps_at_a_low_rate_and_hurts_at_a_high_one():
     assert gained["Corollary 1, doubled"] < -0.001
 
 
+def rate_of(policy):
+    return policy.learner.mixture.rates.learning_rate
+
+
 def test_rates_are_the_theory_s():
     found = rates(100_000)
     tree = hsb.BinaryTree(depth=10)
-    assert found[USED][10] == hsb.HSB(tree, arms=3, horizon=100_000).learning_rate
-    assert found["Corollary 1, halved"][5] == pytest.approx(
-        hsb.HSB(hsb.BinaryTree(depth=5), arms=3, horizon=400_000).learning_rate
-    )
+    assert found[USED][10] == rate_of(hsb.HSB(tree, arms=3, horizon=100_000))
+    assert found["Corollary 1, halved"][5] == pytest.approx(rate_of(hsb.HSB(hsb.BinaryTree(depth=5), arms=3, horizon=400_000)))
     cost = hsb.theory.prior_cost(tree, best_mapping(10), arms=3)
     assert found["for the best mapping's exact prior cost"][10] == pytest.approx((2 * cost / 3e5) ** 0.5)
     changes = np.flatnonzero(np.diff(best_mapping(10)))
