@@ -20,7 +20,7 @@ from hsb.serve.local import Local
 from hsb.serve.store import recover
 from hsb.serve.store.erasing import erase_some
 from hsb.serve.store.locking import kind_of
-from hsb.serve.store.schema import MIGRATIONS
+from hsb.serve.store.schema import VERSION
 from hsb.serve.store.sqlite import DAY, SqliteReader, SqliteStore
 from hsb.serve.store.writer import Writer
 
@@ -180,9 +180,13 @@ def test_a_second_process_is_refused(tmp_path):
 
 def test_files_that_are_none_of_ours(tmp_path):
     SqliteStore(tmp_path / "new.db").close()
-    change(tmp_path / "new.db", "UPDATE meta SET value = ? WHERE name = 'schema'", str(len(MIGRATIONS) + 1))
+    change(tmp_path / "new.db", "UPDATE meta SET value = ? WHERE name = 'schema'", str(VERSION + 1))
     with pytest.raises(hsb.FileError, match="Install a newer hsb"):
         SqliteStore(tmp_path / "new.db")
+    change(tmp_path / "new.db", "UPDATE meta SET value = ? WHERE name = 'schema'", str(VERSION - 1))
+    for kind in (SqliteStore, SqliteReader):
+        with pytest.raises(hsb.FileError, match="Use the hsb that wrote it, or start a new journal"):
+            kind(tmp_path / "new.db")
     change(tmp_path / "other.db", "CREATE TABLE mine (x)")
     with pytest.raises(hsb.FileError, match="no journal of hsb"):
         SqliteStore(tmp_path / "other.db")

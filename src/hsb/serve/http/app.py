@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from . import administering, deciding, erasing, evaluations, export, login, ofrep, operating, personalizer, reading
+from . import administering, deciding, erasing, evaluations, export, login, ofrep, operating, reading
 from . import openapi as describing
 from .endpoint import Call, Endpoint, failed, send_reply
 from .logs import log_fault
@@ -29,7 +29,7 @@ SAFE = [
 
 def endpoints() -> list[Endpoint]:
     """All of the API's."""
-    parts = (deciding, administering, erasing, reading, export, evaluations, operating, ofrep, personalizer)
+    parts = (deciding, administering, erasing, reading, export, evaluations, operating, ofrep)
     found = [each for part in parts for each in part.ENDPOINTS]
     return [*found, *describing.make(found)]
 

@@ -43,8 +43,8 @@ def who(service: Service, scope: Any, headers: Headers) -> Key:
     text = headers.get(b"x-api-key")
     if text is None:
         given = headers.get(b"authorization")
-        bearer = given is not None and given[:7].lower() == "bearer "
-        text = given[7:].strip() if given and bearer else headers.get(b"ocp-apim-subscription-key")  # Personalizer's clients
+        if given is not None and given[:7].lower() == "bearer ":
+            text = given[7:].strip()
     if text is not None:
         key = service.keys.find(text)
         if not text:

@@ -65,7 +65,7 @@ class SqliteReader(Queries):
         with readable(self.path):
             super().__init__(connect(str(self.path)))
             self.connection.execute("PRAGMA query_only = 1")
-            if check(self.connection, str(self.path)) == 0:
+            if not check(self.connection, str(self.path)):
                 raise FileError(f"{self.path} holds nothing yet.")
 
     def backup(self, to: str | os.PathLike[str]) -> int:
