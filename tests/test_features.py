@@ -516,32 +516,6 @@ def test_found_out_features_can_be_declared():
     assert Encoder(found).knowledge.found() == found
 
 
-def test_words():
-    rows = [
-        {"n": float(t), "c": "ab"[t % 2], "f": t % 2 == 0, "w": datetime(2024, 1, 1 + t, 6), "t": ["new"]} for t in range(4)
-    ]
-    encoder = learned([*rows, {}])
-    encoder.refit()
-    words = {name: s for s, name in enumerate(encoder.slot_names)}
-    assert encoder.describe(words["n"], 1) == "n < 0.5" and encoder.describe(words["n"], 2, 31) == "n >= 0.5"
-    assert encoder.describe(words["n"], 0, 1) == "n < 0.5 or n is missing" and encoder.describe(words["n"], 2) == "no n"
-    assert encoder.describe(words["n"], 0, 31) == "anything" and encoder.describe(words["n"], 1, 31) == "n is known"
-    assert encoder.describe(words["c"], 2) == "c is 'a'" and encoder.describe(words["c"], 1) == "c is new"
-    assert encoder.describe(words["c"], 0, 3) == "c is 'a' or c is 'b' or c is new or c is missing"
-    assert (
-        encoder.describe(words["f"], 31) == "f is True" and encoder.describe(words["f"], 0, 15) == "f is False or f is missing"
-    )
-    assert encoder.describe(words["w day"], 31) == "w day >= 2024-01-03"
-    assert encoder.describe(words["w weekday"], 1, 9) == "w weekday is Monday or Tuesday or Wednesday"
-    assert encoder.describe(words["w hour"], 9, 16) == "06:12 <= w hour < 12:23"
-    assert encoder.describe(words["t: new"], 31) == "t has 'new'"
-    raw = encoder.read(rows[1])
-    said = [encoder.describe_value(s, x) for s, x in enumerate(raw)]
-    assert said[:3] == ["n is 1", "c is 'b'", "f is False"] and said[-1] == "t has 'new'"
-    assert set(said[3:6]) == {"w day is 2024-01-02", "w weekday is Tuesday", "w hour is 06:00"}
-    assert encoder.describe_value(0, NAN) == "n is missing" and encoder.describe_value(words["c"], -1.0) == "c is new"
-
-
 def test_dates_as_text_are_warned_of() -> None:
     """Once, when the first is taken in; not where it was declared, nor of other text."""
     policy = hsb.HSB(arms=2, seed=0)

@@ -1,4 +1,4 @@
-"""From any context to numbers, and back to words: what a policy keeps to read what it is given."""
+"""From any context to numbers: what a policy keeps to read what it is given."""
 
 import math
 from functools import cache
@@ -21,7 +21,6 @@ from .reading import read_value
 from .refit import refit
 from .tables import Table, table_of
 from .values import CYCLE, MISSING, NUMBER, found
-from .words import cells_in_words, value_in_words
 
 Raw = Floats
 DEPTH = 5  # of the binary tree over the 32 cells of a number
@@ -252,23 +251,6 @@ class Encoder:
         """How many bytes its arrays take."""
         layout = self.layout
         return sum(array.nbytes for array in (layout.head, layout.I, layout.F, layout.where, layout.reservoir))
-
-    def describe(self, slot: int, cell: int, last: int | None = None) -> str:
-        """What lies in a cell of a slot, or in all from `cell` to `last`, in the units of the contexts.
-
-        >>> encoder = Encoder(Features())
-        >>> for age in (20, 30, 40):
-        ...     _ = encoder.admit({"age": age, "country": "FR"})
-        ...     encoder.observe(encoder.read({"age": age, "country": "FR"}))
-        >>> _ = encoder.refit()
-        >>> encoder.describe(0, 8, 20), encoder.describe(0, 0), encoder.describe(1, 2)
-        ('25 <= age < 35', 'age is missing', "country is 'FR'")
-        """
-        return cells_in_words(self.layout, self.knowledge.slot_columns[slot], slot, cell, cell if last is None else last)
-
-    def describe_value(self, slot: int, value: float) -> str:
-        """A raw value of a slot, in the units of the contexts."""
-        return value_in_words(self.layout, self.knowledge.slot_columns[slot], slot, value)
 
     def to_dict(self) -> dict[str, Any]:
         """What was declared and admitted, as plain data for JSON; with `arrays`, all there is to know of it."""
