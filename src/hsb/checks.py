@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sized
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,7 @@ from .errors import BudgetError, InputError, quoted
 
 MOST_ARMS = 10**7
 LARGEST = 2**63 - 1  # of a whole number, where nothing else is said
+NAME = re.compile(r"[A-Za-z0-9._~-]{1,64}")  # of a served policy, a decision, a reward: a URL needs no escapes for it
 
 
 def arm_list(arms: int | Iterable[Hashable]) -> list[Hashable]:

@@ -197,7 +197,7 @@ def test_overload(tmp_path):
 def test_a_full_disk(tmp_path):
     with running(tmp_path / "hsb.db") as one:
         one.make()
-        ((most,),) = one.service.store._all("PRAGMA page_count")
+        ((most,),) = one.service.store.rows("PRAGMA page_count")
         one.service.writer.also(lambda store: None, lambda *_: None)
         one.service.store.connection.execute(f"PRAGMA max_page_count = {most}").fetchall()
         statuses = {one.post(DECIDE, {"context": "x" * 2000}).status for _ in range(40)}
@@ -300,7 +300,7 @@ def test_reads_are_limited(tmp_path):
         one.make(policy=QUICK)
 
         def endless(reader):
-            return reader._all("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT COUNT(*) FROM n")
+            return reader.rows("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT COUNT(*) FROM n")
 
         work = asyncio.run_coroutine_threadsafe(one.service.read(endless), one.service.loop)
         with pytest.raises(Exception, match="takes too long"):
@@ -314,7 +314,7 @@ def test_a_stop_waits_for_no_read(tmp_path):
 
     def endless(reader):
         begun.set()
-        return reader._all("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT COUNT(*) FROM n")
+        return reader.rows("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT COUNT(*) FROM n")
 
     work = asyncio.run_coroutine_threadsafe(one.service.read(endless), one.service.loop)
     assert begun.wait(10)

@@ -30,7 +30,7 @@ from .messages import (
 from .orders import Append, Blank, Erase, NewPolicy, Order, Outcome
 from .policy_state import Served, created, importable
 from .rows import Kind
-from .settings import MOST_ARMS, Settings, arm_name, changed, check_default, checked, named
+from .settings import MOST_ARMS, Settings, arm_name, changed, check_default, checked, checked_name
 
 if TYPE_CHECKING:
     from .engine import Core
@@ -161,7 +161,7 @@ def _remove_arm(served: Served, message: RemoveArm) -> tuple[Kind, Any, bytes | 
 
 
 def _add_candidate(served: Served, message: AddCandidate) -> tuple[Kind, Any, bytes | None]:
-    name = named("name", message.name)
+    name = checked_name("name", message.name)
     if name in served.candidates or name.startswith("before-"):
         raise InputError(f"{quoted(name)} is taken, or begins with 'before-', which is for those that were replaced.")
     if len(served.candidates) >= MOST_CANDIDATES:

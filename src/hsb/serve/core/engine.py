@@ -34,8 +34,9 @@ from .messages import (
 from .orders import Activation, Batch, Blank, Keep, Learn, NewDecision, NewReward, Order, Outcome, Recall, Rules, Voiding
 from .policy_state import Served
 from .receipts import Lives, restored
-from .replies import checked_id, decided, told
+from .replies import decided, told
 from .rows import DecisionRow
+from .settings import checked_name
 
 PATIENCE = 1_000_000  # microseconds before what nobody waits for is tried again on a full disk
 EXIT = 70  # the process must end: what is on disk is not known
@@ -165,7 +166,7 @@ class Core:
         if kind is Reward:
             self._reward(message, now)
         elif kind is Activate or kind is Void:
-            name = checked_id("decision", message.decision)
+            name = checked_name("decision", message.decision)
             self._write(message, (Activation if kind is Activate else Voiding)(name, message.only))
         else:
             return admin.asked(self, message, now)
@@ -180,7 +181,7 @@ class Core:
         if message.min_version > served.version:
             detail = f"The policy is at version {served.version}, not yet at {message.min_version}."
             return [Answer(message.request, "behind", {"detail": detail, "version": served.version})]
-        name, asked = checked_id("id", message.id), (*message[3:6], bool(message.activate))  # context, available, baseline
+        name, asked = checked_name("id", message.id), (*message[3:6], bool(message.activate))  # context, available, baseline
         try:
             row = served.decide(name, *asked, self.clock.time(now), message.key)
         except InputError as error:
@@ -209,8 +210,8 @@ class Core:
         if not is_number(value) or not math.isfinite(value):
             raise InputError(f"{'loss' if message.loss else 'reward'} must be a finite number; given {quoted(value)}.")
         order = NewReward(
-            checked_id("decision", message.decision),
-            checked_id("id", message.id),
+            checked_name("decision", message.decision),
+            checked_name("id", message.id),
             float(value),
             message.key,
             bool(message.loss),

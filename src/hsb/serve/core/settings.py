@@ -4,7 +4,7 @@ import math
 import re
 from typing import Any, NamedTuple
 
-from ...checks import floor_share, is_number
+from ...checks import NAME, floor_share, is_number
 from ...errors import InputError, quoted
 from ...policies import Policy
 from .kinds import Plain, make_policy
@@ -12,7 +12,6 @@ from .orders import Rules
 
 AGGREGATES = ("first", "last", "sum", "mean", "min", "max")
 DURABILITIES = ("fsync", "receipt")
-NAME = re.compile(r"[A-Za-z0-9._~-]{1,64}")
 LONGEST = 400 * 86_400  # seconds that feedback is waited for
 MOST_ARMS = 1000
 MOST_LETTERS = 256  # of an arm
@@ -65,7 +64,7 @@ def checked(spec: Any) -> tuple[str, list[str], Plain, Plain, Settings]:
             f"A policy is described by an object, e.g. {{'name': 'home', 'arms': ['a', 'b']}}; given {quoted(spec)}."
         )
     _known(spec, KEYS, "")
-    name, arms = named("name", spec.get("name")), arm_names(spec.get("arms"))
+    name, arms = checked_name("name", spec.get("name")), arm_names(spec.get("arms"))
     features = spec.get("arm_features") or {}
     if not isinstance(features, dict) or not set(features) <= set(arms):
         raise InputError(f"arm_features must be an object with some of the arms for names; given {quoted(features)}.")
@@ -144,8 +143,8 @@ def seconds(given: Any) -> float:
     return found
 
 
-def named(what: str, given: Any) -> str:
-    """A name as it may stand in an address."""
+def checked_name(what: str, given: Any) -> str:
+    """A name or an id, which a URL needs no escapes for; InputError if it is none."""
     if not isinstance(given, str) or not NAME.fullmatch(given):
         raise InputError(f"{what} must be 1 to 64 letters, digits and ._~- ; given {quoted(given)}.")
     return given

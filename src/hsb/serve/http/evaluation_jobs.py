@@ -89,8 +89,8 @@ class Evaluations:
 def rows(reader: Any, policy: str, name: str | None = None) -> list[Any]:
     """Evaluations of a policy, the newest first."""
     if name is None:
-        return reader._all(f"SELECT {COLUMNS} FROM evaluation WHERE policy = ? ORDER BY at DESC", policy)  # type: ignore[no-any-return]
-    return reader._all(f"SELECT {COLUMNS} FROM evaluation WHERE policy = ? AND id = ?", policy, name)  # type: ignore[no-any-return]
+        return reader.rows(f"SELECT {COLUMNS} FROM evaluation WHERE policy = ? ORDER BY at DESC", policy)  # type: ignore[no-any-return]
+    return reader.rows(f"SELECT {COLUMNS} FROM evaluation WHERE policy = ? AND id = ?", policy, name)  # type: ignore[no-any-return]
 
 
 def shown(service: Service, row: Any) -> dict[str, Any]:

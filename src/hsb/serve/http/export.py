@@ -15,7 +15,7 @@ from .administering import P, served
 from .endpoint import Call, Endpoint, Reply, encode
 from .ids import when
 from .problem import Problem
-from .reading import READ, busy, shown, whole
+from .reading import READ, busy, query_number, shown
 from .wire import ProblemAnswer
 
 ROWS = 500  # of the stream, read at once
@@ -26,8 +26,8 @@ TYPES = {"dsjson": b"application/x-ndjson", "parquet": b"application/vnd.apache.
 
 async def journal(call: Call) -> Reply:
     """The policy's stream after a row, an object a line: lessons with their decisions, and what admins changed."""
-    policy, after = served(call), whole(call, "after", 0, 0, 1 << 62)
-    limit = whole(call, "limit", 1 << 62, 1, 1 << 62)
+    policy, after = served(call), query_number(call, "after", 0, 0, 1 << 62)
+    limit = query_number(call, "limit", 1 << 62, 1, 1 << 62)
 
     async def lines() -> AsyncGenerator[bytes, None]:
         at, left = after, limit

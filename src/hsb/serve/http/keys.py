@@ -14,7 +14,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, quoted
-from ..core.settings import named
+from ..core.settings import checked_name
 from .problem import Problem
 from .settings import Settings
 
@@ -133,7 +133,7 @@ class Keys:
             raise InputError("name must be text of 1 to 100 letters.")
         if not body.scopes or not set(body.scopes) <= set(SCOPES):
             raise InputError(f"scopes must be some of {', '.join(SCOPES)}; given {quoted(body.scopes)}.")
-        policies = None if body.policies is None else sorted({named("policies", each) for each in body.policies})
+        policies = None if body.policies is None else sorted({checked_name("policies", each) for each in body.policies})
         rate = self.settings.rate if body.rate is None and "admin" not in body.scopes else body.rate
         if rate is not None and not 0.0 < rate <= 1e6:
             raise InputError(f"rate must be requests a second, above 0 and at most 1000000; given {quoted(rate)}.")

@@ -14,7 +14,7 @@ from .idempotency import once
 from .ids import when
 from .keys import Key, fresh
 from .problem import Problem
-from .reading import LISTED, MOST, PAGE, READ, next_page, whole
+from .reading import LISTED, MOST, PAGE, READ, next_page, query_number
 from .sessions import cookie_header
 from .wire import KeyBody, ProblemAnswer, SessionBody
 
@@ -73,7 +73,7 @@ async def limits(call: Call) -> Reply:
 
 async def deeds(call: Call) -> Reply:
     """What admins did, the newest first."""
-    limit, after = whole(call, "limit", PAGE, 1, MOST), whole(call, "after", 0, 0, 1 << 62)
+    limit, after = query_number(call, "limit", PAGE, 1, MOST), query_number(call, "after", 0, 0, 1 << 62)
     _within(call, None if "policy" not in call.query else [call.query["policy"]])
     found = await call.service.deeds_of(call.query.get("policy"), limit, after)
     headers = next_page(call, found[-1]["number"] if len(found) == limit else None)

@@ -32,7 +32,7 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 async def policies(call: Call) -> Reply:
     """All policies, by name."""
-    limit = whole(call, "limit", PAGE, 1, MOST)
+    limit = query_number(call, "limit", PAGE, 1, MOST)
     allowed = call.key.policies
     names = sorted(name for name in call.service.core.policies if allowed is None or name in allowed)
     names = [name for name in names if name > call.query.get("after", "")]
@@ -56,7 +56,7 @@ async def policy(call: Call) -> Reply:
 async def decisions(call: Call) -> Reply:
     """Decisions of a policy, the oldest first, or with newest=true the newest."""
     found, newest = served(call), truth(call, "newest")
-    after, limit = whole(call, "after", 0, 0, 1 << 62), whole(call, "limit", PAGE, 1, MOST)
+    after, limit = query_number(call, "after", 0, 0, 1 << 62), query_number(call, "limit", PAGE, 1, MOST)
     rows = await call.service.read(views.decisions, found.id, after, limit, newest)
     cursor = rows[-1][0] if len(rows) == limit else None
     return Reply(200, {"decisions": [shown(found, row) for _, row in rows], "next": cursor}, headers=next_page(call, cursor))
@@ -130,7 +130,7 @@ async def rules(call: Call) -> Reply:
 async def certificate(call: Call) -> Reply:
     """What the lessons so far prove of what was lost, and what is not proved."""
     found = served(call)
-    horizon = whole(call, "horizon", max(found.lessons, 1), 1, 1 << 53)
+    horizon = query_number(call, "horizon", max(found.lessons, 1), 1, 1 << 53)
     bound = None
     with suppress(
         InputError, AttributeError, TypeError, NotImplementedError
@@ -227,7 +227,7 @@ def given_context(call: Call) -> Any:
         raise Problem(422, "context", f"context must be JSON; given {quoted(text)}.", pointer="/context") from None
 
 
-def whole(call: Call, name: str, default: int, low: int, high: int) -> int:
+def query_number(call: Call, name: str, default: int, low: int, high: int) -> int:
     """A whole number of the query."""
     text = call.query.get(name)
     if text is None:

@@ -4,8 +4,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-Id = Annotated[str, Meta(extra_json_schema={"pattern": r"^[A-Za-z0-9._~-]{1,64}$"})]
-Name = Annotated[str, Meta(extra_json_schema={"pattern": r"^[A-Za-z0-9._~-]{1,64}$"})]
+from ...checks import NAME
+
+PATTERN = f"^{NAME.pattern}$"
+Id = Annotated[str, Meta(extra_json_schema={"pattern": PATTERN})]
+Name = Annotated[str, Meta(extra_json_schema={"pattern": PATTERN})]
 Share = Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1})]
 
 

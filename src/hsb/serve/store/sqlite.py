@@ -145,7 +145,7 @@ class SqliteStore(Queries, Store):
             store.connection.execute(sql, (life, at, json.dumps(heads)))
             store.connection.execute("DELETE FROM start WHERE number <= (SELECT MAX(number) FROM start) - ?", (STARTS,))
 
-        before = [(name, json.loads(text)) for name, text in self._all("SELECT life, heads FROM start ORDER BY number")]
+        before = [(name, json.loads(text)) for name, text in self.rows("SELECT life, heads FROM start ORDER BY number")]
         left = [*({int(policy): head for policy, head in each.items()} for _, each in before[1:]), heads]
         try:
             self.beside(work)
@@ -230,7 +230,7 @@ class SqliteStore(Queries, Store):
 
     def _prune(self, policy: int) -> None:
         """Keep the newest snapshots, and the first of each day for thirty days."""
-        found = self._all("SELECT seq, MAX(at) FROM snapshot WHERE policy = ? GROUP BY seq ORDER BY seq DESC", policy)
+        found = self.rows("SELECT seq, MAX(at) FROM snapshot WHERE policy = ? GROUP BY seq ORDER BY seq DESC", policy)
         kept = {seq for seq, _ in found[:NEWEST]}
         days: dict[int, int] = {at // DAY: seq for seq, at in found}  # the last one to be seen is the first of its day
         kept |= {days[day] for day in sorted(days)[-DAYS:]}
