@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..checks import path_of
 from ..errors import InputError, quoted
-from ..files.policy_file import replacing
+from ..files.atomic import replacing
 from ..logs import convert
 from ..logs.formats.dsjson import flat
 from .core.rows import DecisionRow, Kind, PolicyRow, StreamRow

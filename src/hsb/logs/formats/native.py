@@ -55,7 +55,7 @@ class StoredLog(Log):
         self.seen = list(dict.fromkeys(arm for one in facts for arm in one.arms))
         places = {arm: k for k, arm in enumerate(self.seen)}
         self._places = [np.array([places[arm] for arm in one.arms], dtype=np.int64) for one in facts]
-        self._rows = sum(one.rows or 0 for one in facts)
+        self._rows = sum(one.rows for one in facts)
         self._groups: list[range | None] = [None] * len(facts)  # which groups of rows are read; None: all
 
     def __len__(self) -> int:
@@ -122,7 +122,7 @@ def _facts(path: Path) -> Facts:
                 f"{path} was not written by hsb. Say which column is what: context=[...], arm=, propensity=, reward=."
             )
         facts = read_facts(raw)
-        if rows < 0 or facts.rows not in (None, rows) or (facts.groups is not None and len(facts.groups) != groups):
+        if rows < 0 or facts.rows != rows or len(facts.groups) != groups:
             raise ValueError("it does not have the rows that it says it has")
         check_types(file.schema_arrow, facts.features)
         return facts._replace(rows=rows)

@@ -11,7 +11,7 @@ from ...errors import FileError, quoted
 from ...types import Floats, Ints
 from .table import need
 
-VERSION = 2  # 1: without digests
+VERSION = 2
 WIDEST = 1 << 20  # features
 # All that is read at once: not contexts, which takes room even where null.
 COLUMNS = ["arm", "pool", "reward", "timestamp", "propensity", "offers", "bits"]
@@ -19,13 +19,13 @@ TYPES = {"arm": "int32", "pool": "int32", "reward": "double", "timestamp": "doub
 
 
 class Facts(NamedTuple):
-    """What the footer says: features, arms, how many rows, a digest for each group of rows. Files of version 1 have no `rows` and `groups`."""
+    """What the footer says: features, arms, how many rows, a digest for each group of rows."""
 
     features: int
     uniform: bool | None
     arms: list[Any]
-    rows: int | None = None
-    groups: list[str] | None = None
+    rows: int
+    groups: list[str]
     estimated: bool = False
 
 
@@ -60,13 +60,11 @@ def read_facts(raw: bytes) -> Facts:
     said = json.loads(raw)
     if not isinstance(said, dict):
         raise ValueError("it is no description of a log")
-    if (version := said["version"]) not in (1, VERSION):
+    if (version := said["version"]) != VERSION:
         raise FileError(f"It has version {quoted(version)}; this hsb reads {VERSION}. Write it again, or update hsb.")
-    if version == VERSION and said.pop("digest") != _sum(said):
+    if said.pop("digest") != _sum(said):
         raise ValueError("its digest is another")
-    facts = Facts(
-        said["features"], said["uniform"], said["arms"], said.get("rows"), said.get("groups"), said.get("estimated", False)
-    )
+    facts = Facts(said["features"], said["uniform"], said["arms"], said["rows"], said["groups"], said.get("estimated", False))
     if type(facts.features) is not int or not 1 <= facts.features <= WIDEST:
         raise ValueError(f"features must be a whole number in 1 .. {WIDEST}")
     if facts.uniform not in (None, True, False):
@@ -75,7 +73,7 @@ def read_facts(raw: bytes) -> Facts:
         raise ValueError("estimated must be true or false")
     if not isinstance(facts.arms, list) or not all(map(is_label, facts.arms)) or len(set(facts.arms)) < len(facts.arms):
         raise ValueError("arms must be different texts and numbers")
-    if (version == VERSION or facts.groups is not None) and not isinstance(facts.groups, list):
+    if not isinstance(facts.groups, list):
         raise ValueError("groups must be a list")
     return facts
 
@@ -106,7 +104,7 @@ def read_group(file: Any, k: int, facts: Facts) -> Stored:
     if table["bits"].null_count:
         table = table.append_column("contexts", file.read_row_group(k, columns=["contexts"])["contexts"])
     held = _stored(table, facts.features)
-    if facts.groups is not None and _digest(held) != facts.groups[k]:
+    if _digest(held) != facts.groups[k]:
         raise ValueError("its digest is another: the file was changed after it was written")
     _check(held, len(facts.arms), bool(facts.uniform))
     return held
