@@ -326,23 +326,23 @@ class State:
     def _lay(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]], header: Floats | None = None) -> Laid:
         """Members in new arrays, each in as many words of F and I as `sizes` says; `header` are the state's own words, by default these."""
         arms = int(members[0].I[h.ARMS])
-        f, i, k = h.STATE_WORDS + 8 * -(-arms // 8), h.DIRECTORY + len(members) * h.ENTRY, 0
+        f, i, key = h.STATE_WORDS + 8 * -(-arms // 8), h.DIRECTORY + len(members) * h.ENTRY, 0
         entries = []
         for (floats, ints), words in zip(sizes, self.words, strict=True):
-            entries.append((f, f + floats, i, i + ints, k, k + words))
-            f, i, k = f + 8 * -(-floats // 8), i + ints, k + words
+            entries.append((f, f + floats, i, i + ints, key, key + words))
+            f, i, key = f + 8 * -(-floats // 8), i + ints, key + words
         F, I = aligned_zeros(f), np.zeros(i, dtype=np.int64)
         F[: h.STATE_WORDS] = self.laid.F[: h.STATE_WORDS] if header is None else header
         I[h.MEMBERS], I[h.ALL_ARMS], I[h.P] = len(members), arms, h.STATE_WORDS
         _entries(I, len(members))[:, : h.COUNT] = entries
         own = _views(F, I, len(members))
-        for member, place in zip(members, own, strict=True):
-            member.kind.pour(member, *place)
+        for member, room in zip(members, own, strict=True):
+            member.kind.pour(member, *room)
         advisors = [k for k, member in enumerate(own) if member.I[h.KIND] in (h.ADVISOR, h.PANEL)]
         advice = 0
         if len(advisors) == 1:
-            ints = own[advisors[0]].I
-            advice = int(_entries(I, len(members))[advisors[0], h.F0] + ints[ints[h.BASES]])
+            advisor = own[advisors[0]].I
+            advice = int(_entries(I, len(members))[advisors[0], h.F0] + advisor[advisor[h.BASES]])
         return Laid(F, I, self._kinds(own, arms), advice)
 
     def _kinds(self, members: Sequence[Member], arms: int) -> tuple[int | None, ...]:
