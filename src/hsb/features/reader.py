@@ -20,7 +20,7 @@ from .knowledge import Knowledge, warn_of_dates
 from .parts import read_part
 from .reading import read_value
 from .refit import refit
-from .tables import Table, table_of
+from .tables import ContextTable, table_of
 from .values import CYCLE, NUMBER
 
 Raw = Floats
@@ -121,7 +121,7 @@ class FeatureReader:
         layout = self.layout
         compiled().encode_rows(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
 
-    def table(self, contexts: Any) -> Table:
+    def table(self, contexts: Any) -> ContextTable:
         """A whole table, in columns where it has them: a list of contexts, an array, a dict of columns, a data frame.
 
         >>> reader = FeatureReader(Features())
@@ -132,7 +132,7 @@ class FeatureReader:
         """
         return table_of(contexts)
 
-    def read_part(self, table: Table, start: int, stop: int) -> tuple[Floats, NDArray[np.bool_]]:
+    def read_part(self, table: ContextTable, start: int, stop: int) -> tuple[Floats, NDArray[np.bool_]]:
         """Rows start .. stop - 1 of a table as `read` would give them now, (n, slots), and which of them have something new."""
         return read_part(self, table, start, stop)
 
@@ -301,12 +301,7 @@ class FeatureReader:
     def _look_at_other(self, context: Any) -> tuple[Raw, bool]:
         """`look` at what is no dict, or at the first context."""
         known = self.knowledge
-        if (
-            self._row
-            and type(context) is np.ndarray
-            and context.shape == (self._columns,)
-            and context.dtype.char in "dflqiI"
-        ):
+        if self._row and type(context) is np.ndarray and context.shape == (self._columns,) and context.dtype.char in "dflqiI":
             raw = np.array(context, dtype=np.float64)
             return raw, any(math.isnan(raw[known.columns[name].slots[0]]) for name in self._complete)
         values = known.named(context)[1]

@@ -10,7 +10,7 @@ from ...engine.kernels.slots import CELLS, SAMPLE
 from ...errors import InputError, quoted
 from ...types import Floats
 from .. import FeatureReader, Features
-from ..tables import Table, table_of
+from ..tables import ContextTable, table_of
 from .base import Encoder, Head
 
 ROWS = 4096  # encoded at once
@@ -77,7 +77,7 @@ class Columns(Encoder):
 
     __call__ = transform
 
-    def parts(self, head: Any) -> Iterable[Table]:
+    def parts(self, head: Any) -> Iterable[ContextTable]:
         """The tables of a head: of a log its batches by name."""
         if hasattr(head, "by_name"):
             head = head.by_name()
@@ -108,7 +108,7 @@ class Columns(Encoder):
         return encoder
 
 
-def _select(reader: FeatureReader, table: Table) -> Table:
+def _select(reader: FeatureReader, table: ContextTable) -> ContextTable:
     """The columns that a reader knows, or all in the order of their names; InputError if one is lacking."""
     known = reader.named_columns
     if known is None or table.form != "named" or not table.columns:
@@ -118,7 +118,7 @@ def _select(reader: FeatureReader, table: Table) -> Table:
     return table.select(known or sorted(table.columns))
 
 
-def _learn(reader: FeatureReader, table: Table) -> None:
+def _learn(reader: FeatureReader, table: ContextTable) -> None:
     """Let a reader take in a table."""
     at = 0
     while at < table.rows:

@@ -19,7 +19,7 @@ from ...errors import InputError
 from ...types import Ints
 from ..batch import Batch, Pools
 from ..log import Log, Problems
-from .native_checks import COLUMNS, Facts, Stored, check_types, digest, is_label, read_facts, read_group, write_facts
+from .native_checks import COLUMNS, Footer, Stored, check_types, digest, is_label, read_facts, read_group, write_facts
 from .table import damaged, need, parquet
 
 GROUP = 1 << 16  # rows written together
@@ -114,7 +114,7 @@ def is_native(path: Path) -> bool:
         return KEY in (file.metadata.metadata or {})
 
 
-def _facts(path: Path) -> Facts:
+def _facts(path: Path) -> Footer:
     with damaged(path, "its description cannot be read"), parquet(path) as file:
         raw, rows, groups = (file.metadata.metadata or {}).get(KEY), file.metadata.num_rows, file.num_row_groups
         if raw is None:
@@ -147,7 +147,7 @@ def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> N
             raise InputError("There is nothing to write: the log has no rows that can be used.")
         if not all(is_label(arm) for arm in arms):
             raise InputError("The labels of arms must be text or finite numbers to be written; given others.")
-        writer.add_key_value_metadata({KEY: write_facts(Facts(features, uniform, list(arms), rows, groups, estimated))})
+        writer.add_key_value_metadata({KEY: write_facts(Footer(features, uniform, list(arms), rows, groups, estimated))})
     finally:
         if writer is not None:
             writer.close()

@@ -18,7 +18,7 @@ COLUMNS = ["arm", "pool", "reward", "timestamp", "propensity", "offers", "bits"]
 TYPES = {"arm": "int32", "pool": "int32", "reward": "double", "timestamp": "double", "propensity": "double"}
 
 
-class Facts(NamedTuple):
+class Footer(NamedTuple):
     """What the footer says: features, arms, how many rows, a digest for each group of rows."""
 
     features: int
@@ -47,7 +47,7 @@ def is_label(arm: Any) -> bool:
     return isinstance(arm, str | int) or (isinstance(arm, float) and math.isfinite(arm))
 
 
-def write_facts(facts: Facts) -> str:
+def write_facts(facts: Footer) -> str:
     """The footer's text."""
     said = {"version": VERSION, **facts._asdict()}
     if not facts.estimated:
@@ -55,7 +55,7 @@ def write_facts(facts: Facts) -> str:
     return json.dumps(said | {"digest": _sum(said)})
 
 
-def read_facts(raw: bytes) -> Facts:
+def read_facts(raw: bytes) -> Footer:
     """The footer's facts; FileError for another version, ValueError or TypeError for what is damaged."""
     said = json.loads(raw)
     if not isinstance(said, dict):
@@ -64,7 +64,7 @@ def read_facts(raw: bytes) -> Facts:
         raise FileError(f"It has version {quoted(version)}; this hsb reads {VERSION}. Write it again, or update hsb.")
     if said.pop("digest") != _sum(said):
         raise ValueError("its digest is another")
-    facts = Facts(said["features"], said["uniform"], said["arms"], said["rows"], said["groups"], said.get("estimated", False))
+    facts = Footer(said["features"], said["uniform"], said["arms"], said["rows"], said["groups"], said.get("estimated", False))
     if type(facts.features) is not int or not 1 <= facts.features <= WIDEST:
         raise ValueError(f"features must be a whole number in 1 .. {WIDEST}")
     if facts.uniform not in (None, True, False):
@@ -98,7 +98,7 @@ def check_types(schema: Any, features: int) -> None:
         raise ValueError(f"the column {bad[0]} is {there[bad[0]]}, which it must not be with {features} features")
 
 
-def read_group(file: Any, k: int, facts: Facts) -> Stored:
+def read_group(file: Any, k: int, facts: Footer) -> Stored:
     """Group k of the rows; ValueError where it is not what was written, or could not have been."""
     table = file.read_row_group(k, columns=COLUMNS)
     if table["bits"].null_count:

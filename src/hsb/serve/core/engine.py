@@ -31,7 +31,20 @@ from .messages import (
     Tick,
     Void,
 )
-from .orders import Activation, Batch, Blank, Keep, Learn, NewDecision, NewReward, Order, Outcome, Recall, Rules, Voiding
+from .orders import (
+    Activation,
+    BlankContexts,
+    Keep,
+    Learn,
+    NewDecision,
+    NewReward,
+    Order,
+    OrderBatch,
+    Outcome,
+    Recall,
+    Rules,
+    Voiding,
+)
 from .policy_state import Served
 from .receipts import Lives, restored
 from .replies import decided, told
@@ -42,7 +55,7 @@ PATIENCE = 1_000_000  # microseconds before what nobody waits for is tried again
 EXIT = 70  # the process must end: what is on disk is not known
 
 
-class Limits(NamedTuple):
+class CoreLimits(NamedTuple):
     """How much is done at once."""
 
     waiting: int = 4096
@@ -59,7 +72,7 @@ class Limits(NamedTuple):
     """Microseconds between snapshots, if anything was learned."""
 
 
-LIMITS, UNKNOWN = Limits(), Lives()
+LIMITS, UNKNOWN = CoreLimits(), Lives()
 
 
 class _Watch:
@@ -89,7 +102,7 @@ class Core:
         now: Now,
         deadlines: dict[int, int] | None = None,
         last: int = 0,
-        limits: Limits = LIMITS,
+        limits: CoreLimits = LIMITS,
         lives: Lives = UNKNOWN,
     ) -> None:
         self.limits, self.clock, self.lives = limits, Clock(now, last), lives
@@ -241,7 +254,7 @@ class Core:
             if watch.due <= time and not held and now.mono >= self.patience:
                 flying.append((None, Learn(name, time, self.limits.closing), None))
         for each in self.last:  # after the lessons: they are learned by the settings of before
-            if type(each[1]) is Blank:
+            if type(each[1]) is BlankContexts:
                 flying.append((None, snapshots.before_blank(self, each[1].policy, now), None))
             flying.append(each)
         self.last = []
@@ -251,7 +264,7 @@ class Core:
         if not flying:
             return packs
         self.number, self.flying = self.number + 1, flying
-        return [*packs, Commit(Batch(self.number, time, [order for _, order, _ in flying], self.rules))]
+        return [*packs, Commit(OrderBatch(self.number, time, [order for _, order, _ in flying], self.rules))]
 
     def wake(self, now: Now) -> int | None:
         """In how many microseconds a `Tick` is due at the latest; None where nothing is."""

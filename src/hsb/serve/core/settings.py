@@ -22,7 +22,7 @@ CHANGED = {"feedback", "floor", "baseline", "ramp", "durability"}
 FEEDBACK = {"wait", "default_reward", "aggregate", "learn"}
 
 
-class Settings(NamedTuple):
+class PolicySettings(NamedTuple):
     """What may be changed while a policy plays."""
 
     floor: float
@@ -57,7 +57,7 @@ class Settings(NamedTuple):
         )
 
 
-def checked(spec: Any) -> tuple[str, list[str], Plain, Plain, Settings]:
+def checked(spec: Any) -> tuple[str, list[str], Plain, Plain, PolicySettings]:
     """Name, arms, their features, the kind of policy and the settings that a request to make one says."""
     if not isinstance(spec, dict):
         raise InputError(
@@ -74,7 +74,7 @@ def checked(spec: Any) -> tuple[str, list[str], Plain, Plain, Settings]:
     return name, arms, features, kind, settings
 
 
-def changed(before: Settings | None, changes: Any, arms: list[str]) -> Settings:
+def changed(before: PolicySettings | None, changes: Any, arms: list[str]) -> PolicySettings:
     """The settings after a change; None before there are any."""
     if not isinstance(changes, dict):
         raise InputError(f"Changes are an object with some of {', '.join(sorted(CHANGED))}; given {quoted(changes)}.")
@@ -91,10 +91,10 @@ def changed(before: Settings | None, changes: Any, arms: list[str]) -> Settings:
     durability = changes.get("durability", "fsync" if before is None else before.durability)
     if durability not in DURABILITIES:
         raise InputError(f"durability must be {' or '.join(DURABILITIES)}; given {quoted(durability)}.")
-    return Settings(floor_share(floor), float(ramp), baseline, *_feedback(before, changes.get("feedback")), durability)
+    return PolicySettings(floor_share(floor), float(ramp), baseline, *_feedback(before, changes.get("feedback")), durability)
 
 
-def _feedback(before: Settings | None, given: Any) -> tuple[float, float | None, str, str]:
+def _feedback(before: PolicySettings | None, given: Any) -> tuple[float, float | None, str, str]:
     given = {} if given is None else given
     if not isinstance(given, dict):
         raise InputError(f"feedback must be an object with some of {', '.join(sorted(FEEDBACK))}; given {quoted(given)}.")
@@ -116,7 +116,7 @@ def _feedback(before: Settings | None, given: Any) -> tuple[float, float | None,
     return wait, None if default is None else float(default), aggregate, learn
 
 
-def check_default(settings: Settings, policy: Policy) -> None:
+def check_default(settings: PolicySettings, policy: Policy) -> None:
     """Refuse a default reward that the policy could not learn."""
     if settings.default_reward is not None:
         policy.loss_scale.given(None, settings.default_reward)

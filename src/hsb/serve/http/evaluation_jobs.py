@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .ids import new_id, when
 from .logs import log_fault
-from .problem import Problem
+from .problem import HttpProblem
 
 if TYPE_CHECKING:
     from .service import Service
@@ -30,7 +30,7 @@ class Evaluations:
     async def add(self, policy: str, asked: dict[str, Any]) -> str:
         """Queue one; its id."""
         if len(self.running) >= self.service.settings.evaluations:
-            raise Problem(503, "busy", "Too many evaluations wait already.", retry=30.0)
+            raise HttpProblem(503, "busy", "Too many evaluations wait already.", retry=30.0)
         name, at = new_id(), time.time_ns() // 1000
         row = (name, policy, json.dumps(asked), "waiting", None, at, None)
         old = "DELETE FROM evaluation WHERE id IN (SELECT id FROM evaluation ORDER BY at DESC LIMIT -1 OFFSET ?)"

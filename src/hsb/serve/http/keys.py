@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, quoted
 from ..core.settings import checked_name
-from .problem import Problem
-from .settings import Settings
+from .problem import HttpProblem
+from .settings import ServerSettings
 
 if TYPE_CHECKING:
     from ..store.sqlite import SqliteStore
@@ -45,11 +45,11 @@ class Key:
         self.tokens = self.stamp = 0.0
 
     def check(self, scope: str, policy: str | None) -> None:
-        """Problem where it may not do that with that policy."""
+        """HttpProblem if it may not do that with that policy."""
         if scope not in self.scopes and "admin" not in self.scopes:
-            raise Problem(403, "scope", f"This key may {' and '.join(sorted(self.scopes))}, and not {scope}.")
+            raise HttpProblem(403, "scope", f"This key may {' and '.join(sorted(self.scopes))}, and not {scope}.")
         if policy is not None and self.policies is not None and policy not in self.policies:
-            raise Problem(403, "policy-not-allowed", f"This key is not for the policy {quoted(policy)}.")
+            raise HttpProblem(403, "policy-not-allowed", f"This key is not for the policy {quoted(policy)}.")
 
     def covers(self, policies: Collection[str] | None) -> bool:
         """Is it for all of these, None being every policy?"""
@@ -81,10 +81,10 @@ class Key:
 ANYONE = Key(None, "anyone", "", json.dumps(SCOPES), None, None, None, 0, None, None)
 
 
-class Keys:
+class KeyStore:
     """All keys, in memory and in the journal's file."""
 
-    def __init__(self, store: SqliteStore, settings: Settings, admin_key: str | None) -> None:
+    def __init__(self, store: SqliteStore, settings: ServerSettings, admin_key: str | None) -> None:
         self.settings = settings
         rows = store.connection.execute(f"SELECT {COLUMNS} FROM key").fetchall()
         self.by_hash = {key.hash: key for key in (Key(*row) for row in rows)}

@@ -42,7 +42,7 @@ class RewardBody(Body):
     receipt: str | None = None
 
 
-class RewardRow(Body):
+class RewardItem(Body):
     """A reward or a loss, and the decision that it is of."""
 
     decision: Id
@@ -74,7 +74,7 @@ class Event(Struct):
 class RewardBatch(Body):
     """Several rewards, written together."""
 
-    rewards: list[RewardRow]
+    rewards: list[RewardItem]
 
 
 class FeedbackBody(Body):

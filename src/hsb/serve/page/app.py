@@ -15,7 +15,7 @@ from ..core import STATUS
 from . import candidates, feedback, forms, overview, trust, trying
 from .gathering import Gathering
 from .render import STATIC, html, plain
-from .sheets import Ledger, Sheet, sheet
+from .sheets import LessonSumsCache, Sheet, sheet
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -111,7 +111,7 @@ class Page:
     """The page of a service."""
 
     def __init__(self, service: Any) -> None:
-        self.service, self.ledger = service, Ledger()
+        self.service, self.ledger = service, LessonSumsCache()
         self.gathering = Gathering(service)
         self.rules: dict[int, Kept] = {}  # by the policy's number: a name may be used again
 

@@ -4,9 +4,9 @@ import json
 from itertools import islice
 from typing import Any
 
-from ..store import Reader
+from ..store import JournalReader
 from .numbers import RECENT
-from .sheets import Ledger, Sheet
+from .sheets import LessonSumsCache, Sheet
 from .words import named, span
 
 View = dict[str, Any]
@@ -15,7 +15,7 @@ MANY = 20_000  # rows that are looked at
 ENOUGH = 30  # delays of an arm, to be compared with those of others
 
 
-def feedback(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
+def feedback(reader: JournalReader, ledger: LessonSumsCache, page: Sheet, extra: View) -> View:
     """Pending by age, delays by arm, late, defaulted, doubled."""
     tally, behind = ledger.tally(reader, page)
     wait = page.settings["feedback"]["wait"]
@@ -96,7 +96,7 @@ def _delay(name: str, place: int, some: list[float], everything: list[float]) ->
     }
 
 
-def problems(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
+def problems(reader: JournalReader, ledger: LessonSumsCache, page: Sheet, extra: View) -> View:
     """What was refused, and what could not be learned."""
     return {
         "troubles": extra["troubles"],

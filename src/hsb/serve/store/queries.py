@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..core.orders import Fact, Facts, Needs
+from ..core.orders import Fact, JournalFacts, Needs
 from ..core.rows import ClosedRow, DecisionRow, Entry, PendingRow, PolicyRow, RewardRow, SnapshotRow, Standing, StreamRow
-from . import Reader
+from . import JournalReader
 
 DECISION = ", ".join(f"d.{name}" for name in DecisionRow._fields)
 STREAM = ", ".join(f"s.{name}" for name in StreamRow._fields)
@@ -15,7 +15,7 @@ PART = 2000  # rows read at once
 WIDTH = len(StreamRow._fields)
 
 
-class Queries(Reader):
+class Queries(JournalReader):
     """What both the writing connection and those that only read can be asked."""
 
     def __init__(self, connection: Any) -> None:
@@ -103,7 +103,7 @@ class Queries(Reader):
 
     # -- what a batch needs ---------------------------------------------------------------------------------------------
 
-    def facts(self, needs: Needs) -> Facts:
+    def facts(self, needs: Needs) -> JournalFacts:
         """What is known of the decisions of a batch, and of those that are due."""
         due: dict[int, list[str]] = {}
         after: dict[int, int | None] = {}
@@ -121,7 +121,7 @@ class Queries(Reader):
         heads = dict(self.rows(sql, json.dumps(sorted(policies)))) if policies else {}
         ids = "SELECT COALESCE(MAX(id), 0) FROM (SELECT id FROM policy UNION ALL SELECT policy FROM purge)"
         last = self.rows(ids)[0][0] if needs.creates else 0
-        return Facts(found, due, after, heads, last)
+        return JournalFacts(found, due, after, heads, last)
 
     def _known(self, names: Iterable[str]) -> dict[str, Fact]:
         rows = self.rows(f"SELECT {DECISION} FROM decision d WHERE d.id {AMONG}", json.dumps(sorted(names)))

@@ -17,7 +17,7 @@ from typing import Any
 from ...checks import path_of
 from ...errors import FileError
 from ..core.apply import judge, needs
-from ..core.orders import Batch, Changes, Outcome
+from ..core.orders import JournalChanges, OrderBatch, Outcome
 from ..core.receipts import Lives
 from ..core.rows import ClosedRow, DecisionRow, PendingRow, RewardRow, StreamRow
 from . import Full, Lost, Store
@@ -155,7 +155,7 @@ class SqliteStore(Queries, Store):
             raise FileError(f"{self.path} cannot be written: {error}.") from None
         return Lives(life, {name: reached for (name, _), reached in zip(before, left, strict=False)})
 
-    def commit(self, batch: Batch) -> list[Outcome]:
+    def commit(self, batch: OrderBatch) -> list[Outcome]:
         self.tend()
         if self.broken:
             raise Lost("a commit failed before")
@@ -200,7 +200,7 @@ class SqliteStore(Queries, Store):
         self.broken = True
         return Lost(f"{getattr(error, 'sqlite_errorname', type(error).__name__)}: {error}")
 
-    def _write(self, changes: Changes) -> None:
+    def _write(self, changes: JournalChanges) -> None:
         self._insert("policy", ("id", "name", "secret", "head", "at"), changes.policies)
         self._insert("decision", DecisionRow._fields, changes.decisions)
         self._insert("reward", RewardRow._fields, changes.rewards)
