@@ -1,6 +1,6 @@
 """What the page shows, as numbers: pure functions of the journal's rows, and sums that take in rows a part at a time.
 
-`LessonSums` are sums over a policy's lessons, in the order of its stream. Every estimate of what another rule would have earned weighs
+A `LessonTally` has sums over a policy's lessons, in the order of its stream. Every estimate of what another rule would have earned weighs
 lessons by 1 / propensity: it is fair whatever the policy learned meanwhile. Intervals: `bands`.
 """
 
@@ -118,7 +118,7 @@ class Bucket:
         self.totals, self.sums, self.arms = later.totals, later.sums, later.arms
 
 
-class LessonSums:
+class LessonTally:
     """Sums over a policy's lessons. `scale` is the range of rewards; None where it is found on the way: there are no bands then."""
 
     def __init__(self, scale: tuple[float, float] | None) -> None:

@@ -6,7 +6,7 @@ from ..core import Core, Served
 from ..core.learner import TALLIES
 from ..core.rows import Entry, RowKind, StreamRow
 from ..store import JournalReader
-from .numbers import Floors, LessonSums, lessons_of
+from .numbers import Floors, LessonTally, lessons_of
 
 PART = 5000  # lessons that are added at once
 MOST_DEEDS = 200
@@ -84,18 +84,18 @@ def _candidate(name: str, learner: Any, version: int) -> dict[str, Any]:
     }
 
 
-class LessonSumsCache:
+class TallyCache:
     """The tally of each policy, brought up to date when somebody looks. On the reading thread only."""
 
     def __init__(self) -> None:
-        self.tallies: dict[int, tuple[LessonSums, Floors, int]] = {}
+        self.tallies: dict[int, tuple[LessonTally, Floors, int]] = {}
         self.deeds: dict[int, list[StreamRow]] = {}  # rows that are no lessons
 
-    def tally(self, reader: JournalReader, page: Sheet) -> tuple[LessonSums, int]:
+    def tally(self, reader: JournalReader, page: Sheet) -> tuple[LessonTally, int]:
         """A policy's tally, and how many rows of its stream are not in it yet."""
-        tally, floors, at = self.tallies.get(page.id, (LessonSums(page.scale), Floors(), 0))
+        tally, floors, at = self.tallies.get(page.id, (LessonTally(page.scale), Floors(), 0))
         if tally.scale != page.scale:
-            tally, floors, at = LessonSums(page.scale), Floors(), 0
+            tally, floors, at = LessonTally(page.scale), Floors(), 0
         if at == 0:
             self.deeds[page.id] = []
         part: list[Entry] = []

@@ -8,7 +8,7 @@ from typing import Any
 from ..core.arithmetic import arithmetic
 from ..core.rows import RowKind
 from ..store import JournalReader
-from .sheets import LessonSumsCache, Sheet
+from .sheets import TallyCache, Sheet
 from .words import counted, number, stamp
 
 View = dict[str, Any]
@@ -25,9 +25,9 @@ SUSPECT, NOTICE = math.log(1000.0), math.log(20.0)
 SHOWN = 50
 
 
-def audit(reader: JournalReader, ledger: LessonSumsCache, page: Sheet, extra: View) -> View:
+def audit(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Digests, honesty of propensities, admin actions."""
-    tally, behind = ledger.tally(reader, page)
+    tally, behind = cache.tally(reader, page)
     doubt = tally.suspicion()
     return {
         "journal": extra["journal"],
@@ -44,7 +44,7 @@ def audit(reader: JournalReader, ledger: LessonSumsCache, page: Sheet, extra: Vi
         "notes": page.notes,
         "version": page.version,
         "snapshots": _snapshots(reader, page, extra["digest"]),
-        "actions": actions(ledger.deeds.get(page.id, [])),
+        "actions": actions(cache.deeds.get(page.id, [])),
         "deeds": extra["deeds"],
         "held": page.held,
         "behind": behind,
@@ -118,7 +118,7 @@ def deed(kind: int, data: View) -> str:
     return json.dumps(data) if data else ""
 
 
-def guarantee(reader: JournalReader, ledger: LessonSumsCache, page: Sheet, extra: View) -> View:
+def guarantee(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Certificate and bound, and what is not proved."""
     return {**extra, "lessons": page.lessons, "not_proved": _not_proved(page, extra)}
 

@@ -12,7 +12,7 @@ from ..core.rows import DecisionRow, StreamRow
 from ..core.sampling import mixture
 from ..store import JournalReader
 from .feedback import brief, context_of
-from .sheets import LessonSumsCache, Sheet
+from .sheets import TallyCache, Sheet
 
 View = dict[str, Any]
 LATELY = 400  # lessons whose contexts say what is usual
@@ -95,7 +95,7 @@ def _with(context: Any, name: str, value: Any) -> Any:
     return value
 
 
-def the_map(reader: JournalReader, ledger: LessonSumsCache, page: Sheet, extra: View) -> View:
+def the_map(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Probabilities over one feature or two, and at a point."""
     entries = [
         each for each in reader.stream(page.id, max(0, page.version - LATELY)) if each[1] is not None and each[1].context
