@@ -123,8 +123,8 @@ def function(name: str, value: Any) -> Any:
     return value
 
 
-def path_of(name: str, value: Any) -> Path:
-    """A path, not empty, in letters that a file's name may have."""
+def path_of(name: str, value: Any, *, folder: bool = True) -> Path:
+    """A path, not empty, in letters that a file's name may have; with `folder=False` not that of a folder."""
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"{name} must be the path of a file; given {quoted(value)}.")
@@ -134,7 +134,10 @@ def path_of(name: str, value: Any) -> Path:
         raise InputError(f"{name} has letters that no file's name can have; given {quoted(value)}.") from None
     if longest > 255 or len(text) > 4000:
         raise InputError(f"{name} is too long for the path of a file; given {quoted(value)}.")
-    return Path(text)
+    path = Path(text)
+    if not folder and path.is_dir():
+        raise InputError(f"{name} must be the path of a file; {text!r} is a folder. Name a file in it.")
+    return path
 
 
 def is_scalar(value: Any) -> bool:
@@ -166,6 +169,15 @@ def is_number(value: Any) -> TypeGuard[float]:
     if isinstance(value, int):
         return not isinstance(value, bool) and -(1 << 1023) <= value <= 1 << 1023
     return isinstance(value, float | np.floating | np.integer)
+
+
+def is_int(value: Any, least: int = 0, most: float = math.inf) -> bool:
+    """An int from `least` to `most`, as plain data has it: no boolean, and none of NumPy's.
+
+    >>> is_int(3), is_int(True), is_int(-1), is_int(-1, least=-1), is_int(3, most=2)
+    (True, False, False, True, False)
+    """
+    return type(value) is int and least <= value <= most
 
 
 def is_real(value: Any) -> bool:
