@@ -212,7 +212,10 @@ def made(kind: Any, given: Plain, *first: Any, **provided: Any) -> Any:
 
 def needed(kind: Any) -> set[str]:
     """The arguments of a class that must be given."""
-    return {name for name, each in inspect.signature(kind).parameters.items() if each.default is inspect.Parameter.empty}
+    given = inspect.signature(kind).parameters.items()
+    return {
+        name for name, each in given if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+    }
 
 
 def known_keys(given: Plain, known: set[str]) -> None:
