@@ -226,7 +226,7 @@ def test_a_hundred_thousand_rounds(rate):
     np.add.at(penalties, (leaf, run.arms), rate * run.losses / run.propensities)
     found = np.array([policy.probabilities((k + 0.5) / 4) for k in range(4)])
     assert np.abs(found - naive.s_exp3(penalties)).max() < 1e-7
-    assert np.isfinite(policy._logs).all()
+    assert np.isfinite(policy.learner.logs).all()
 
 
 def test_the_number_of_mappings_is_bounded():

@@ -58,9 +58,9 @@ class Policy:
     lock: Any
     """Reentrant; every public method holds it."""
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
-        if Policy.kinds.get(cls.__name__, cls).__module__ == cls.__module__:  # a user's Uniform is not hsb's
+        if listed and Policy.kinds.get(cls.__name__, cls).__module__ == cls.__module__:  # a user's Uniform is not hsb's
             Policy.kinds[cls.__name__] = cls
 
     def __init__(
@@ -84,7 +84,6 @@ class Policy:
         self.learner: Learner = Own(self) if learner is None else learner
         self.rounds = self.learner.seen  # learned from
         self.clipped = 0  # contexts that lay outside the space and were clipped
-        self.version = 0  # changes whenever a decision could turn out otherwise
         self.pending: Pending | None = None  # what an interrupt may have cut short (`transaction`)
         lock.watch(self)
 
@@ -122,11 +121,6 @@ class Policy:
         (0.0, 100.0)
         """
         return self.loss_scale.rewards
-
-    @property
-    def outside(self) -> Outside:
-        """What is done with a loss or reward outside its range: "error" refuses it, "clip" moves it to the nearest end and counts it."""
-        return self.loss_scale.outside
 
     @property
     def clipped_losses(self) -> int:
@@ -244,10 +238,7 @@ class Policy:
         with self.lock:
             if self.pending is not None:
                 settle(self)
-            if type(loss) is float and reward is None and self.loss_scale.direct and 0.0 <= loss <= 1.0:
-                value, rewarded = loss, False  # the commonest case
-            else:
-                value, rewarded = self.loss_scale.given(loss, reward)
+            value, rewarded = self.loss_scale.given(loss, reward)
             mask, arm, own = self._check(decision)
             self._learn(decision, mask, arm, own, value, rewarded)
 
@@ -281,9 +272,7 @@ class Policy:
         seen, clipped = learner.recall(decision.context, memo)
         if clipped and not own:
             self.clipped += clipped
-        loss, scale = value, None
-        if rewarded or not self.loss_scale.direct:
-            loss, scale = self.loss_scale.scaled(value, rewarded)
+        loss, scale = self.loss_scale.scaled(value, rewarded)
         try:
             self.pending = pending = Rounds(self.rounds, seen, decision, own, scale)
             grown = learner.learn(seen, mask, arm, loss, float(decision.propensity), memo)

@@ -7,8 +7,8 @@ assignment. So a change is written down first, in `policy.pending`, and then car
   successor that replaces it by one assignment. `finish` does what follows. After an interrupt, `seen` says whether rounds were learned.
 - `Replace`: attributes are about to be replaced, e.g. the arms and the learner together.
 
-`finish` and `redo` may be done again from their beginning: each step sets what it sets. Every public method of a policy first calls `settle`, which
-finishes what an interrupt cut short.
+`finish` and `redo` may be done again from their beginning: each step sets what it sets. Every public method of a policy first calls
+`settle`, which finishes what an interrupt cut short.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ class Rounds(NamedTuple):
         if self.decision is not None:
             policy.ledger.close(self.decision, rounds, own=self.own)
         policy.rounds = rounds
-        policy.version += 1
 
     def redo(self, policy: Policy) -> None:
         """After an interrupt: finish if the rounds were learned, else nothing was begun."""
@@ -74,7 +73,6 @@ class Replace(NamedTuple):
         """Set them."""
         for name, value in self.values.items():
             setattr(policy, name, value)
-        policy.version += 1
 
 
 def settle(policy: Policy) -> None:
