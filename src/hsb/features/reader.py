@@ -15,7 +15,7 @@ from ..types import Arrays, Floats, Ints
 from . import stored
 from .contexts import NAMED, ROW
 from .declared import Features
-from .feature import Column, Entry, taken, turned
+from .feature import FeatureColumn, Entry, taken, turned
 from .knowledge import Knowledge, warn_of_dates
 from .parts import read_part
 from .reading import read_value
@@ -291,7 +291,7 @@ class FeatureReader:
         self._dicts = declared or known.form == NAMED
         self._row = declared or known.form == ROW  # a row of numbers is its own raw row
         self._quick: dict[str, Entry] = {}
-        self._cycles: list[tuple[int, Column]] = []
+        self._cycles: list[tuple[int, FeatureColumn]] = []
         complete = []
         for j, column in enumerate(known.listed):
             entry = column.entry()
