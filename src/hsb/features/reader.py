@@ -15,7 +15,7 @@ from ..types import Arrays, Floats, Ints
 from . import stored
 from .contexts import NAMED, ROW
 from .declared import Features
-from .feature import FeatureColumn, Entry, taken, turned
+from .feature import Entry, FeatureColumn, taken, turned
 from .knowledge import Knowledge, warn_of_dates
 from .parts import read_part
 from .reading import read_value

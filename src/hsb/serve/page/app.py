@@ -15,7 +15,7 @@ from ..core import STATUS
 from . import candidates, feedback, forms, overview, trust, trying
 from .gathering import Gathering
 from .render import STATIC, html, plain
-from .sheets import TallyCache, Sheet, sheet
+from .sheets import Sheet, TallyCache, sheet
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "

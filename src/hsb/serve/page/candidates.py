@@ -7,7 +7,7 @@ from typing import Any
 from ..core.kinds import kinds
 from ..store import JournalReader
 from .numbers import Band
-from .sheets import TallyCache, Sheet
+from .sheets import Sheet, TallyCache
 from .words import interval, number, signed, verdict
 
 View = dict[str, Any]

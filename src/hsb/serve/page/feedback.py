@@ -6,7 +6,7 @@ from typing import Any
 
 from ..store import JournalReader
 from .numbers import RECENT
-from .sheets import TallyCache, Sheet
+from .sheets import Sheet, TallyCache
 from .words import named, span
 
 View = dict[str, Any]

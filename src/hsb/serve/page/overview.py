@@ -6,7 +6,7 @@ from typing import Any
 from ..store import JournalReader
 from . import curves
 from .numbers import Band, LessonTally
-from .sheets import TallyCache, Sheet
+from .sheets import Sheet, TallyCache
 from .words import counted, interval, named, number, percent, signed, span, stamp, verdict
 
 View = dict[str, Any]

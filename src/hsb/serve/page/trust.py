@@ -8,7 +8,7 @@ from typing import Any
 from ..core.arithmetic import arithmetic
 from ..core.rows import RowKind
 from ..store import JournalReader
-from .sheets import TallyCache, Sheet
+from .sheets import Sheet, TallyCache
 from .words import counted, number, stamp
 
 View = dict[str, Any]

@@ -12,7 +12,7 @@ from ..core.rows import DecisionRow, StreamRow
 from ..core.sampling import mixture
 from ..store import JournalReader
 from .feedback import brief, context_of
-from .sheets import TallyCache, Sheet
+from .sheets import Sheet, TallyCache
 
 View = dict[str, Any]
 LATELY = 400  # lessons whose contexts say what is usual
