@@ -153,7 +153,10 @@ def test_rates_and_bounds_are_those_of_the_fast_ones():
         complexity = MixtureOfMappings(TREE, prior="complexity", regions=3, **settings)
         fast = hsb.HSB(TREE, regions=3, drift=None, **settings)
         uniform, cells = MixtureOfMappings(TREE, **settings), hsb.SExp3(TREE, **settings)
-        assert (complexity.learning_rate, uniform.learning_rate) == (fast.learning_rate, cells.learning_rate)
+        assert (complexity.learning_rate, uniform.learning_rate) == (
+            fast.learner.mixture.rates.learning_rate,
+            cells.learner.mixture.rates.learning_rate,
+        )
         assert (complexity.regret_bound(500), uniform.regret_bound(500)) == (fast.regret_bound(500), cells.regret_bound(500))
     falling = MixtureOfMappings(TREE, arms=2, prior="complexity")
     assert teach(falling, hsb.HSB(TREE, arms=2, drift=None), anywhere(TREE, 60)) < EXACT

@@ -149,7 +149,12 @@ class Ledger:
     def check(self, decision: Decision) -> bool:
         """Refuse what was learned before; tell whether the decision is the policy's own, known by its number."""
         number, source = decision.id, decision._stream
-        if source is self.stream and type(number) is int and 0 <= number < self.issued and not self._bit(number):
+        if (
+            source is self.stream
+            and type(number) is int
+            and 0 <= number < self.issued
+            and not self.bits[number >> 3] >> (number & 7) & 1
+        ):
             return True  # the commonest case
         own = number is not None and (source is None or source == self.stream)
         if number is not None and source in self.past:

@@ -45,13 +45,14 @@ class Rounds(NamedTuple):
 
     def finish(self, policy: Policy, rounds: int) -> None:
         """Do what follows from having learned: `rounds` were learned in all."""
-        successor = policy.learner.settle(self.seen, rounds)
+        _, seen, decision, own, scale = self
+        successor = policy.learner.settle(seen, rounds)
         if successor is not None:
             policy.learner = successor
-        if self.scale is not None:
-            policy.loss_scale = self.scale
-        if self.decision is not None:
-            policy.ledger.close(self.decision, rounds, own=self.own)
+        if scale is not None:
+            policy.loss_scale = scale
+        if decision is not None:
+            policy.ledger.close(decision, rounds, own=own)
         policy.rounds = rounds
 
     def redo(self, policy: Policy) -> None:
