@@ -57,7 +57,7 @@ def test_several_candidates(folder, capsys):
         capsys, "evaluate", folder / "log", *options, "--baseline", "uniform", "--skip", "1000", "--estimator", "snips"
     )
     (a, encode_a), (b, encode_b) = load(folder / "a.hsb"), load(folder / "b.hsb")
-    rest = hsb.logs.log.Part(hsb.logs.open(folder / "log"), 1000, None)
+    rest = hsb.logs.log.LogPart(hsb.logs.open(folder / "log"), 1000, None)
     candidates = {"a": a, "new": b, "c": Learning(a), "always 1": 1, "uniform": None}
     contexts = {"a": encode_a, "new": encode_b, "c": encode_a}
     right = compare_off_policy(candidates, rest, baseline="uniform", estimator="snips", context=contexts)

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 import hsb
 from hsb import cli
-from hsb.cli.log_options import Part
+from hsb.cli.log_options import LogPart
 from hsb.cli.policy_files import load
 from hsb.evaluate import off_policy
 from hsb.play import learn_from
@@ -70,11 +70,11 @@ def test_train_evaluate_explain(log, tmp_path, capsys):
     again = hsb.encode.Chain(hsb.encode.PCA(1), hsb.encode.MinMax()).fit(opened.head(1000))
     assert again.to_dict() == encoder.to_dict()
     fresh = hsb.HSB(hsb.BinaryTree(depth=4), arms=next(iter(opened)).arms, seed=0)
-    learn_from(fresh, Part(hsb.logs.open(log), 0, 4000), context=again)
+    learn_from(fresh, LogPart(hsb.logs.open(log), 0, 4000), context=again)
     assert np.array_equal(fresh.probabilities(0.3), policy.probabilities(0.3))
 
     found = run_json(capsys, "evaluate", log, "--policy", file, "--skip", "4000")
-    right = off_policy(policy, Part(hsb.logs.open(log), 4000, None), context=encoder)
+    right = off_policy(policy, LogPart(hsb.logs.open(log), 4000, None), context=encoder)
     assert found == json.loads(json.dumps(right.to_dict() | {"skipped": 0}))
     assert found["rows"] == 2000 and set(found["estimates"]) == {"ips", "snips", "direct", "dr", "switch", "clipped"}
     out, err = run(capsys, "evaluate", log, "--policy", file)
@@ -202,13 +202,13 @@ def test_a_policy_without_a_structure(log, tmp_path, capsys):
     """Its file holds its encoder: nothing stands beside it, and the commands say what the library says."""
     file = tmp_path / "any.hsb"
     policy = hsb.HSB(arms=next(iter(hsb.logs.open(log))).arms, seed=0)
-    learn_from(policy, Part(hsb.logs.open(log), 0, 3000))
+    learn_from(policy, LogPart(hsb.logs.open(log), 0, 3000))
     policy.save(file)
     found = run_json(capsys, "evaluate", log, "--policy", file, "--skip", "3000")
-    right = off_policy(hsb.load(file), Part(hsb.logs.open(log), 3000, None))
+    right = off_policy(hsb.load(file), LogPart(hsb.logs.open(log), 3000, None))
     assert found["estimates"] == right.to_dict()["estimates"]
     again = run_json(capsys, "replay", log, "--policy", file, "--skip", "3000", "--seed", "3")
-    theirs = hsb.replay(hsb.load(file), Part(hsb.logs.open(log), 3000, None), seed=3)
+    theirs = hsb.replay(hsb.load(file), LogPart(hsb.logs.open(log), 3000, None), seed=3)
     assert (again["matched"], again["average_reward"]) == (theirs.matched, theirs.average_reward)
     small, png = tmp_path / "small.hsb", tmp_path / "small.png"
     policy = hsb.HSB(arms=["tea", "coffee"], seed=0)

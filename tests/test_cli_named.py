@@ -12,7 +12,7 @@ import hsb.evaluate
 from hsb import cli
 from hsb.cli.messages import in_options
 from hsb.cli.policy_files import load
-from hsb.logs.log import Part
+from hsb.logs.log import LogPart
 
 ROWS = 3000
 
@@ -31,7 +31,7 @@ def logs(tmp_path_factory):
 
 
 def opened(path, skip=0, rows=None):
-    return Part(hsb.logs.open(path, **PARTS), skip, rows)
+    return LogPart(hsb.logs.open(path, **PARTS), skip, rows)
 
 
 def test_train_evaluate_replay_explain(logs, tmp_path, capsys):

@@ -393,7 +393,7 @@ def test_parts_put_together_are_the_whole(now, tmp_path, monkeypatch, estimator)
         and [len(each) for each in parts] == [each.count() for each in parts]
     )
     candidates = {"now": now, "always 1": 1, "uniform": None}
-    for source in (log, log.head(5000), hsb.logs.log.Part(log, 700, 4500)):
+    for source in (log, log.head(5000), hsb.logs.log.LogPart(log, 700, 4500)):
         for model in (None, TREE):
             one = compare_off_policy(candidates, source, estimator=estimator, model=model)
             two = compare_off_policy(candidates, source, estimator=estimator, model=model, jobs=2)

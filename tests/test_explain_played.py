@@ -20,7 +20,7 @@ from hsb.explain.columns import LEAST, MISSING, NEW, Column, Part, coded, column
 from hsb.explain.cuts import best_cut, threshold
 from hsb.explain.joining import joined, union
 from hsb.explain.played import played
-from hsb.explain.samplers import Everywhere, Seen
+from hsb.explain.samplers import Everywhere, SimilarContexts
 
 SIX = columns_of(hsb.Box.unit(6))
 
@@ -326,7 +326,7 @@ def test_joining_changes_nothing_but_the_number_of_parts(cuts: list[tuple[int, i
 
 def test_worlds_stay_inside() -> None:
     rng, sample = np.random.default_rng(0), visitors(400, 1)
-    seen = Seen(VISITOR, sample)
+    seen = SimilarContexts(VISITOR, sample)
     part = [column.everything for column in VISITOR]
     part[0], part[1], part[3] = frozenset({0, 3}), (30.0, 41.0), (5.0, 6.5)
     for points in (seen.within(tuple(part), 200, rng), seen.within((*part[:5], (1e5, 2e5)), 50, rng)):

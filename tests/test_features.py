@@ -516,30 +516,6 @@ def test_found_out_features_can_be_declared():
     assert FeatureReader(found).knowledge.found() == found
 
 
-def test_words():
-    rows = [
-        {"n": float(t), "c": "ab"[t % 2], "f": t % 2 == 0, "w": datetime(2024, 1, 1 + t, 6), "t": ["new"]} for t in range(4)
-    ]
-    reader = learned([*rows, {}])
-    reader.refit()
-    words = {name: s for s, name in enumerate(reader.slot_names)}
-    assert reader.describe(words["n"], 1) == "n < 0.5" and reader.describe(words["n"], 2, 31) == "n >= 0.5"
-    assert reader.describe(words["n"], 0, 1) == "n < 0.5 or n is missing" and reader.describe(words["n"], 2) == "no n"
-    assert reader.describe(words["n"], 0, 31) == "anything" and reader.describe(words["n"], 1, 31) == "n is known"
-    assert reader.describe(words["c"], 2) == "c is 'a'" and reader.describe(words["c"], 1) == "c is new"
-    assert reader.describe(words["c"], 0, 3) == "c is 'a' or c is 'b' or c is new or c is missing"
-    assert reader.describe(words["f"], 31) == "f is True" and reader.describe(words["f"], 0, 15) == "f is False or f is missing"
-    assert reader.describe(words["w day"], 31) == "w day >= 2024-01-03"
-    assert reader.describe(words["w weekday"], 1, 9) == "w weekday is Monday or Tuesday or Wednesday"
-    assert reader.describe(words["w hour"], 9, 16) == "06:12 <= w hour < 12:23"
-    assert reader.describe(words["t: new"], 31) == "t has 'new'"
-    raw = reader.read(rows[1])
-    said = [reader.describe_value(s, x) for s, x in enumerate(raw)]
-    assert said[:3] == ["n is 1", "c is 'b'", "f is False"] and said[-1] == "t has 'new'"
-    assert set(said[3:6]) == {"w day is 2024-01-02", "w weekday is Tuesday", "w hour is 06:00"}
-    assert reader.describe_value(0, NAN) == "n is missing" and reader.describe_value(words["c"], -1.0) == "c is new"
-
-
 def test_dates_as_text_are_warned_of() -> None:
     """Once, when the first is taken in; not where it was declared, nor of other text."""
     policy = hsb.HSB(arms=2, seed=0)

@@ -260,7 +260,7 @@ def test_an_entry_twice(tmp_path):
 @pytest.mark.parametrize("path", ["", b"policy.hsb", None, 5, "a\0b"])
 def test_what_is_no_path(path):
     for what in (hsb.load, hsb.Uniform(arms=2).save):
-        with pytest.raises(hsb.InputError, match="needs the path of a file"):
+        with pytest.raises(hsb.InputError, match="must be the path of a file"):
             what(path)
 
 

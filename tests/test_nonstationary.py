@@ -4,7 +4,7 @@ import pytest
 from race_cases import broken, drawn, results_of
 
 from hsb.experiments.base import Options
-from hsb.experiments.paper.nonstationary import DRIFT, Nonstationary
+from hsb.experiments.paper.nonstationary import DRIFT, NonstationaryExperiment
 from hsb.experiments.paper.stationary import DEFAULT
 
 QUICK = Options(quick=True)
@@ -12,11 +12,11 @@ QUICK = Options(quick=True)
 
 @pytest.fixture(scope="module")
 def analysis():
-    return Nonstationary().analyse(QUICK, results_of(Nonstationary()))
+    return NonstationaryExperiment().analyse(QUICK, results_of(NonstationaryExperiment()))
 
 
 def test_full_size_is_the_paper_s():
-    experiment = Nonstationary()
+    experiment = NonstationaryExperiment()
     settings = experiment.settings(Options())
     assert (settings["data_sets"], settings["presentations"], settings["rounds"]) == (10, 10, 100_000)
     assert settings["problem"] == {"name": "sudden-change", "at": 0.25} and experiment.marks(settings) == [25_000]
@@ -41,7 +41,7 @@ def test_before_and_after_are_weighed_apart(analysis):
 
 
 def test_a_policy_that_is_told_the_contrary_fails(monkeypatch):
-    experiment = broken(Nonstationary(), monkeypatch)
+    experiment = broken(NonstationaryExperiment(), monkeypatch)
     analysis = experiment.analyse(QUICK, results_of(experiment))
     assert all(claim.holds is False for claim in analysis.claims if claim.claim.startswith("Before"))
 

@@ -11,7 +11,7 @@ import hsb
 import hsb.evaluate
 import hsb.logs
 from hsb.logs.propensity_model.fit import calibrated
-from hsb.logs.propensity_model.model import FOLDS, MOST_ROWS, Feature, Sample
+from hsb.logs.propensity_model.model import FOLDS, MOST_ROWS, ColumnTerms, RowSample
 from hsb.logs.propensity_model.softmax import OF_CONSTANT, fitted, probabilities
 
 ARMS = ["a", "b", "c"]
@@ -312,21 +312,21 @@ def test_the_regression_is_what_it_says(monkeypatch):
 
 
 def test_features_of_the_model():
-    kinds = Feature.of(np.repeat([3.0, 1e15, 7.0], [6, 8, 2]), is_category=True)
+    kinds = ColumnTerms.of(np.repeat([3.0, 1e15, 7.0], [6, 8, 2]), is_category=True)
     assert kinds.values.tolist() == [3.0, 1e15] and not kinds.is_scaled
-    wide = Feature.of(np.append(np.arange(100.0), np.nan), is_category=False)
+    wide = ColumnTerms.of(np.append(np.arange(100.0), np.nan), is_category=False)
     assert wide.is_squared and wide.is_missing and not len(wide.values)
     made = np.column_stack(wide.places(np.array([49.5, np.nan, 1e300])))
     assert made.tolist() == [[0.0, -1.0, 0.0], [0.0, -1.0, 1.0], [4.0, 15.0, 0.0]]
-    few = Feature.of(np.tile([1.0, 2.0, 3.0], 9), is_category=False)
+    few = ColumnTerms.of(np.tile([1.0, 2.0, 3.0], 9), is_category=False)
     assert few.values.tolist() == [1.0, 2.0, 3.0] and few.is_scaled and not few.is_squared
-    assert Feature.of(np.zeros(9), is_category=False).places(np.ones(2)) == []
+    assert ColumnTerms.of(np.zeros(9), is_category=False).places(np.ones(2)) == []
 
 
 def test_a_sample_of_many_rows_has_all_parts_of_the_log(monkeypatch):
     monkeypatch.setattr("hsb.logs.propensity_model.model.MOST_ROWS", 1000)
     table, _ = softmax_log(5000)
-    sample = Sample()
+    sample = RowSample()
     for batch in opened(table, "p", rows=512):
         sample.add(batch)
     number, contexts, arm, offered = sample.columns(3, all_offered=True)

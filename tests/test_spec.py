@@ -8,7 +8,7 @@ import pytest
 
 import hsb
 from hsb.experiments.base import Options
-from hsb.experiments.custom import Own
+from hsb.experiments.custom import CustomComparison
 from hsb.experiments.spec import read
 from hsb.experiments.study import conduct
 from hsb.policies import Policy
@@ -93,7 +93,7 @@ def test_structures_may_be_nested(write):
 
 @pytest.mark.parametrize("text", [GOOD, FILE])
 def test_a_comparison_runs_and_reports(write, tmp_path, text):
-    own = Own(read(write(text)))
+    own = CustomComparison(read(write(text)))
     done = conduct([own], Options(seed=5), tmp_path / "out", jobs=1, title=own.heading)
     (study,) = done.studies
     assert len(study.parts) == own.spec["runs"] * len(own.spec["policies"])
@@ -108,7 +108,7 @@ def test_the_runs_are_those_of_compare(write, tmp_path):
     from hsb.evaluate import compare
     from hsb.problems import Stationary
 
-    own = Own(read(write(GOOD)))
+    own = CustomComparison(read(write(GOOD)))
     done = conduct([own], Options(seed=5), tmp_path / "out", jobs=1)
     tree = hsb.BinaryTree(depth=4)
     found = compare(
@@ -270,7 +270,7 @@ def own(tmp_path, monkeypatch):
 
 
 def test_classes_of_one_s_own_play(own, tmp_path):
-    comparison = Own(read(own()))
+    comparison = CustomComparison(read(own()))
     done = conduct([comparison], Options(), tmp_path / "out", jobs=1)
     losses = {name: curve[-1] for part in done.studies[0].finished for name, curve in part.result["losses"].items()}
     assert losses["HSB"] < 0.6 and losses["mine"] == pytest.approx(0.625, abs=5 * 0.5 / np.sqrt(60))
@@ -287,8 +287,8 @@ def test_a_name_alone_will_do(own):
 
 
 def test_workers_find_them_too(own, tmp_path):
-    here = conduct([Own(read(own()))], Options(), tmp_path / "here", jobs=1)
-    there = conduct([Own(read(own()))], Options(), tmp_path / "there", jobs=2)
+    here = conduct([CustomComparison(read(own()))], Options(), tmp_path / "here", jobs=1)
+    there = conduct([CustomComparison(read(own()))], Options(), tmp_path / "there", jobs=2)
     assert _results(here) == _results(there)
 
 
@@ -299,7 +299,7 @@ def test_a_part_is_another_one_when_the_code_changes(own, tmp_path):
     for text in (MINE, MINE + "\n# the same\n", MINE):
         [(tmp_path / path.name).write_text(text) for path in tmp_path.glob("mine_*.py")]
         source_of.cache_clear()
-        keys.append([key(part) for part in Own(read(own())).parts(Options())])
+        keys.append([key(part) for part in CustomComparison(read(own())).parts(Options())])
     assert keys[0] == keys[2] and not set(keys[0]) & set(keys[1])
 
 

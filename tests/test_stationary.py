@@ -7,25 +7,25 @@ from race_cases import broken, drawn, results_of
 import hsb
 from hsb.experiments.base import Options
 from hsb.experiments.paper.rates import USED, best_mapping, best_of_depth, rates
-from hsb.experiments.paper.stationary import DEFAULT, DEPTHS, Stationary
+from hsb.experiments.paper.stationary import DEFAULT, DEPTHS, StationaryExperiment
 
 QUICK = Options(quick=True)
 
 
 @pytest.fixture(scope="module")
 def results():
-    return results_of(Stationary())
+    return results_of(StationaryExperiment())
 
 
 @pytest.fixture(scope="module")
 def analysis(results):
-    return Stationary().analyse(QUICK, results)
+    return StationaryExperiment().analyse(QUICK, results)
 
 
 def test_full_size_is_the_paper_s():
-    settings = Stationary().settings(Options(seed=3))
+    settings = StationaryExperiment().settings(Options(seed=3))
     assert (settings["data_sets"], settings["presentations"], settings["rounds"], settings["seed"]) == (10, 10, 100_000, 3)
-    parts = Stationary().parts(Options(seed=3))
+    parts = StationaryExperiment().parts(Options(seed=3))
     assert len(parts) == 30 and len({part.name for part in parts}) == 30
     assert sum(part.rounds for part in parts) == 10 * 10 * 100_000 * (8 + 12)
 
@@ -51,7 +51,7 @@ def test_every_claim_has_its_numbers(analysis):
 
 
 def test_a_policy_that_is_told_the_contrary_fails(monkeypatch):
-    experiment = broken(Stationary(), monkeypatch)
+    experiment = broken(StationaryExperiment(), monkeypatch)
     analysis = experiment.analyse(QUICK, results_of(experiment))
     assert all(
         claim.holds is False for claim in analysis.claims if "beats S-EXP3" in claim.claim or "beats EXP3" in claim.claim
@@ -59,9 +59,9 @@ def test_a_policy_that_is_told_the_contrary_fails(monkeypatch):
 
 
 def test_results_follow_from_the_seed(results):
-    again = results_of(Stationary())
+    again = results_of(StationaryExperiment())
     assert again == results
-    assert results_of(Stationary(), Options(seed=1, quick=True)) != results
+    assert results_of(StationaryExperiment(), Options(seed=1, quick=True)) != results
 
 
 def test_results_are_small(results):
@@ -97,8 +97,8 @@ def test_depth_is_weighed_at_every_rate(analysis):
 def test_depth_helps_at_a_low_rate_and_hurts_at_a_high_one():
     """The full size on two data sets: the sign of 'depth 10 improves on depth 5' turns with the rate. Expected: +.0047, +.0021,
     +.0014, -.0029, each with a standard error below .0003."""
-    experiment = Stationary()
-    experiment.SETTINGS = Stationary.SETTINGS | {"data_sets": 2, "presentations": 2}
+    experiment = StationaryExperiment()
+    experiment.SETTINGS = StationaryExperiment.SETTINGS | {"data_sets": 2, "presentations": 2}
     analysis = experiment.analyse(Options(), results_of(experiment, Options()))
     gained = {claim.claim.split("rate: ")[1]: claim.difference for claim in analysis.claims if claim.origin == "reading"}
     assert gained["Corollary 1, a quarter of it"] > 0.003

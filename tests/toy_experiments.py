@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from hsb.experiments import progress
-from hsb.experiments.base import Analysis, Claim, Experiment, Figure, Part, Table
+from hsb.experiments.base import Analysis, Claim, Experiment, Figure, Part, ReportTable
 
 MODULE = __name__
 
@@ -66,7 +66,7 @@ class Toy(Experiment):
                 Figure("growth", "Squares, growing.", lambda pyplot: _draw(pyplot, squares)),
                 Figure("again", "The same.", lambda pyplot: _draw(pyplot, squares), True),
             ],
-            tables=[Table("Squares & numbers", ["x", "x²"], [[str(x), str(s)] for x, s in enumerate(squares)])],
+            tables=[ReportTable("Squares & numbers", ["x", "x²"], [[str(x), str(s)] for x, s in enumerate(squares)])],
             notes=["A note."],
         )
 

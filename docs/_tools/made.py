@@ -91,7 +91,7 @@ def commands_page() -> str:
 def endpoints_page() -> str:
     """The service's endpoints and limits, from the table that its routes are made of."""
     from hsb.serve.http.app import endpoints
-    from hsb.serve.http.settings import Settings
+    from hsb.serve.http.settings import ServerSettings
 
     kinds: dict[str, list[str]] = {}
     for one in endpoints():
@@ -105,7 +105,7 @@ def endpoints_page() -> str:
     ]
     for tag, rows in kinds.items():
         parts += [f"## {tag.capitalize()}", "\n".join(["| | path | scope | what |", "|---|---|---|---|", *rows])]
-    limits = [f"| `{name}` | {value:,} |" for name, value in Settings().shown().items()]
+    limits = [f"| `{name}` | {value:,} |" for name, value in ServerSettings().shown().items()]
     parts += [
         "## Limits",
         "As `/v1/limits` has them. Sizes are bytes, times seconds.",

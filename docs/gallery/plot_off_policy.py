@@ -27,7 +27,7 @@ log = hsb.logs.open(table, context="age", arm="banner", propensity="p", reward="
 tree = hsb.BinaryTree(depth=5, space=hsb.Box([18], [80]))
 learned = hsb.HSB(tree, arms=banners.tolist(), seed=0)
 hsb.learn_from(learned, log.head(3_000))
-rest = hsb.logs.log.Part(log, 3_000, None)
+rest = hsb.logs.log.LogPart(log, 3_000, None)
 candidates = {"HSB, learned": learned, "always app": "app", "always sale": "sale", "uniform": None}
 found = hsb.evaluate.compare_off_policy(candidates, rest, baseline="uniform", seed=0)
 print(found)

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sized
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,7 @@ from .errors import BudgetError, InputError, quoted
 
 MOST_ARMS = 10**7
 LARGEST = 2**63 - 1  # of a whole number, where nothing else is said
+NAME = re.compile(r"[A-Za-z0-9._~-]{1,64}")  # of a served policy, a decision, a reward: a URL needs no escapes for it
 
 
 def arm_list(arms: int | Iterable[Hashable]) -> list[Hashable]:
@@ -121,8 +123,8 @@ def function(name: str, value: Any) -> Any:
     return value
 
 
-def path_of(name: str, value: Any) -> Path:
-    """A path, not empty, in letters that a file's name may have."""
+def path_of(name: str, value: Any, *, folder: bool = True) -> Path:
+    """A path, not empty, in letters that a file's name may have; with `folder=False` not that of a folder."""
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"{name} must be the path of a file; given {quoted(value)}.")
@@ -132,7 +134,10 @@ def path_of(name: str, value: Any) -> Path:
         raise InputError(f"{name} has letters that no file's name can have; given {quoted(value)}.") from None
     if longest > 255 or len(text) > 4000:
         raise InputError(f"{name} is too long for the path of a file; given {quoted(value)}.")
-    return Path(text)
+    path = Path(text)
+    if not folder and path.is_dir():
+        raise InputError(f"{name} must be the path of a file; {text!r} is a folder. Name a file in it.")
+    return path
 
 
 def is_scalar(value: Any) -> bool:
@@ -164,6 +169,15 @@ def is_number(value: Any) -> TypeGuard[float]:
     if isinstance(value, int):
         return not isinstance(value, bool) and -(1 << 1023) <= value <= 1 << 1023
     return isinstance(value, float | np.floating | np.integer)
+
+
+def is_int(value: Any, least: int = 0, most: float = math.inf) -> bool:
+    """An int from `least` to `most`, as plain data has it: no boolean, and none of NumPy's.
+
+    >>> is_int(3), is_int(True), is_int(-1), is_int(-1, least=-1), is_int(3, most=2)
+    (True, False, False, True, False)
+    """
+    return type(value) is int and least <= value <= most
 
 
 def is_real(value: Any) -> bool:

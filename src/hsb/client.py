@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import re
 import threading
 import time
 import uuid
@@ -13,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from .checks import is_number, whole
+from .checks import NAME, is_number, whole
 from .errors import InputError, quoted
 from .files.json_values import TIMES, encode_context
 
-NAME = re.compile(r"[A-Za-z0-9._~-]{1,64}")
 AGAIN = (429, 503, 507)  # answers after which the same request may be sent again
 LONGEST = 5.0  # seconds between two tries
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 from .errors import InputError, quoted
 from .features import Features
-from .features.kinds import Kind
+from .features.kinds import FeatureKind
 from .policy import Policy
 from .problems import Problem, named
 from .problems.losses_file import Losses
@@ -42,7 +42,7 @@ def world(given: Plain) -> Problem:
     return problem
 
 
-class Ground(Protocol):
+class Domain(Protocol):
     """What a policy is made for: arms, by number or name, and the space of its contexts. A problem is one."""
 
     @property
@@ -54,7 +54,7 @@ class Ground(Protocol):
         """Where contexts lie."""
 
 
-def structure(given: Plain, problem: Ground) -> Structure:
+def structure(given: Plain, problem: Domain) -> Structure:
     """A structure from {"kind": ..., its arguments}, over the contexts of the problem.
 
     >>> structure({"kind": "BinaryTree", "depth": 3}, world({"name": "two-features"})).space
@@ -69,7 +69,7 @@ def structure(given: Plain, problem: Ground) -> Structure:
     return found
 
 
-def entrant(given: Plain, problem: Ground, rounds: int, *, bare: bool = False) -> Callable[[int], Policy]:
+def entrant(given: Plain, problem: Domain, rounds: int, *, bare: bool = False) -> Callable[[int], Policy]:
     """Makes the policy {"policy": ..., "structure": ..., its settings} from a seed. `horizon` may be true: the rounds to be played.
 
     `bare`: those that can do without a structure need none: HSB, and LinUCB, which then takes as many numbers as the space has features.
@@ -126,7 +126,7 @@ def declared(given: Any) -> Features:
     >>> declared({"age": "number", "hour": {"kind": "cycle", "period": 24}})
     Features(age=Number(), hour=Cycle(24))
     """
-    kinds = {each.name: each for each in Kind.kinds.values()}
+    kinds = {each.name: each for each in FeatureKind.kinds.values()}
     found = {}
     for name, said in table(given).items():
         with within(f"features.{name}"):
@@ -212,7 +212,10 @@ def made(kind: Any, given: Plain, *first: Any, **provided: Any) -> Any:
 
 def needed(kind: Any) -> set[str]:
     """The arguments of a class that must be given."""
-    return {name for name, each in inspect.signature(kind).parameters.items() if each.default is inspect.Parameter.empty}
+    given = inspect.signature(kind).parameters.items()
+    return {
+        name for name, each in given if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+    }
 
 
 def known_keys(given: Plain, known: set[str]) -> None:

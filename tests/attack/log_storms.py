@@ -4,12 +4,15 @@ import gzip
 import json
 import time
 from collections import Counter
+from contextlib import suppress
+from hashlib import blake2b
 
 import numpy as np
 
 import hsb
 import hsb.logs
 from hsb.logs import Batch
+from hsb.logs.formats.native_checks import digest
 
 ALLOWED = (hsb.FileError, hsb.InputError)
 
@@ -143,19 +146,21 @@ FORGED = {
     "features": [0, -1, 1.5, True, None, "3", 10**9, 10**400, [3], 4],
     "uniform": [1.5, "yes", [True], {}, 7],
     "arms": [None, 5, {}, ["a"], ["a", "a", "b", "c"], [["a"]] * 4, [None] * 4, [float("nan"), 1, 2, 3], [{}] * 4],
-    "version": [0, 3, None, "2", 1.5, [1]],
+    "version": [0, 1, 3, None, "2", 1.5, [1]],
+    "rows": [0, -1, 31, None, "30", 1.5, True],
+    "groups": [None, [], "x", 3, [None], [1, 2]],
 }
 
 
 def parquet_forgeries(seed, count, folder):
-    """Well-formed files of version 1, without digests, whose columns or footers lie: sound batches, or refused."""
+    """Well-formed files whose columns or footers lie, and whose digests are right for that: sound batches, or refused."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     rng, path, outcome = np.random.default_rng(seed), folder / "forged.parquet", Counter()
     hsb.logs.write(path, [batch(rng, 30)], "parquet")
     table, facts = pq.read_table(path), json.loads(pq.ParquetFile(path).metadata.metadata[b"hsb"])
-    facts = {name: facts[name] for name in ("features", "uniform", "arms")} | {"version": 1}
+    del facts["digest"]
     for i in range(count):
         said, changed = dict(facts), table
         if i % 3 == 0:
@@ -166,6 +171,10 @@ def parquet_forgeries(seed, count, folder):
         else:
             said["uniform"] = True
             changed = _forged_column(pa, rng, table)
+        if changed is not table:
+            with suppress(ValueError, TypeError, AttributeError, OverflowError, pa.ArrowException):  # of what has no digest
+                said["groups"] = [digest(changed, facts["features"])]
+        said["digest"] = blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()
         pq.write_table(changed.replace_schema_metadata({"hsb": json.dumps(said)}), path)
         try:
             sound(hsb.logs.open(path))

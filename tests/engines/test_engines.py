@@ -9,7 +9,7 @@ import pytest
 import hsb
 from hsb.evaluate import compare_off_policy
 from hsb.experiments.base import Options, Part
-from hsb.experiments.custom import Own
+from hsb.experiments.custom import CustomComparison
 from hsb.experiments.runner import PartFailed, run
 from hsb.experiments.spec import read
 from hsb.experiments.study import conduct
@@ -39,7 +39,7 @@ def _installed(engine):
 @pytest.fixture
 def own(tmp_path):
     (tmp_path / "mine.toml").write_text(SPEC)
-    return Own(read(tmp_path / "mine.toml"))
+    return CustomComparison(read(tmp_path / "mine.toml"))
 
 
 def test_results_are_those_of_one_process(own, tmp_path, engine):

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("uvicorn")
 
-from hsb.serve.http import Service, Settings
+from hsb.serve.http import ServerSettings, Service
 from hsb.serve.http.server import bound, make_server
 
 QUICK = {"kind": "Exp3"}  # compiles nothing that takes long
@@ -32,7 +32,7 @@ class Running:
     """A service that runs; `ask` sends a request with the admin's key, or with `key`."""
 
     def __init__(self, path, settings=None, admin_key=None, beside=()):
-        self.service = Service(path, settings or Settings(), admin_key=admin_key)
+        self.service = Service(path, settings or ServerSettings(), admin_key=admin_key)
         self.key = self.service.keys.printed or admin_key
         self.socket = bound("127.0.0.1", 0)
         self.port = self.socket.getsockname()[1]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hsb.serve.core.apply import judge, needs
-from hsb.serve.core.orders import Batch, Changes, Fact, Facts, Needs, Outcome
+from hsb.serve.core.orders import Fact, JournalChanges, JournalFacts, Needs, OrderBatch, Outcome
 from hsb.serve.core.receipts import Lives
 from hsb.serve.core.rows import (
     ClosedRow,
@@ -38,10 +38,10 @@ class ModelStore:
 
     # -- a transaction in two halves, between which a disk may fail -----------------------------------------------------
 
-    def prepare(self, batch: Batch) -> tuple[list[Outcome], Changes]:
+    def prepare(self, batch: OrderBatch) -> tuple[list[Outcome], JournalChanges]:
         return judge(batch, self.facts(needs(batch.orders)))
 
-    def write(self, changes: Changes) -> None:
+    def write(self, changes: JournalChanges) -> None:
         taken = {row.name for row in self.policy.values()}
         if any(row.id in self.policy or row.name in taken for row in changes.policies):
             raise NotUnique("policy")
@@ -93,12 +93,12 @@ class ModelStore:
         names, heads = zip(*self.starts, strict=True)
         return Lives(life, dict(zip(names[:-1], heads[1:], strict=True)))
 
-    def commit(self, batch: Batch) -> list[Outcome]:
+    def commit(self, batch: OrderBatch) -> list[Outcome]:
         outcomes, changes = self.prepare(batch)
         self.write(changes)
         return outcomes
 
-    def facts(self, wanted: Needs) -> Facts:
+    def facts(self, wanted: Needs) -> JournalFacts:
         due, after = {}, {}
         names = set(wanted.decisions)
         for policy, until, limit in wanted.due:
@@ -114,7 +114,7 @@ class ModelStore:
             fact.closed = "learned" if name in self.learned else self.shut[name].how if name in self.shut else None
         known = wanted.policies | {fact.row.policy for fact in found.values()}
         heads = {policy: row.head for policy, row in self.policy.items() if policy in known}
-        return Facts(found, due, after, heads, self.last_policy)
+        return JournalFacts(found, due, after, heads, self.last_policy)
 
     # -- what can be asked ----------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ import numpy as np
 
 import hsb
 from hsb.files.policy_file import unpack
+from hsb.policy.learner import Memo
 from hsb.serve.core.kinds import make_policy
 
 USUAL = {"wait": 86400.0, "default_reward": None, "aggregate": "first", "learn": "on_arrival"}
@@ -61,8 +62,8 @@ class NaiveLearner:
         )
         try:
             if decision.learner == self.id and decision.ramp == 1.0:
-                lesson.rounds, lesson.advised = decision.rounds, decision.advised
-                lesson.seen = None if decision.seen is None else np.frombuffer(decision.seen, np.int64).tolist()
+                cells = None if decision.seen is None else np.frombuffer(decision.seen, np.int64)
+                lesson.memo = Memo(decision.rounds, advice=decision.advised, cells=cells)
                 self.policy.learn_proposed(lesson, reward=row.reward)
             else:
                 self.policy.learn(lesson, reward=row.reward)

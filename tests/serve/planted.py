@@ -5,13 +5,13 @@ import hsb.serve.core.engine as engine
 import hsb.serve.core.policy_state as served
 import hsb.serve.core.receipts as receipts
 from hsb.serve.core.clock import Clock
-from hsb.serve.core.learner import Learner
+from hsb.serve.core.learner import PolicyReplica
 from hsb.serve.core.messages import Answer
 from hsb.serve.core.orders import Outcome
 from hsb.serve.core.rows import RewardRow
 from hsb.serve.core.sealed_snapshots import Frozen
 
-Judging, Core, Served = judging._Judging, engine.Core, served.Served
+Judging, Core, Served = judging._BatchApplication, engine.Core, served.Served
 
 
 def answer_before_commit(patch):
@@ -159,13 +159,13 @@ def propensity_without_the_baseline(patch):
 
 
 def lessons_of_another_version(patch):
-    real = Learner._learn
+    real = PolicyReplica._learn
 
     def learn(self, row, reward, arms):
         p = self.policy.probabilities(0.5)[row.arm] if row.arm < len(self.policy.arms) else 0.0
         return real(self, row._replace(propensity=max(float(p), 0.01)), reward, arms)
 
-    patch(Learner, "_learn", learn)
+    patch(PolicyReplica, "_learn", learn)
 
 
 def snapshot_of_another_row(patch):

@@ -13,11 +13,11 @@ from hsb.serve.core import (
     Archive,
     Change,
     ConfirmClock,
+    CoreLimits,
     Create,
     Decide,
     DropCandidate,
     Import,
-    Limits,
     Now,
     Promote,
     RemoveArm,
@@ -286,7 +286,7 @@ def test_changes_come_one_after_the_other(at):
 
 
 def test_too_many_wait(tmp_path):
-    at = At(tmp_path / "hsb.db", limits=Limits(waiting=10))
+    at = At(tmp_path / "hsb.db", limits=CoreLimits(waiting=10))
     make(at)
     answers = at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(15)])
     assert [each.status for each in answers] == ["overloaded"] * 5 + ["created"] * 10
@@ -296,7 +296,7 @@ def test_too_many_wait(tmp_path):
 @pytest.mark.parametrize(("orders", "commits"), [(1024, 2), (5, 4)])  # the second is the control: batches too small for all
 def test_a_decision_waits_for_two_commits(orders, commits, tmp_path):
     """For the one under way, which began before it came, and for its own."""
-    at = At(tmp_path / "hsb.db", limits=Limits(orders=orders))
+    at = At(tmp_path / "hsb.db", limits=CoreLimits(orders=orders))
     make(at)
     core, now, answered = at.core, Now(at.wall, at.mono), []
     core.handle(Decide(0, "home", "d0", None), now)
@@ -339,12 +339,12 @@ def test_a_context_that_holds_itself(at):
 
 
 def test_what_was_folded_at_the_start_is_kept_soon(tmp_path):
-    at = At(tmp_path / "hsb.db", limits=Limits(lessons=30))
+    at = At(tmp_path / "hsb.db", limits=CoreLimits(lessons=30))
     make(at)
     at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(40)])
     at.ask_all([Reward(k, f"d{k}", 1.0) for k in range(20)])
     at.close()
-    again = At(tmp_path / "hsb.db", limits=Limits(lessons=30))
+    again = At(tmp_path / "hsb.db", limits=CoreLimits(lessons=30))
     assert not list(again.store.snapshots(1))
     again.ask_all([Reward(k, f"d{k}", 1.0) for k in range(20, 35)])
     again.later(SECOND)

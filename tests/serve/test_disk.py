@@ -15,7 +15,7 @@ from sizes import figures, size
 
 from hsb.errors import FileError
 from hsb.serve.checking import check
-from hsb.serve.core import AddArm, Change, Core, Create, Decide, Limits, Now, Reward, TakeSnapshot
+from hsb.serve.core import AddArm, Change, Core, CoreLimits, Create, Decide, Now, Reward, TakeSnapshot
 from hsb.serve.local import Local
 from hsb.serve.store import start
 from hsb.serve.store.sqlite import SqliteStore
@@ -36,7 +36,7 @@ class Service(Local):
         self.store = SqliteStore(folder / "hsb.db", connect=lambda path: Connection(disk, path, sync), wal=1 << 15)
         self.moment = 10**15
         try:
-            self.core = Core(**start(self.store, self.now), limits=Limits(lessons=15))
+            self.core = Core(**start(self.store, self.now), limits=CoreLimits(lessons=15))
         except FileError:  # the cut came while it began
             self.store.lock.release()
             raise

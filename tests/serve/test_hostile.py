@@ -14,7 +14,7 @@ from http_cases import QUICK, running
 from hsb.serve.checking import check
 from hsb.serve.core import AddArm, AddCandidate, Core, Create, Decide, Forget, Now, Promote, Purge, Reward, TakeSnapshot
 from hsb.serve.core.messages import Commit, Follow, Followed, Pack, Packed
-from hsb.serve.http import Settings
+from hsb.serve.http import ServerSettings
 from hsb.serve.http.recompute import made_again
 from hsb.serve.local import Local
 from hsb.serve.store import Full, sqlite, start, views
@@ -333,7 +333,7 @@ def test_headers_end(one):
 
 
 def test_other_names_for_this_machine(tmp_path):
-    with running(tmp_path / "hsb.db", Settings(auth=False)) as open_to_all:
+    with running(tmp_path / "hsb.db", ServerSettings(auth=False)) as open_to_all:
         for host, wanted in (
             ("localhost:1", 200),
             ("127.0.0.1", 200),

@@ -9,7 +9,7 @@ from http_cases import running
 
 from hsb.serve.checking import check
 from hsb.serve.core.arithmetic import arithmetic
-from hsb.serve.http import Settings
+from hsb.serve.http import ServerSettings
 from hsb.serve.store import Full
 from hsb.serve.store.sqlite import SqliteReader
 
@@ -320,7 +320,7 @@ def test_other_arithmetic_is_said(tmp_path, capfd):
 
 
 def test_rules_have_a_limit_of_time(tmp_path):
-    with running(tmp_path / "hsb.db", Settings(read_seconds=0.05)) as one:
+    with running(tmp_path / "hsb.db", ServerSettings(read_seconds=0.05)) as one:
         one.make(policy={"kind": "HSB"})
         made = one.post("/v1/policies/home/decisions", {"context": {"x": 1}}).json
         one.post(f"/v1/decisions/{made['id']}/reward", {"reward": 1})

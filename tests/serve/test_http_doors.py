@@ -1,12 +1,9 @@
-"""The doors for others' clients: OFREP and Personalizer, in their own forms, through a real socket."""
+"""The door for OpenFeature's clients (OFREP), in its own form, through a real socket."""
 
 import pytest
 from http_cases import QUICK, running
 
-from hsb.serve.checking import check
-from hsb.serve.store.sqlite import SqliteReader
-
-FLAGS, RANK = "/ofrep/v1/evaluate/flags", "/personalizer/v1.0/rank"
+FLAGS = "/ofrep/v1/evaluate/flags"
 
 
 @pytest.fixture(scope="module")
@@ -65,59 +62,3 @@ def test_all_flags(one, key):
     other = one.post(FLAGS, {"context": {"targetingKey": "bert", "age": 31}}, headers={"If-None-Match": found.headers["etag"]})
     assert other.status == 200
     assert [each["key"] for each in one.post(FLAGS, {}, key=key).json["flags"]] == ["home"]
-
-
-def ranked(**more):
-    actions = [{"id": name, "features": [{"kind": name}]} for name in "abc"]
-    return {"contextFeatures": [{"time": "morning"}, {"user": {"age": 31}}], "actions": actions, "eventId": "e-1"} | more
-
-
-def test_rank_reward_activate(one, key):
-    headers = {"Ocp-Apim-Subscription-Key": key}
-    found = one.post(RANK, ranked(excludedActions=["b"]), key=None, headers=headers)
-    body = found.json
-    assert found.status == 201 and body["eventId"] == "e-1" and body["rewardActionId"] == body["ranking"][0]["id"] in "ac"
-    assert {each["id"]: each["probability"] for each in body["ranking"]} == {"a": 0.5, "b": 0.0, "c": 0.5}
-    assert found.headers["hsb-note"] == "action features are not used"
-    kept = one.get("/v1/policies/home/decisions/e-1").json
-    assert kept["context"] == {"time": "morning", "user.age": 31} and kept["available"] == ["a", "c"]
-    again = one.post(RANK, ranked(excludedActions=["b"]), key=None, headers=headers)
-    assert (
-        again.status == 201
-        and again.json["rewardActionId"] == body["rewardActionId"]
-        and "probability" not in again.json["ranking"][0]
-    )
-    first = one.post("/personalizer/v1.0/events/e-1/reward", {"value": 1}, key=key)
-    assert first.status == 204 and first.headers["hsb-reward"] == "learned" and first.raw == b""
-    assert one.post("/personalizer/v1.0/events/e-1/reward", {"value": 0.5}, key=key).headers["hsb-reward"] == "late"
-    one.post(RANK, ranked(eventId="e-2", deferActivation=True), key=key)
-    assert one.get("/v1/policies/home/decisions/e-2").json["state"] == "inactive"
-    assert one.post("/personalizer/v1.0/events/e-2/activate", key=key).status == 204
-    assert one.get("/v1/policies/home/decisions/e-2").json["state"] == "pending"
-    assert len(one.post(RANK, ranked(eventId=None), key=key).json["eventId"]) == 36
-    assert check(SqliteReader(one.service.path)).sound
-
-
-def test_wrong_ranks(one, key):
-    def wrong(body, code="InvalidRankRequest", path=RANK, status=400, **more):
-        found = one.post(path, body, **({"key": key} | more))
-        assert found.status == status and found.json["error"]["code"] == code and found.json["error"]["message"], found
-
-    wrong(ranked(actions=[]))
-    wrong(ranked(actions=[{"id": "a"}, {"id": "a"}]))
-    wrong(ranked(actions=[{"id": "z"}]))
-    wrong(ranked(excludedActions=["a", "b", "c"]))
-    wrong(ranked(contextFeatures=[1]))
-    wrong(ranked(contextFeatures=[{str(k): k for k in range(300)}]))
-    wrong(ranked(eventId="not an id"))
-    wrong({"actions": 1})
-    wrong(None, raw="{")
-    wrong(ranked(eventId="e-9"), key=one.key)  # a key for all policies: which one is meant?
-    wrong({"value": 7}, "InvalidRewardRequest", "/personalizer/v1.0/events/e-1/reward")
-    wrong({}, "InvalidRewardRequest", "/personalizer/v1.0/events/e-1/reward")
-    wrong({"value": 1}, "ResourceNotFound", "/personalizer/v1.0/events/nobody/reward", 404)
-    wrong(None, "ResourceNotFound", "/personalizer/v1.0/events/nobody/activate", 404)
-    wrong(None, "InvalidEventIdToActivate", "/personalizer/v1.0/events/e-1/activate")
-    wrong(ranked(), "BadRequest", status=401, key=None)
-    reader = one.post("/v1/keys", {"name": "r", "scopes": ["read"], "policies": ["home"]}).json["key"]
-    wrong(ranked(), "OperationNotAllowed", status=403, key=reader)

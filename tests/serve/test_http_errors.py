@@ -12,10 +12,10 @@ from contextlib import suppress
 import pytest
 from http_cases import QUICK, Running, running
 
-from hsb.serve.http import Settings
+from hsb.serve.http import ServerSettings
 from hsb.serve.http.service import Service
 
-SMALL = Settings(header_seconds=0.4, body_seconds=0.4, connections=40, body=2000, batch_body=20_000, rows=50, numbers=20)
+SMALL = ServerSettings(header_seconds=0.4, body_seconds=0.4, connections=40, body=2000, batch_body=20_000, rows=50, numbers=20)
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,7 @@ def test_too_many_connections(one):
 
 def test_overload(tmp_path):
     """With room for 20, of 200 that come while the disk stands still most are turned away at once, the rest served after."""
-    with running(tmp_path / "hsb.db", Settings(waiting=20)) as one:
+    with running(tmp_path / "hsb.db", ServerSettings(waiting=20)) as one:
         one.make()
         gate, commit = threading.Event(), one.service.store.commit
         one.service.store.commit = lambda batch: (gate.wait(20), commit(batch))[1]
@@ -197,7 +197,7 @@ def test_overload(tmp_path):
 def test_a_full_disk(tmp_path):
     with running(tmp_path / "hsb.db") as one:
         one.make()
-        ((most,),) = one.service.store._all("PRAGMA page_count")
+        ((most,),) = one.service.store.rows("PRAGMA page_count")
         one.service.writer.also(lambda store: None, lambda *_: None)
         one.service.store.connection.execute(f"PRAGMA max_page_count = {most}").fetchall()
         statuses = {one.post(DECIDE, {"context": "x" * 2000}).status for _ in range(40)}
@@ -261,7 +261,7 @@ def test_a_client_that_leaves(one):
 
 def test_a_client_that_reads_nothing(tmp_path):
     """It is given up after a while, and the reading of the journal with it."""
-    with running(tmp_path / "hsb.db", Settings(send_seconds=0.5)) as one:
+    with running(tmp_path / "hsb.db", ServerSettings(send_seconds=0.5)) as one:
         one.make()
         for _ in range(4):
             rows = [{"context": "x" * 4000} for _ in range(200)]
@@ -296,11 +296,11 @@ def test_two_services_on_one_file(one):
 
 
 def test_reads_are_limited(tmp_path):
-    with running(tmp_path / "hsb.db", Settings(read_seconds=0.0)) as one:
+    with running(tmp_path / "hsb.db", ServerSettings(read_seconds=0.0)) as one:
         one.make(policy=QUICK)
 
         def endless(reader):
-            return reader._all("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT COUNT(*) FROM n")
+            return reader.rows("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT COUNT(*) FROM n")
 
         work = asyncio.run_coroutine_threadsafe(one.service.read(endless), one.service.loop)
         with pytest.raises(Exception, match="takes too long"):
@@ -314,7 +314,7 @@ def test_a_stop_waits_for_no_read(tmp_path):
 
     def endless(reader):
         begun.set()
-        return reader._all("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT COUNT(*) FROM n")
+        return reader.rows("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT COUNT(*) FROM n")
 
     work = asyncio.run_coroutine_threadsafe(one.service.read(endless), one.service.loop)
     assert begun.wait(10)

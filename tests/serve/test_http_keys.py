@@ -10,7 +10,7 @@ import pytest
 from http_cases import running
 
 from hsb.errors import InputError
-from hsb.serve.http import Service, Settings, operating
+from hsb.serve.http import ServerSettings, Service, operating
 from hsb.serve.http.keys import digest, fresh
 from hsb.serve.store import Full
 from hsb.serve.store.sqlite import SqliteStore
@@ -204,7 +204,7 @@ def test_the_login_form(one):
 
 
 def test_without_keys(tmp_path):
-    with running(tmp_path / "hsb.db", Settings(auth=False)) as one:
+    with running(tmp_path / "hsb.db", ServerSettings(auth=False)) as one:
         assert one.key is None
         one.make()
         assert one.post(DECIDE, {}).status == 201
@@ -214,7 +214,7 @@ def test_without_keys(tmp_path):
 
 
 def test_no_secret_in_a_log_line(tmp_path, capfd):
-    with running(tmp_path / "hsb.db", Settings(access_log=True)) as one:
+    with running(tmp_path / "hsb.db", ServerSettings(access_log=True)) as one:
         one.make()
         one.post(DECIDE, {"context": {"name": "Ada-Lovelace"}})
         one.get("/v1/policies", key=fresh())

@@ -12,7 +12,7 @@ from hsb.serve.page.bands import intervals, wagers
 from hsb.serve.page.candidates import difference
 from hsb.serve.page.curves import arm_curve, policy_curve, shares, uniform_curve
 from hsb.serve.page.feedback import within
-from hsb.serve.page.numbers import MOST_BUCKETS, Floors, Lessons, Tally, lessons_of
+from hsb.serve.page.numbers import MOST_BUCKETS, Floors, Lessons, LessonTally, lessons_of
 
 
 def made(n, seed, *, arms=3, floor=0.2, masked=False, shift=0.0):
@@ -36,7 +36,7 @@ def made(n, seed, *, arms=3, floor=0.2, masked=False, shift=0.0):
 
 
 def told(lessons, cuts=(), scale=(0.0, 1.0)):
-    tally = Tally(scale)
+    tally = LessonTally(scale)
     for part in np.split(np.arange(len(lessons.at)), list(cuts)):
         if len(part):
             tally.add(Lessons(*(column[part] for column in lessons)))
@@ -106,7 +106,7 @@ def test_buckets_are_few_and_say_what_the_rows_say():
 
 def test_arms_that_came_later_widen_everything():
     early, late = made(200, 5, arms=2), made(200, 6, arms=4)
-    tally = Tally((0.0, 1.0))
+    tally = LessonTally((0.0, 1.0))
     tally.add(early)
     tally.add(late._replace(at=late.at + 10**9))
     assert tally.arms.offered.tolist() == [400, 400, 200, 200]
@@ -139,7 +139,7 @@ def misses(seeds, shift=0.0):
     missed = np.zeros(3)
     for seed in range(seeds):
         lessons = made(1000, 1000 + seed, shift=shift)
-        tally, done = Tally((0.0, 1.0)), 0
+        tally, done = LessonTally((0.0, 1.0)), 0
         wrong = np.zeros(3, dtype=bool)
         chance = 0.1 + 0.1 * np.arange(3)
         rng = np.random.default_rng(1000 + seed)  # as in `made`

@@ -15,12 +15,12 @@ from simulate import World
 
 import hsb
 from hsb.serve.checking import check
-from hsb.serve.core import AddCandidate, Change, Create, Decide, Forget, Limits, Now, Promote, Reward, TakeSnapshot
+from hsb.serve.core import AddCandidate, Change, CoreLimits, Create, Decide, Forget, Now, Promote, Reward, TakeSnapshot
 from hsb.serve.local import Local
 from hsb.serve.store import recover
 from hsb.serve.store.erasing import erase_some
 from hsb.serve.store.locking import kind_of
-from hsb.serve.store.schema import MIGRATIONS
+from hsb.serve.store.schema import VERSION
 from hsb.serve.store.sqlite import DAY, SqliteReader, SqliteStore
 from hsb.serve.store.writer import Writer
 
@@ -180,9 +180,13 @@ def test_a_second_process_is_refused(tmp_path):
 
 def test_files_that_are_none_of_ours(tmp_path):
     SqliteStore(tmp_path / "new.db").close()
-    change(tmp_path / "new.db", "UPDATE meta SET value = ? WHERE name = 'schema'", str(len(MIGRATIONS) + 1))
+    change(tmp_path / "new.db", "UPDATE meta SET value = ? WHERE name = 'schema'", str(VERSION + 1))
     with pytest.raises(hsb.FileError, match="Install a newer hsb"):
         SqliteStore(tmp_path / "new.db")
+    change(tmp_path / "new.db", "UPDATE meta SET value = ? WHERE name = 'schema'", str(VERSION - 1))
+    for kind in (SqliteStore, SqliteReader):
+        with pytest.raises(hsb.FileError, match="Use the hsb that wrote it, or start a new journal"):
+            kind(tmp_path / "new.db")
     change(tmp_path / "other.db", "CREATE TABLE mine (x)")
     with pytest.raises(hsb.FileError, match="no journal of hsb"):
         SqliteStore(tmp_path / "other.db")
@@ -202,7 +206,7 @@ def test_network_file_systems_are_known():
 
 
 def test_snapshots_come_and_go(tmp_path):
-    local = Local(tmp_path / "hsb.db", now=Now(0, 0), limits=Limits(lessons=10, pause=10**9))
+    local = Local(tmp_path / "hsb.db", now=Now(0, 0), limits=CoreLimits(lessons=10, pause=10**9))
     local.ask(Create(0, {"name": "home", "arms": ["a", "b"], "policy": {"kind": "Exp3"}}, SECRET), Now(1, 1))
     for day in range(6):
         for part in range(5):
@@ -271,7 +275,7 @@ def test_a_backup_while_it_is_written(tmp_path):
 
 
 def test_candidates_survive(tmp_path):
-    local = Local(tmp_path / "hsb.db", limits=Limits(following=13))
+    local = Local(tmp_path / "hsb.db", limits=CoreLimits(following=13))
     fill(local)
     assert local.ask(AddCandidate(0, "home", "tree", {"kind": "Exp3", "learning_rate": 0.3})).status == "created"
     candidate = local.core.policies["home"].candidates["tree"]

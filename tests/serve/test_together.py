@@ -2,7 +2,7 @@
 
 import pytest
 
-from hsb.serve.core import Archive, Change, Create, Decide, Limits, Now, RemoveArm, Reward
+from hsb.serve.core import Archive, Change, CoreLimits, Create, Decide, Now, RemoveArm, Reward
 from hsb.serve.core.orders import NewDecision
 from hsb.serve.local import Local
 
@@ -68,7 +68,7 @@ def told(effects):
 
 
 def _taught(path, kind, change, **limits):
-    local = Local(path, now=NOW, limits=Limits(**limits))
+    local = Local(path, now=NOW, limits=CoreLimits(**limits))
     for name in ("home", "other"):
         local.ask(Create(0, {"name": name, "arms": ["a", "b", "c"], "policy": KINDS[kind]}, SECRET), NOW)
     for k in range(30):

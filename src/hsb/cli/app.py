@@ -15,7 +15,7 @@ from ..errors import FileError, InputError
 from ..evaluate.engines import check_engine
 from ..experiments import named
 from ..experiments.base import Experiment, Options
-from ..experiments.custom import Own
+from ..experiments.custom import CustomComparison
 from ..experiments.runner import PartFailed
 from ..experiments.spec import read
 from ..experiments.study import conduct
@@ -111,7 +111,7 @@ def run(
 
     Example: hsb run comparison.toml --out out/mine
     """
-    own = Own(read(spec))
+    own = CustomComparison(read(spec))
     carry_out([own], Options(seed=own.spec["seed"] if seed is None else seed), out, running, title=own.heading)
 
 

@@ -19,7 +19,7 @@ from ..play import replay as replay_log
 from ..plotting.explanations import explanation_png
 from ..policy import Policy
 from . import output
-from .log_options import Json, SomeRows, Source
+from .log_options import Json, LogOptions, SomeRows
 from .log_results import tell
 from .messages import made_already
 from .new_policy import POLICY, Fresh
@@ -135,7 +135,7 @@ def explain(
 
 
 def convert(
-    source: Source,
+    source: LogOptions,
     out: Annotated[Path, Argument(help="The file to write: its ending is its format.", metavar="OUT")],
     as_json: Json = False,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from .. import logs
-from ..logs.log import Part
+from ..logs.log import LogPart
 
 LOG = "The log: a file, several, or a folder of Yahoo's or Open Bandit's files."
 STRICT = "A malformed line is an error; otherwise it is counted and skipped."
@@ -20,7 +20,7 @@ Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing 
 
 
 @dataclass(frozen=True)
-class Source:
+class LogOptions:
     """A log as the command line names it."""
 
     log: Annotated[list[Path], Argument(help=LOG, metavar="LOG")]
@@ -52,7 +52,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class SomeRows(Source):
+class SomeRows(LogOptions):
     """The same, and which of its rows are meant."""
 
     skip: Annotated[int, Option(min=0, help="Rows to leave out at the beginning.")] = 0
@@ -61,4 +61,4 @@ class SomeRows(Source):
     def open(self) -> logs.Log:
         """The log, or the part of it that was asked for."""
         log = logs.open(self.path, self.format, **self.options())  # type: ignore[arg-type]
-        return log if not self.skip and self.rows is None else Part(log, self.skip, self.rows)
+        return log if not self.skip and self.rows is None else LogPart(log, self.skip, self.rows)

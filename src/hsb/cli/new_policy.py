@@ -27,7 +27,7 @@ CONFIG = "A TOML file for more: policy, structure, features, components, and the
 ONE_CELL = Box.unit(1)
 
 
-class Ground(NamedTuple):
+class LogDomain(NamedTuple):
     """The arms of a log, and where the contexts of a policy lie."""
 
     arms: list[Any]
@@ -72,7 +72,7 @@ class Fresh:
                 raise InputError("features: HSB without a structure takes them; others are given numbers. Leave them out.")
             given["features"] = features
         with self._named():
-            return entrant(given, Ground(list(log.arms), space), 1, bare=True)(self.seed), encoder
+            return entrant(given, LogDomain(list(log.arms), space), 1, bare=True)(self.seed), encoder
 
     def _named(self) -> AbstractContextManager[None]:
         """Errors name the file that the settings come from."""

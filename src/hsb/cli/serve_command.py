@@ -34,10 +34,12 @@ def serve(
     """
     try:
         from ..serve.http.command import serve as run
-        from ..serve.http.settings import Settings
+        from ..serve.http.settings import ServerSettings
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in ("hsb", ""):
             raise
         raise InputError(f"hsb serve needs {error.name}, which is not installed: pip install 'hsb[serve]'") from error
-    code = run(db, host=host, port=port, demo=demo, auth=not no_auth, public=public, settings=Settings(access_log=access_log))
+    code = run(
+        db, host=host, port=port, demo=demo, auth=not no_auth, public=public, settings=ServerSettings(access_log=access_log)
+    )
     raise typer.Exit(code)

@@ -21,9 +21,9 @@ COLUMNS = 30  # that are listed in print
 class Watched(View):
     """A log that counts what is read of it: rows, rewards, and the missing values of each column."""
 
-    def __init__(self, log: Log, tally: "Tally | None" = None) -> None:
+    def __init__(self, log: Log, tally: "TrainingCounts | None" = None) -> None:
         super().__init__(log)
-        self.tally = Tally() if tally is None else tally
+        self.tally = TrainingCounts() if tally is None else tally
 
     def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
         return Watched(self.log.by_name(known, complete=complete), self.tally)
@@ -35,7 +35,7 @@ class Watched(View):
             yield batch
 
 
-class Tally:
+class TrainingCounts:
     """Rows, the sum of their rewards, and how often each column was missing."""
 
     def __init__(self) -> None:

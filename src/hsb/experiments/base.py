@@ -99,7 +99,7 @@ class Figure(NamedTuple):
     synthetic: bool = False
 
 
-class Table(NamedTuple):
+class ReportTable(NamedTuple):
     """Rows under a head."""
 
     title: str
@@ -112,7 +112,7 @@ class Analysis(NamedTuple):
 
     claims: Sequence[Claim]
     figures: Sequence[Figure]
-    tables: Sequence[Table]
+    tables: Sequence[ReportTable]
     notes: Sequence[str]
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError, quoted
-from ..files.policy_file import write_atomically
+from ..files.atomic import write_atomically
 from .base import Part
 
 PACKAGE = Path(__file__).parent.parent

@@ -6,7 +6,7 @@ from .base import Analysis, Figure, Options
 from .synthetic import Race, losses_table
 
 
-class Own(Race):
+class CustomComparison(Race):
     """Policies on a problem or on a file of losses; `spec` is what `hsb.experiments.spec.read` gives.
 
     Each policy is a group of its own: one that is added to the file later is run alone.

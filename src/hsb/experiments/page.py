@@ -11,8 +11,8 @@ from html import escape
 from typing import Any, NamedTuple
 
 from ..evaluate.html_page import document
-from ..plotting.figure_files import Drawn
-from .base import Analysis, Claim, Experiment, Options, Part, Table
+from ..plotting.figure_files import FigureFiles
+from .base import Analysis, Claim, Experiment, Options, Part, ReportTable
 from .cache import Finished
 from .verdicts import ORIGINS, WORDS, changed, count, tally
 
@@ -39,7 +39,7 @@ class Study(NamedTuple):
     analysis: Analysis
 
 
-def page(title: str, studies: Sequence[tuple[Study, Sequence[Drawn]]], about: dict[str, str]) -> str:
+def page(title: str, studies: Sequence[tuple[Study, Sequence[FigureFiles]]], about: dict[str, str]) -> str:
     """The report as one HTML document: a summary, then each study with its figures first, then what was run and with what settings."""
     claims = [claim for study, _ in studies for claim in study.analysis.claims]
     inside = [
@@ -49,7 +49,7 @@ def page(title: str, studies: Sequence[tuple[Study, Sequence[Drawn]]], about: di
         *(_study(study, figures) for study, figures in studies),
         _how_to_read(claims),
         "<h2 id='run'>What was run</h2>",
-        _table(Table("", ["", ""], [[name, value] for name, value in about.items()])),
+        _table(ReportTable("", ["", ""], [[name, value] for name, value in about.items()])),
         *(_settings(study) for study, _ in studies),
     ]
     return document(title, "\n".join(inside))
@@ -107,7 +107,7 @@ def _how_to_read(claims: Sequence[Claim]) -> str:
     return f"<h2 id='claims'>How to read the claims</h2><p>{EXPLAINED}</p>{more}"
 
 
-def _study(study: Study, figures: Sequence[Drawn]) -> str:
+def _study(study: Study, figures: Sequence[FigureFiles]) -> str:
     lines = [f'<h2 id="{study.experiment.name}">{escape(study.experiment.title)}</h2>']
     for drawn in figures:
         said = escape(drawn.figure.caption + (" Synthetic data." if drawn.figure.synthetic else ""))
@@ -146,7 +146,7 @@ def _claim(claim: Claim) -> str:
     return f'<article class="claim"><div class="verdict {kind}">{words}</div><div>{said}</div><div class="numbers">{rests}</div></article>'
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     """A table; on a phone each row is a card, and each cell says what it is."""
     caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
     names = [escape(str(name)) for name in table.head]

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ..plotting.figure_files import Drawn, draw
+from ..plotting.figure_files import FigureFiles, draw
 from .base import Claim, Figure
 from .cache import plain
 from .page import Study, page
@@ -73,7 +73,7 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def _drawn(prefix: str, figure: Figure) -> Drawn:
+def _drawn(prefix: str, figure: Figure) -> FigureFiles:
     return draw(figure.name if prefix in figure.name else f"{prefix}-{figure.name}", figure)
 
 

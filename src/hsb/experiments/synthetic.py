@@ -7,7 +7,7 @@ import numpy as np
 from ..evaluate.simulated.comparison import Comparison, joined
 from ..evaluate.simulated.run import marked_rounds, play_run
 from ..specs import entrant, world
-from .base import Claim, Experiment, Options, Part, Table, claim
+from .base import Claim, Experiment, Options, Part, ReportTable, claim
 
 
 def play_part(
@@ -75,7 +75,7 @@ class Race(Experiment):
         return claim(self.name, text, differences, numbers=numbers, **more)
 
 
-def losses_table(compared: Comparison, title: str, *, since: int = 0, until: int | None = None) -> Table:
+def losses_table(compared: Comparison, title: str, *, since: int = 0, until: int | None = None) -> ReportTable:
     """Average losses with their intervals, and how far above the best."""
     rows = []
     for name, mean, low, high in compared.table(since=since, until=until):
@@ -83,4 +83,4 @@ def losses_table(compared: Comparison, title: str, *, since: int = 0, until: int
         rows.append([name, f"{mean:.4f}", f"{low:.4f} to {high:.4f}", above])
     if compared.best is not None:
         rows.append(["best policy that knows the model", f"{compared.best:.4f}", "by quadrature", "0"])
-    return Table(title, ["policy", "average loss", "95% interval", "above the best"], rows)
+    return ReportTable(title, ["policy", "average loss", "95% interval", "above the best"], rows)

@@ -21,7 +21,7 @@ from .columns import Parts
 TIE = 1e-9
 
 
-class Arms(NamedTuple):
+class BestArms(NamedTuple):
     """The best arm of each of several nodes."""
 
     arm: Ints
@@ -30,7 +30,7 @@ class Arms(NamedTuple):
     seen: NDArray[np.bool_]  # is the node not at its prior?
 
 
-def best_arms(member: Member, blocks: Ints) -> Arms:
+def best_arms(member: Member, blocks: Ints) -> BestArms:
     """The best arm of the nodes whose arm blocks begin at `blocks`: the lowest of equals. O(nodes * M)."""
     F, I = member
     M = int(I[h.ARMS])
@@ -40,7 +40,7 @@ def best_arms(member: Member, blocks: Ints) -> Arms:
     logs = np.where(weights > 0.0, np.log(np.where(weights > 0.0, weights, 1.0)), aside)
     high = logs.max(axis=1)
     total = np.log(np.exp(logs - high[:, None]).sum(axis=1))
-    return Arms(np.argmax(logs >= high[:, None] - TIE, axis=1), -total, high + total, seen)
+    return BestArms(np.argmax(logs >= high[:, None] - TIE, axis=1), -total, high + total, seen)
 
 
 def log_options(F: Floats, rows: Ints, n: int) -> Floats:
@@ -78,7 +78,7 @@ class Best(NamedTuple):
     structure: Structure
 
 
-def piece(boxes: Boxes, best: Arms, i: int, arms: int) -> Piece:
+def piece(boxes: Boxes, best: BestArms, i: int, arms: int) -> Piece:
     """The region of node i of `best`, where it stops."""
     return Piece(boxes, int(best.arm[i]), math.exp(best.log_share[i]), True) if best.seen[i] else unseen(boxes, arms)
 

@@ -49,7 +49,7 @@ class Everywhere:
         return np.bincount([i for i, boxes in enumerate(regions) for _ in boxes], sizes).astype(np.float64)
 
 
-class Seen:
+class SimilarContexts:
     """Contexts like those of a sample: its rows, numbers moved a little, and rows whose columns come from different ones.
 
     A quarter of the sample is kept for `fresh`.
@@ -130,7 +130,7 @@ def _between(column: Column, codes: Floats) -> Floats | None:
     return values if column.kind == "number" and len(values) > FEW else None
 
 
-World = Everywhere | Seen
+World = Everywhere | SimilarContexts
 
 
 def described(columns: Sequence[Column], sample: Floats | None) -> tuple[Column, ...]:
@@ -164,7 +164,7 @@ def world_of(columns: Sequence[Column], sample: Floats | None = None) -> World:
             raise InputError(
                 f"A sample of contexts needs rows of {len(columns)} numbers, one at least; given shape {rows.shape}."
             )
-        return Seen(columns, rows)
+        return SimilarContexts(columns, rows)
     endless = [column.name for column in columns if column.kind != "number" or column.low is None or column.high is None]
     if endless:
         raise InputError(f"Nothing says which values {quoted(endless[0])} may have: a sample of contexts is needed.")

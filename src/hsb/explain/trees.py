@@ -17,7 +17,7 @@ from ..engine.state import Member
 from ..structures import Structure
 from ..structures.walk import log_of
 from ..types import Floats, Ints
-from .pieces import TIE, Arms, Best, best_arms, piece, unseen
+from .pieces import TIE, Best, BestArms, best_arms, piece, unseen
 
 
 class _Chains(NamedTuple):
@@ -74,7 +74,7 @@ def _prior(k: int, depth: int, arms: int, q: float) -> Floats:
     return value
 
 
-def _values(member: Member, chains: _Chains, best: Arms, prior: Floats, q: float) -> tuple[Floats, Floats]:
+def _values(member: Member, chains: _Chains, best: BestArms, prior: Floats, q: float) -> tuple[Floats, Floats]:
     """For every row, the best value of stopping at its first link, and that of passing all its links.
 
     Children begin at lower levels than their parents, so the rows are taken level by level, the lowest first.

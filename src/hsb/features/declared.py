@@ -6,7 +6,7 @@ from typing import Any
 
 from ..checks import whole
 from ..errors import InputError, quoted
-from .kinds import Kind
+from .kinds import FeatureKind
 
 LIMITS = {"columns": 1000, "text": 256, "width": 256}
 LEAST = {"columns": 1, "text": 1, "width": 2}
@@ -29,19 +29,19 @@ class Features:
     True
     """
 
-    def __init__(self, declared: Mapping[str, Kind] | None = None, /, **named: Kind) -> None:
+    def __init__(self, declared: Mapping[str, FeatureKind] | None = None, /, **named: FeatureKind) -> None:
         if declared is not None and not isinstance(declared, Mapping):
             raise InputError(f"Features needs names and kinds, e.g. Features(age=hsb.Number()); given {quoted(declared)}.")
         both = sorted(set(declared or ()) & set(named))
         if both:
             raise InputError(f"Features was given {quoted(both[0])} twice.")
-        self.kinds: dict[str, Kind] = {**(declared or {}), **named}
+        self.kinds: dict[str, FeatureKind] = {**(declared or {}), **named}
         self.limits = dict(LIMITS)
         for name, kind in self.kinds.items():
             if not isinstance(name, str):
                 raise InputError(f"Features have names, text; given {quoted(name)}.")
-            if not isinstance(kind, Kind):
-                hint = f"{kind.__name__}()" if isinstance(kind, type) and issubclass(kind, Kind) else "e.g. hsb.Number()"
+            if not isinstance(kind, FeatureKind):
+                hint = f"{kind.__name__}()" if isinstance(kind, type) and issubclass(kind, FeatureKind) else "e.g. hsb.Number()"
                 raise InputError(f"Feature {quoted(name)} needs a kind, {hint}; given {quoted(kind)}.")
         self._check()
 
@@ -88,7 +88,7 @@ class Features:
         """The features that `to_dict` wrote. `InputError` where `data` is none."""
         try:
             pairs, limits = data["kinds"], data["limits"]
-            kinds = {name: Kind.from_dict(kind) for name, kind in pairs}
+            kinds = {name: FeatureKind.from_dict(kind) for name, kind in pairs}
             if len(kinds) != len(pairs):
                 raise InputError("Features has a name twice.")
             return cls(kinds).limit(**limits)

@@ -5,12 +5,12 @@ import numpy as np
 from ..types import Floats
 from .column_values import Numbers, Times, Words
 from .feature import stable
-from .tables import Table
+from .tables import ContextTable
 
 PLACES = 8  # of the categories of a feature, which share them by a hash of their text
 
 
-def spread(table: Table) -> Floats:
+def spread(table: ContextTable) -> Floats:
     """Numbers, flags and times as they are, 0 where they are missing, and whether they are; categories one of a few places each.
 
     How many columns there are follows from the kinds of the table's columns alone. Other kinds are left out.

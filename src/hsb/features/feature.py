@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import InputError, quoted
 from .declared import declaration
-from .kinds import LIMIT, Category, Kind
+from .kinds import LIMIT, Category, FeatureKind
 from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, WORDS, Unfit, category_text, found, time_text
 
 FLAGS = {True: 1.0, False: 0.0}
@@ -15,12 +15,12 @@ Entry = tuple[type, int, dict[Any, float] | None]
 """Of a column with one slot: the commonest type of its values, the slot, and what stands for each value."""
 
 
-class Column:
+class FeatureColumn:
     """A feature. `codes` has its categories by number, its tags and the parts of a time by slot."""
 
     __slots__ = ("codes", "declared", "kind", "limit", "missing", "name", "period", "slots")
 
-    def __init__(self, name: str, declared: Kind | None = None) -> None:
+    def __init__(self, name: str, declared: FeatureKind | None = None) -> None:
         self.name = name
         self.kind: str | None = None if declared is None else declared.name  # None: only missing values so far
         self.declared = declared is not None
@@ -30,7 +30,7 @@ class Column:
         self.slots: list[int] = []
         self.missing = False  # was a missing value admitted?
 
-    def copy(self) -> "Column":
+    def copy(self) -> "FeatureColumn":
         """An independent one."""
         other = copy(self)
         other.codes, other.slots = dict(self.codes), self.slots[:]
@@ -59,7 +59,7 @@ def stable(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
-def taken(column: Column, value: Any, text: int) -> tuple[str, Any]:
+def taken(column: FeatureColumn, value: Any, text: int) -> tuple[str, Any]:
     """The kind of a value and its plain form, as the column has it; (MISSING, None) where it is missing.
 
     `text` is the most characters. Where the column's kind is not known yet, any kind does.
@@ -90,7 +90,7 @@ def taken(column: Column, value: Any, text: int) -> tuple[str, Any]:
     return kind, plain
 
 
-def turned(x: float, column: Column) -> float:
+def turned(x: float, column: FeatureColumn) -> float:
     """A number within the period of its column; NaN stays."""
     if x == math.inf or x == -math.inf:
         raise InputError(f"Feature {quoted(column.name)} is a Cycle({column.period:g}) and needs finite numbers; given {x}.")
@@ -98,7 +98,7 @@ def turned(x: float, column: Column) -> float:
     return x if x != column.period else 0.0  # -1e-20 % 24.0 is 24.0
 
 
-def _mismatch(column: Column, kind: str, value: Any) -> str:
+def _mismatch(column: FeatureColumn, kind: str, value: Any) -> str:
     """A value of another kind than the feature's."""
     assert column.kind is not None
     verb = "is declared" if column.declared else "has had"

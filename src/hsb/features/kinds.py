@@ -10,7 +10,7 @@ LIMIT = 64  # categories or tags that are kept one by one
 MOST = 1 << 16  # the largest limit
 
 
-class Kind:
+class FeatureKind:
     """What all kinds of features share. Use one of Number, Category, Cycle, Flag, Tags and Time.
 
     >>> Cycle(24).name, Cycle(24).to_dict()
@@ -19,25 +19,25 @@ class Kind:
 
     name: ClassVar[str]
     """How messages and files call it."""
-    kinds: ClassVar[dict[str, type["Kind"]]] = {}  # filled as classes are defined; `from_dict` looks here
+    kinds: ClassVar[dict[str, type["FeatureKind"]]] = {}  # filled as classes are defined; `from_dict` looks here
 
     def __init_subclass__(cls) -> None:
-        Kind.kinds[cls.__name__] = cls
+        FeatureKind.kinds[cls.__name__] = cls
 
     def to_dict(self) -> dict[str, Any]:
         """A dict of plain data, for JSON, which `from_dict` reads back."""
         return {"kind": type(self).__name__, **{name: getattr(self, name) for name in _names(self)}}
 
     @staticmethod
-    def from_dict(data: Any) -> "Kind":
+    def from_dict(data: Any) -> "FeatureKind":
         """The kind that `to_dict` wrote. `InputError` where `data` is none.
 
-        >>> Kind.from_dict(Cycle(24).to_dict())
+        >>> FeatureKind.from_dict(Cycle(24).to_dict())
         Cycle(24)
         """
-        cls = Kind.kinds.get(str(data.get("kind"))) if isinstance(data, dict) else None
+        cls = FeatureKind.kinds.get(str(data.get("kind"))) if isinstance(data, dict) else None
         if cls is None:
-            raise InputError(f"A kind of feature is one of {', '.join(Kind.kinds)}; given {quoted(data)}.")
+            raise InputError(f"A kind of feature is one of {', '.join(FeatureKind.kinds)}; given {quoted(data)}.")
         given = {name: value for name, value in data.items() if name != "kind"}
         if set(given) != set(_names(cls)):
             raise InputError(f"{cls.__name__} has {_names(cls) or 'no settings'}; given {quoted(given)}.")
@@ -59,7 +59,7 @@ def _names(kind: Any) -> list[str]:
 
 
 @dataclass(frozen=True, repr=False)
-class Number(Kind):
+class Number(FeatureKind):
     """A number of any range and scale: an age, a price, a count. Its mean, spread and quantiles are found out on the way.
 
     >>> Number()
@@ -70,7 +70,7 @@ class Number(Kind):
 
 
 @dataclass(frozen=True, repr=False)
-class Category(Kind):
+class Category(FeatureKind):
     """One of several names: a country, a device, a postcode. Whole numbers and True, False are taken by their text.
 
     The first `limit` categories, 64 by default and at most 65,536, are told apart. Later ones share the places of these, each always the same
@@ -88,7 +88,7 @@ class Category(Kind):
 
 
 @dataclass(frozen=True, repr=False)
-class Cycle(Kind):
+class Cycle(FeatureKind):
     """A number that goes round, so that `period` is next to 0. Hours of the day are a Cycle(24), degrees of a compass a Cycle(360).
 
     >>> Cycle(24)
@@ -107,7 +107,7 @@ class Cycle(Kind):
 
 
 @dataclass(frozen=True, repr=False)
-class Flag(Kind):
+class Flag(FeatureKind):
     """True or False: is_member, weekend.
 
     >>> Flag()
@@ -118,7 +118,7 @@ class Flag(Kind):
 
 
 @dataclass(frozen=True, repr=False)
-class Tags(Kind):
+class Tags(FeatureKind):
     """Any number of names at once: a list, tuple or set of text. The first `limit` tags are told apart, as in `hsb.Category`.
 
     >>> Tags()
@@ -133,7 +133,7 @@ class Tags(Kind):
 
 
 @dataclass(frozen=True, repr=False)
-class Time(Kind):
+class Time(FeatureKind):
     """A date, a time of day or both: datetime, date, time, numpy.datetime64, pandas.Timestamp, as the clock on the wall shows it.
 
     Where it is declared, text does too: "2026-11-16T09:30", "2026-11-16", "09:30". A policy sees the days since 1970 as a number, the hour of

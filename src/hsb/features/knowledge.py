@@ -12,9 +12,9 @@ from ..engine.kernels import slots as at
 from ..errors import InputError, quoted
 from .contexts import ALONE, FORMS, NAMED, ROW, opened
 from .declared import Features, nearest
-from .feature import Column, taken
-from .kinds import Kind
-from .layout import Layout
+from .feature import FeatureColumn, taken
+from .kinds import FeatureKind
+from .layout import SlotLayout
 from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, PARTS, TAGS, TIME
 
 Event = list[Any]
@@ -29,16 +29,16 @@ class Knowledge:
     """
 
     def __init__(self, features: Features, width: int) -> None:
-        self.features, self.layout = features, Layout(width)
-        self.columns: dict[str, Column] = {}
-        self.listed: list[Column] = []  # by number
-        self.slot_columns: list[Column] = []
+        self.features, self.layout = features, SlotLayout(width)
+        self.columns: dict[str, FeatureColumn] = {}
+        self.listed: list[FeatureColumn] = []  # by number
+        self.slot_columns: list[FeatureColumn] = []
         self.form: str | None = None  # of contexts, where nothing is declared
         self.length = 0  # of rows
         self.journal: list[Event] = []
         self._owned: set[str] = set()  # the columns that no copy shares
         for name, kind in features.kinds.items():
-            self._add(Column(name, kind))
+            self._add(FeatureColumn(name, kind))
 
     def named(self, context: Any) -> tuple[str, dict[str, Any]]:
         """The form of a context, and its values by name; refused where its form, its names or their number do not fit."""
@@ -75,7 +75,7 @@ class Knowledge:
         j = len(self.listed)
         for name, value in values.items():
             if name not in self.columns:
-                column = Column(name)
+                column = FeatureColumn(name)
                 found.append(["name", name])
                 found += _news(j, column, *taken(column, value, text))
                 j += 1
@@ -89,7 +89,7 @@ class Knowledge:
         self._owned, other._owned = set(), set()
         return other
 
-    def _own(self, j: int) -> Column:
+    def _own(self, j: int) -> FeatureColumn:
         """Column `j`, to be changed: a copy of it if it may be shared."""
         column = self.listed[j]
         if column.name not in self._owned:
@@ -106,7 +106,7 @@ class Knowledge:
         if event[0] == "form":
             self.form, self.length = event[1], event[2]
         elif event[0] == "name":
-            self._add(Column(event[1]))
+            self._add(FeatureColumn(event[1]))
         elif event[0] == "kind":
             column = self._own(event[1])
             column.kind = event[2]
@@ -126,24 +126,24 @@ class Knowledge:
         """
         if not self.features.open:
             return self.features
-        by_name = {cls.name: cls for cls in Kind.kinds.values()}
+        by_name = {cls.name: cls for cls in FeatureKind.kinds.values()}
         kinds = {column.name: by_name[column.kind]() for column in self.listed if column.kind is not None}
         return Features(kinds).limit(**self.features.limits)
 
-    def _add(self, column: Column) -> None:
+    def _add(self, column: FeatureColumn) -> None:
         self._owned.add(column.name)
         self.columns[column.name] = column
         self.listed.append(column)
         if column.kind is not None:
             self._make_slot(column)
 
-    def _make_slot(self, column: Column) -> None:
+    def _make_slot(self, column: FeatureColumn) -> None:
         """The slot of a kind that has one from the beginning; times and tags get theirs as parts and tags appear."""
         if column.kind in SLOT_KINDS:
             limit = column.limit if column.kind == CATEGORY else 0
             self._slot(column, column.name, SLOT_KINDS[column.kind], limit=limit, period=column.period)
 
-    def _slot(self, column: Column, name: str, kind: int, *, limit: int = 0, period: float = 0.0) -> int:
+    def _slot(self, column: FeatureColumn, name: str, kind: int, *, limit: int = 0, period: float = 0.0) -> int:
         s = self.layout.slot(name, kind, limit=limit, period=period)
         column.slots.append(s)
         self.slot_columns.append(column)
@@ -151,7 +151,7 @@ class Knowledge:
             self.layout.miss(s, column.name)
         return s
 
-    def _value(self, column: Column, text: str) -> None:
+    def _value(self, column: FeatureColumn, text: str) -> None:
         """A new category, tag, or part of a time."""
         if column.kind == CATEGORY:
             k = len(column.codes)
@@ -201,7 +201,7 @@ class Knowledge:
             )
 
 
-def _news(j: int, column: Column, kind: str, plain: Any) -> list[Event]:
+def _news(j: int, column: FeatureColumn, kind: str, plain: Any) -> list[Event]:
     """What is new in a value that was taken for a column."""
     if kind == MISSING:
         return [] if column.missing else [["missing", j]]

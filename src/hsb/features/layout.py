@@ -9,7 +9,7 @@ from ..types import Floats, Ints
 from .feature import stable
 
 
-class Layout:
+class SlotLayout:
     """Slots and places. Arrays have room for more slots than there are; the kernels are told how many (`head`)."""
 
     def __init__(self, width: int) -> None:
@@ -25,7 +25,7 @@ class Layout:
         self.listed = 0  # entries of `where` in use
         self.crowded = 0  # things that share a place, because `width` places were used up
 
-    def copy(self) -> "Layout":
+    def copy(self) -> "SlotLayout":
         """An independent one."""
         other = copy(self)
         for name in ("head", "I", "F", "where", "reservoir"):

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..types import Floats
 from .column_values import Numbers, Times, Values, Words
-from .feature import Column, taken
+from .feature import FeatureColumn, taken
 from .reading import category_code, read_value
-from .tables import Listed, Table
+from .tables import ContextTable, Listed
 from .values import CATEGORY, CYCLE, FLAG, NUMBER, TIME
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Bools = NDArray[np.bool_]
 
 
-def read_part(reader: "FeatureReader", table: Table, start: int, stop: int) -> tuple[Floats, Bools]:
+def read_part(reader: "FeatureReader", table: ContextTable, start: int, stop: int) -> tuple[Floats, Bools]:
     """Raw rows (n, slots) of rows start .. stop - 1 and which of them have something new."""
     n = stop - start
     raw, news = np.full((n, reader.slots), math.nan), np.zeros(n, dtype=np.bool_)
@@ -35,7 +35,7 @@ def read_part(reader: "FeatureReader", table: Table, start: int, stop: int) -> t
         news[:] = True
     for name, values in zip(names, table.columns.values(), strict=True):
         column = knowledge.columns.get(name)
-        missing = Part(reader, values, start, stop).fill(name, column, raw, news)
+        missing = ColumnPart(reader, values, start, stop).fill(name, column, raw, news)
         if column is None or not column.missing:
             news |= missing
     if any(not column.missing and column.name not in names for column in knowledge.listed):
@@ -43,7 +43,7 @@ def read_part(reader: "FeatureReader", table: Table, start: int, stop: int) -> t
     return raw, news
 
 
-def _one_by_one(reader: "FeatureReader", table: Table, start: int, raw: Floats, news: Bools) -> None:
+def _one_by_one(reader: "FeatureReader", table: ContextTable, start: int, raw: Floats, news: Bools) -> None:
     for t in range(len(raw)):
         raw[t], news[t] = _from(start + t, reader.look, table.context(start + t))
 
@@ -56,14 +56,14 @@ def _from(t: int, read: Any, *given: Any) -> Any:
         raise InputError(f"Row {t}: {error}") from None
 
 
-class Part:
+class ColumnPart:
     """Rows start .. stop - 1 of a column."""
 
     def __init__(self, reader: "FeatureReader", values: Values, start: int, stop: int) -> None:
         self.knowledge, self.values, self.start, self.rows = reader.knowledge, values, start, slice(start, stop)
         self.text = reader.features.limits["text"]
 
-    def fill(self, name: str, column: Column | None, raw: Floats, news: Bools) -> Bools:
+    def fill(self, name: str, column: FeatureColumn | None, raw: Floats, news: Bools) -> Bools:
         """Fill the column's slots; which values are missing?"""
         values, kind = self.values, None if column is None else column.kind
         if column is None or kind is None:
@@ -78,14 +78,14 @@ class Part:
             return self._times(values, column, raw, news)
         return self._each(name, column.slots, raw, news)
 
-    def _unknown(self, name: str, column: Column | None, raw: Floats, news: Bools) -> Bools:
+    def _unknown(self, name: str, column: FeatureColumn | None, raw: Floats, news: Bools) -> Bools:
         """A feature of which nothing, or only that it was missing, is known: all that it has is new, and there is no slot for it."""
         values = self.values
         if isinstance(values, Numbers):
             missing = np.isnan(values.floats[self.rows])
         elif isinstance(values, Words):
             missing = values.codes[self.rows] < 0
-            self._meanings(values, column or Column(name))
+            self._meanings(values, column or FeatureColumn(name))
         else:
             return self._each(name, [], raw, news)
         news |= True if column is None else ~missing
@@ -102,7 +102,7 @@ class Part:
                 raw[t, s] = row[s]
         return missing
 
-    def _numbers(self, values: Numbers, column: Column, raw: Floats) -> Bools:
+    def _numbers(self, values: Numbers, column: FeatureColumn, raw: Floats) -> Bools:
         x = values.floats[self.rows]
         if column.kind == CYCLE:
             strange = np.isinf(x)
@@ -114,10 +114,10 @@ class Part:
         raw[:, column.slots[0]] = x
         return np.isnan(x)
 
-    def _words(self, values: Words, column: Column, raw: Floats, news: Bools) -> Bools:
+    def _words(self, values: Words, column: FeatureColumn, raw: Floats, news: Bools) -> Bools:
         return _write(column, self._meanings(values, column), raw, news)
 
-    def _meanings(self, values: Words, column: Column) -> Floats:
+    def _meanings(self, values: Words, column: FeatureColumn) -> Floats:
         """The raw values of text; NaN where it is missing. Each word is looked up once."""
         given = values.codes[self.rows]
         few = len(values.words) <= len(given)
@@ -132,7 +132,7 @@ class Part:
                 meant[i] = codes[word] if word in codes else limit + values.hash(code) % limit if full else -1.0
         return np.asarray(meant[back.reshape(-1)])
 
-    def _codes(self, column: Column, raw: Floats, news: Bools) -> Bools:
+    def _codes(self, column: FeatureColumn, raw: Floats, news: Bools) -> Bools:
         """Numbers and flags as categories, by their text."""
         seen: dict[Any, float] = {}
         row = np.full(len(raw), math.nan)
@@ -145,7 +145,7 @@ class Part:
                 row[t] = seen[key]
         return _write(column, row, raw, news)
 
-    def _times(self, values: Times, column: Column, raw: Floats, news: Bools) -> Bools:
+    def _times(self, values: Times, column: FeatureColumn, raw: Floats, news: Bools) -> Bools:
         missing: Bools = np.isnat(values.given[self.rows])
         for part, x in values.parts.items():
             if part in column.codes:
@@ -155,7 +155,7 @@ class Part:
         return missing
 
 
-def _write(column: Column, codes: Floats, raw: Floats, news: Bools) -> Bools:
+def _write(column: FeatureColumn, codes: Floats, raw: Floats, news: Bools) -> Bools:
     raw[:, column.slots[0]] = codes
     news |= codes < 0.0
     return np.isnan(codes)

@@ -1,4 +1,4 @@
-"""From any context to numbers, and back to words: what a policy keeps to read what it is given."""
+"""From any context to numbers: what a policy keeps to read what it is given."""
 
 import math
 from copy import copy
@@ -15,14 +15,13 @@ from ..types import Arrays, Floats, Ints
 from . import stored
 from .contexts import NAMED, ROW
 from .declared import Features
-from .feature import Column, Entry, taken, turned
+from .feature import Entry, FeatureColumn, taken, turned
 from .knowledge import Knowledge, warn_of_dates
 from .parts import read_part
 from .reading import read_value
 from .refit import refit
-from .tables import Table, table_of
+from .tables import ContextTable, table_of
 from .values import CYCLE, NUMBER
-from .words import cells_in_words, value_in_words
 
 Raw = Floats
 DEPTH = 5  # of the binary tree over the 32 cells of a number
@@ -122,7 +121,7 @@ class FeatureReader:
         layout = self.layout
         compiled().encode_rows(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
 
-    def table(self, contexts: Any) -> Table:
+    def table(self, contexts: Any) -> ContextTable:
         """A whole table, in columns where it has them: a list of contexts, an array, a dict of columns, a data frame.
 
         >>> reader = FeatureReader(Features())
@@ -133,7 +132,7 @@ class FeatureReader:
         """
         return table_of(contexts)
 
-    def read_part(self, table: Table, start: int, stop: int) -> tuple[Floats, NDArray[np.bool_]]:
+    def read_part(self, table: ContextTable, start: int, stop: int) -> tuple[Floats, NDArray[np.bool_]]:
         """Rows start .. stop - 1 of a table as `read` would give them now, (n, slots), and which of them have something new."""
         return read_part(self, table, start, stop)
 
@@ -254,23 +253,6 @@ class FeatureReader:
         layout = self.layout
         return sum(array.nbytes for array in (layout.head, layout.I, layout.F, layout.where, layout.reservoir))
 
-    def describe(self, slot: int, cell: int, last: int | None = None) -> str:
-        """What lies in a cell of a slot, or in all from `cell` to `last`, in the units of the contexts.
-
-        >>> reader = FeatureReader(Features())
-        >>> for age in (20, 30, 40):
-        ...     _ = reader.admit({"age": age, "country": "FR"})
-        ...     reader.observe(reader.read({"age": age, "country": "FR"}))
-        >>> _ = reader.refit()
-        >>> reader.describe(0, 8, 20), reader.describe(0, 0), reader.describe(1, 2)
-        ('25 <= age < 35', 'age is missing', "country is 'FR'")
-        """
-        return cells_in_words(self.layout, self.knowledge.slot_columns[slot], slot, cell, cell if last is None else last)
-
-    def describe_value(self, slot: int, value: float) -> str:
-        """A raw value of a slot, in the units of the contexts."""
-        return value_in_words(self.layout, self.knowledge.slot_columns[slot], slot, value)
-
     def to_dict(self) -> dict[str, Any]:
         """What was declared and admitted, as plain data for JSON; with `arrays`, all there is to know of it."""
         return stored.to_dict(self)
@@ -309,7 +291,7 @@ class FeatureReader:
         self._dicts = declared or known.form == NAMED
         self._row = declared or known.form == ROW  # a row of numbers is its own raw row
         self._quick: dict[str, Entry] = {}
-        self._cycles: list[tuple[int, Column]] = []
+        self._cycles: list[tuple[int, FeatureColumn]] = []
         complete = []
         for j, column in enumerate(known.listed):
             entry = column.entry()
@@ -325,12 +307,7 @@ class FeatureReader:
     def _look_at_other(self, context: Any) -> tuple[Raw, bool]:
         """`look` at what is no dict, or at the first context."""
         known = self.knowledge
-        if (
-            self._row
-            and type(context) is np.ndarray
-            and context.shape == (self._columns,)
-            and context.dtype.char in "dflqiI"
-        ):
+        if self._row and type(context) is np.ndarray and context.shape == (self._columns,) and context.dtype.char in "dflqiI":
             raw = np.array(context, dtype=np.float64)
             return raw, any(math.isnan(raw[known.columns[name].slots[0]]) for name in self._complete)
         values = known.named(context)[1]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .feature import Column, taken
+from .feature import FeatureColumn, taken
 from .knowledge import Knowledge
 from .values import CATEGORY, MISSING, TAGS, TIME
 
@@ -16,7 +16,7 @@ def read_value(knowledge: Knowledge, name: str, value: Any, row: list[float]) ->
     text = knowledge.features.limits["text"]
     if column is None:
         knowledge.check_names({name: value})
-        taken(Column(name), value, text)
+        taken(FeatureColumn(name), value, text)
         return True, False
     kind, plain = taken(column, value, text)
     if kind == MISSING:
@@ -38,7 +38,7 @@ def read_value(knowledge: Knowledge, name: str, value: Any, row: list[float]) ->
     return False, False
 
 
-def category_code(column: Column, text: str) -> float:
+def category_code(column: FeatureColumn, text: str) -> float:
     """The raw value of a category: its number; -1 where it is new; limit + k where it shares the place of k."""
     code = column.codes.get(text)
     if code is not None:
@@ -46,7 +46,7 @@ def category_code(column: Column, text: str) -> float:
     return float(column.limit + column.share(text)) if column.full else -1.0
 
 
-def _read_tags(column: Column, tags: list[str], row: list[float]) -> bool:
+def _read_tags(column: FeatureColumn, tags: list[str], row: list[float]) -> bool:
     for slot in column.slots:
         row[slot] = 0.0
     news = False

@@ -7,13 +7,13 @@ import numpy as np
 from ..engine.kernels import slots as at
 from ..engine.kernels.slots import CELLS, COUNT, EDGE, EDGES, M2, MEAN, SCALE, SETTLED, SHIFT
 from ..types import Floats
-from .layout import Layout
+from .layout import SlotLayout
 
 SETTLE = 64  # rows after which a number that shares its place is scaled, once and for all
 NOISE = 1e-14  # a spread below this part of the mean is rounding, and the number a constant
 
 
-def refit(layout: Layout) -> tuple[Floats, Floats]:
+def refit(layout: SlotLayout) -> tuple[Floats, Floats]:
     """Freeze new scales and edges. What was z is now a * z + c, place by place, up to clipping.
 
     Places that several things share cannot be moved like that: numbers there are scaled once, after `SETTLE` rows, and then kept.

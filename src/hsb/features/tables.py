@@ -14,7 +14,7 @@ from .contexts import ALONE, NAMED, ROW
 NEEDED = "A table of contexts is a list of contexts, an array, a dict of columns or a data frame"
 
 
-class Table:
+class ContextTable:
     """Contexts, one a row. `form` says what each is; columns are listed by name, or, in rows without names, by number."""
 
     def __init__(self, form: str, columns: Mapping[Any, Values], rows: int) -> None:
@@ -25,19 +25,21 @@ class Table:
         values = [column.at(t) for column in self.columns.values()]
         return dict(zip(self.columns, values, strict=True)) if self.form == NAMED else values if self.form == ROW else values[0]
 
-    def take(self, rows: Any) -> "Table":
+    def take(self, rows: Any) -> "ContextTable":
         """Some of the rows: a slice, indices or booleans."""
-        return Table(self.form, {name: values.take(rows) for name, values in self.columns.items()}, _count(self.rows, rows))
+        return ContextTable(
+            self.form, {name: values.take(rows) for name, values in self.columns.items()}, _count(self.rows, rows)
+        )
 
-    def select(self, names: Iterable[Any]) -> "Table":
+    def select(self, names: Iterable[Any]) -> "ContextTable":
         """Some of the columns, in the order of their names here."""
-        return Table(self.form, {name: self.columns[name] for name in names}, self.rows)
+        return ContextTable(self.form, {name: self.columns[name] for name in names}, self.rows)
 
     def __len__(self) -> int:
         return self.rows
 
 
-class Listed(Table):
+class Listed(ContextTable):
     """Contexts that are kept as they were given, and read one by one."""
 
     def __init__(self, contexts: Sequence[Any]) -> None:
@@ -55,7 +57,7 @@ def _count(n: int, rows: Any) -> int:
     return len(np.arange(n)[rows])
 
 
-def table_of(contexts: Any) -> Table:
+def table_of(contexts: Any) -> ContextTable:
     """Any table, in columns where it has them.
 
     >>> table_of({"age": [31, 33], "country": ["FR", None]}).context(1)
@@ -63,7 +65,7 @@ def table_of(contexts: Any) -> Table:
     >>> table_of([{"age": 31}, {}]).rows, table_of([0.5, 0.25]).context(1)
     (2, 0.25)
     """
-    if isinstance(contexts, Table):
+    if isinstance(contexts, ContextTable):
         return contexts
     if isinstance(contexts, np.ndarray):
         return _array(contexts)
@@ -82,14 +84,14 @@ def table_of(contexts: Any) -> Table:
     return _list(contexts if isinstance(contexts, list) else list(contexts))
 
 
-def _list(contexts: list[Any]) -> Table:
+def _list(contexts: list[Any]) -> ContextTable:
     types = set(map(type, contexts))
     if types and types <= {int, float}:
-        return Table(ALONE, {0: values_of(contexts)}, len(contexts))
+        return ContextTable(ALONE, {0: values_of(contexts)}, len(contexts))
     if types and types <= {list, tuple}:
         lengths, inside = set(map(len, contexts)), set(map(type, chain.from_iterable(contexts)))
         if len(lengths) == 1 and inside <= {int, float, str, bool, type(None)} and inside:
-            return Table(
+            return ContextTable(
                 ROW, {j: values_of(list(column)) for j, column in enumerate(zip(*contexts, strict=True))}, len(contexts)
             )
     if types == {np.ndarray} and len({(row.shape, row.dtype) for row in contexts}) == 1 and contexts[0].ndim == 1:
@@ -97,19 +99,19 @@ def _list(contexts: list[Any]) -> Table:
     return Listed(contexts)
 
 
-def _array(contexts: Any) -> Table:
+def _array(contexts: Any) -> ContextTable:
     if contexts.dtype.names:
         return _named({name: values_of(contexts[name]) for name in contexts.dtype.names}, len(contexts.reshape(-1)))
     if contexts.ndim == 1 and contexts.dtype.kind in "iuf":
-        return Table(ALONE, {0: values_of(contexts)}, len(contexts))
+        return ContextTable(ALONE, {0: values_of(contexts)}, len(contexts))
     if contexts.ndim == 1:
         return _list(contexts.tolist())
     if contexts.ndim != 2:
         raise InputError(f"{NEEDED}; given an array of shape {contexts.shape}.")
-    return Table(ROW, {j: values_of(contexts[:, j]) for j in range(contexts.shape[1])}, len(contexts))
+    return ContextTable(ROW, {j: values_of(contexts[:, j]) for j in range(contexts.shape[1])}, len(contexts))
 
 
-def _mapping(contexts: Mapping[Any, Any]) -> Table:
+def _mapping(contexts: Mapping[Any, Any]) -> ContextTable:
     columns = {}
     for name, column in contexts.items():
         if isinstance(column, str | bytes) or not hasattr(column, "__len__") or isinstance(column, Mapping | set | frozenset):
@@ -120,7 +122,7 @@ def _mapping(contexts: Mapping[Any, Any]) -> Table:
     return _named(columns, len(next(iter(columns.values()))) if columns else 0)
 
 
-def _frame(contexts: Any) -> Table:
+def _frame(contexts: Any) -> ContextTable:
     names = list(contexts.columns)
     if len(set(names)) != len(names):
         raise InputError(f"Columns need different names; given {names!r:.200}.")
@@ -149,10 +151,10 @@ def _arrow(column: Any) -> Values:
     return values_of(np.asarray(column))
 
 
-def _named(columns: dict[Any, Values], rows: int) -> Table:
+def _named(columns: dict[Any, Values], rows: int) -> ContextTable:
     for name, values in columns.items():
         if not isinstance(name, str):
             raise InputError(f"Names of features are text; given {name!r:.100}. For rows without names give an array.")
         if len(values) != rows:
             raise InputError(f"Columns need one length; {quoted(name)} has {len(values)} rows, others {rows}.")
-    return Table(NAMED, {str.__str__(name): values for name, values in columns.items()}, rows)
+    return ContextTable(NAMED, {str.__str__(name): values for name, values in columns.items()}, rows)

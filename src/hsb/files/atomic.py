@@ -10,28 +10,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from ..errors import InputError, quoted
+from ..errors import InputError
 
 DAY = 86_400.0  # after which what another machine left is nobody's any more
 LONGEST = 100  # characters of a name that its temporary file repeats
-
-
-def file_path(path: Any, what: str) -> Path:
-    """A path that may be that of a file, as `what` needs it; InputError where it is none."""
-    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes) or not os.fspath(path):
-        raise InputError(f'{what} needs the path of a file, text or a pathlib.Path, e.g. "policy.hsb"; given {quoted(path)}.')
-    if "\0" in os.fspath(path):
-        raise InputError(f"{what} needs the path of a file, which cannot hold the character NUL; given {quoted(path)}.")
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        raise InputError(f"{what} needs the path of a file, in letters that a name can have; given {quoted(path)}.") from None
-    found = Path(path)
-    if found.is_dir():
-        raise InputError(f"{what} needs the path of a file; {str(found)!r} is a folder. Name a file in it.")
-    return found
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -19,12 +19,13 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 
 from ..checks import generator as drawn_from
+from ..checks import path_of
 from ..errors import FileError, InputError
 from ..policy import Policy, copying
 from ..policy.ledger import Ledger
 from ..policy.transaction import settle
 from ..types import Seed
-from .atomic import file_path, replacing, write_atomically
+from .atomic import replacing, write_atomically
 from .json_values import decode_arm
 from .memory_limit import limited
 from .rng_state import STATES, from_plain, generator, plain
@@ -43,7 +44,7 @@ NAMED = ("header.json", "ledger")
 
 def save(policy: Policy, path: str | Path) -> None:
     """Write a policy to a file, whole or not at all."""
-    write_atomically(file_path(path, "save"), pack(policy))
+    write_atomically(path_of("path", path, folder=False), pack(policy))
 
 
 def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **given: Any) -> Policy:
@@ -63,7 +64,7 @@ def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **given: An
     >>> twin.decide(0.3).propensity == policy.decide(0.3).propensity
     True
     """
-    path = file_path(path, "load")
+    path = path_of("path", path, folder=False)
     if path.exists() and not path.is_file():
         raise FileError(f"{path}: no ordinary file, so there is no policy in it. Name the file that save wrote.")
     drawn = None if isinstance(seed, str) and seed == "file" else drawn_from(seed)
@@ -174,4 +175,8 @@ def _array(archive: Archive, name: str, kind: str, *shape: int) -> np.ndarray:
         raise FileError(f"its {name} has no shape.")
     if -1 not in shape and 8 * math.prod(shape) != archive.size(name):
         raise FileError(f"its {name} has another size than its shape.")
-    return np.frombuffer(archive.read(name), dtype=copying.STORED[kind]).reshape(shape).astype(copying.STORED[kind].replace("<", "="))
+    return (
+        np.frombuffer(archive.read(name), dtype=copying.STORED[kind])
+        .reshape(shape)
+        .astype(copying.STORED[kind].replace("<", "="))
+    )

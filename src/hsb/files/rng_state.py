@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import is_int
 from ..errors import FileError
 
 WORD = {"has_uint32": (0, 1), "uinteger": (0, 2**32 - 1)}
@@ -64,12 +65,8 @@ def _part(given: Any, needed: Any) -> Any:
     elif isinstance(needed[1], str):
         if isinstance(given, dict) and set(given) == {"array", "dtype"} and given["dtype"] == needed[1]:
             values, most = given["array"], int(np.iinfo(needed[1]).max)
-            if isinstance(values, list) and len(values) == needed[0] and all(_is_whole(value, 0, most) for value in values):
+            if isinstance(values, list) and len(values) == needed[0] and all(is_int(value, 0, most) for value in values):
                 return np.array(values, dtype=needed[1])
-    elif _is_whole(given, *needed):
+    elif is_int(given, *needed):
         return given
     raise FileError("the state of its random generator is not one that such a generator has.")
-
-
-def _is_whole(value: Any, least: int, most: int) -> bool:
-    return type(value) is int and least <= value <= most

@@ -1,5 +1,6 @@
 """A river bandit policy: `river.bandit.evaluate`, `evaluate_offline`, or a loop of your own. Needs river."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
@@ -59,6 +60,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         super().__init__(reward_obj=reward_obj, burn_in=whole("burn_in", burn_in, 0))
         self._player = Player(policy)
         self._waiting = Waiting(waiting)
+        self._updates = Counter[Any]()  # by arm
         self._order = named.names(features)
         self.policy = self._player.given
         self.features = None if self._order is None else list(self._order)
@@ -77,7 +79,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         order, values = self._row(context)
         key_of(values, None)
         policy = self._player.meet(arm_ids, values)
-        seldom = [arm for arm in arm_ids if self._counts[arm] < self.burn_in]
+        seldom = [arm for arm in arm_ids if self._updates[arm] < self.burn_in]
         decision = policy.decide(values, available=seldom[:1] or arm_ids)
         self._order = order
         self._waiting.add([decision])
@@ -97,6 +99,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         order, values = self._row(context)
         self._waiting.learn(self.current, values, arm_id, reward, propensity)
         self._order = order
+        self._updates[arm_id] += 1
         super().update(arm_id, context, reward)
 
     def _row(self, context: Any) -> tuple[list[Any] | None, Any]:

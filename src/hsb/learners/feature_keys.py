@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..engine.state import room_for
 from ..features import FeatureReader
-from ..features.tables import Table
+from ..features.tables import ContextTable
 from ..structures.quantise import WORD, digit_bits
 from ..types import Floats, Ints
 
@@ -33,7 +33,7 @@ class Sight(NamedTuple):
 class ContextRows:
     """Rows of a table of contexts, to be encoded when their turn comes: a reader learns while they are played."""
 
-    def __init__(self, table: Table, rows: Ints) -> None:
+    def __init__(self, table: ContextTable, rows: Ints) -> None:
         self.table, self.rows = table, rows
         self.ahead = FEWEST
         """How many rows to read at once next: few after something unseen."""

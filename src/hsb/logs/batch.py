@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..checks import arm_list
 from ..errors import InputError, quoted
-from ..features.tables import Table
+from ..features.tables import ContextTable
 from ..structures.spaces import numbers
 from ..types import Floats, Ints
 
@@ -75,7 +75,7 @@ class Batch:
     """The different sets of arms that were offered."""
     arms: tuple[Hashable, ...]
     """Labels of the arms seen so far. Later batches of a log have the same and perhaps more."""
-    named: Table | None = None
+    named: ContextTable | None = None
     """The contexts by name, of mixed kinds, some values perhaps missing, where the log was read so (`Log.by_name`).
 
     `contexts` then has numbers as they are, True and False as 1 and 0, of text its `hsb.encode.code`, and NaN where a value is missing.

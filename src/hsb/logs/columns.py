@@ -16,7 +16,7 @@ PROPENSITIES = (
 )
 
 
-class Columns(NamedTuple):
+class ColumnRoles(NamedTuple):
     """The columns of a table by their part: the features, in `meaning`, the `arm` shown, its `propensity`, what came of it (`value`).
 
     `available` is a column with lists of arms, or columns of booleans in the order of the arms.

@@ -140,7 +140,7 @@ class Log(ABC):
         """The first `rows` rows, a log of its own: to fit an encoding on, and to see the first arms."""
         if not is_number(rows) or rows < 1 or rows != int(rows):
             raise InputError(f"A head needs a whole number of rows, at least 1; given {quoted(rows)}.")
-        return Part(self, 0, int(rows))
+        return LogPart(self, 0, int(rows))
 
     def rest(self, rows: int) -> "Log":
         """All but the first `rows` rows, a log of its own: to judge what was learned from `head(rows)`.
@@ -153,7 +153,7 @@ class Log(ABC):
         """
         if not is_number(rows) or rows < 0 or rows != int(rows):
             raise InputError(f"The rest begins after a whole number of rows, at least 0; given {quoted(rows)}.")
-        return Part(self, int(rows), None)
+        return LogPart(self, int(rows), None)
 
     def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> "Log":
         """The same log, whose batches have their contexts by name too (`Batch.named`); a log whose contexts have no names is as it is.
@@ -256,7 +256,7 @@ class View(Log):
         self.log.met(problems)
 
 
-class Part(View):
+class LogPart(View):
     """A log without its first `skip` rows, and not more than `rows` of the others (None: all). Its arms are those of the log."""
 
     def __init__(self, log: Log, skip: int, rows: int | None) -> None:
@@ -264,7 +264,7 @@ class Part(View):
         self.skip, self.rows = skip, rows
 
     def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
-        return Part(self.log.by_name(known, complete=complete), self.skip, self.rows)
+        return LogPart(self.log.by_name(known, complete=complete), self.skip, self.rows)
 
     def __iter__(self) -> Iterator[Batch]:
         at, end = 0, None if self.rows is None else self.skip + self.rows
@@ -288,7 +288,7 @@ class Part(View):
                 )
             first, last = max(self.skip - at, 0), min(end - at, len(part))
             if first < last:
-                found.append(part if (first, last) == (0, len(part)) else Part(part, first, int(last - first)))
+                found.append(part if (first, last) == (0, len(part)) else LogPart(part, first, int(last - first)))
             at += len(part)
         return found
 

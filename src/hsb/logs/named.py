@@ -10,7 +10,7 @@ from ..errors import InputError, quoted
 from ..features.column_values import Flags, Numbers, Objects, Times, Values, Words, values_of
 from ..features.contexts import NAMED
 from ..features.declared import LIMITS
-from ..features.tables import Table
+from ..features.tables import ContextTable
 from ..features.values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, Unfit, category_text, found, time_text
 from ..types import Floats
 from .values import TRUTHS, Coded, Column, coded, codes, numbers, truths
@@ -59,7 +59,7 @@ class Kinds:
             if kind is not None:
                 self.known[name] = kind
 
-    def table(self, columns: Mapping[str, Column], why: Why) -> Table:
+    def table(self, columns: Mapping[str, Column], why: Why) -> ContextTable:
         """The columns as features; rows with a value of another kind are noted."""
         made: dict[str, Values] = {}
         for name, column in columns.items():
@@ -71,7 +71,7 @@ class Kinds:
             if bad is not None and bad.any():
                 hint = "; if it holds categories, add it to categories=[...]" if kind in (NUMBER, FLAG) else ""
                 why.note(bad, f"feature {quoted(name)} {WORDS[kind]}{hint}")
-        return Table(NAMED, made, len(why.number))
+        return ContextTable(NAMED, made, len(why.number))
 
     def _kind(self, column: Column) -> str | None:
         """What a column holds; None where there is nothing but missing values."""
@@ -92,7 +92,7 @@ class Kinds:
         return None
 
 
-def as_numbers(table: Table) -> Floats:
+def as_numbers(table: ContextTable) -> Floats:
     """A float for every value: numbers as they are, 1 and 0 for True and False, the `hsb.encode.code` of text, days since 1970; else NaN."""
     points = np.full((table.rows, len(table.columns)), np.nan)
     for j, values in enumerate(table.columns.values()):

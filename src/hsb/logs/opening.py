@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from ..checks import arm_list, listed, loss_bounds, one_of, path_of, whole
 from ..errors import FileError, InputError, quoted
-from .columns import Available, Columns
+from .columns import Available, ColumnRoles
 from .formats.dsjson import DsjsonFiles
 from .formats.native import StoredLog, is_native
 from .formats.obd import COLUMNS, obd_files
@@ -112,10 +112,10 @@ def open(
     if isinstance(available, Mapping):
         named_columns += list(available.values())
 
-    def columns(there: Sequence[str]) -> Columns:
+    def columns(there: Sequence[str]) -> ColumnRoles:
         """Of a table: without `context`, all its other columns that have a name are features."""
         rest = tuple(name for name in dict.fromkeys(there) if isinstance(name, str) and name and name not in named_columns)
-        return Columns.of(meaning if features or arm is None else meaning._replace(context=rest), **named)
+        return ColumnRoles.of(meaning if features or arm is None else meaning._replace(context=rest), **named)
 
     if kind_of(path) is not None:
         if format is not None:

@@ -12,8 +12,8 @@ from .formats.table import CsvFiles, ParquetFiles
 from .log import NOTHING, Log, Problem, Problems, View
 from .named import LOOKED, Kinds
 from .propensity_model.fit import LoggerFit
-from .propensity_model.model import LoggerModel, Sample
-from .rows import Checked, Source
+from .propensity_model.model import LoggerModel, RowSample
+from .rows import Checked, RowSource
 
 
 class RowLog(Log):
@@ -32,9 +32,9 @@ class RowLog(Log):
     (['a', 'b'], 'table, line 3: the propensity is not in (0, 1]')
     """
 
-    def __init__(self, source: Source, *, rows: int = 1 << 13) -> None:
+    def __init__(self, source: RowSource, *, rows: int = 1 << 13) -> None:
         super().__init__()
-        if not isinstance(source, Source):
+        if not isinstance(source, RowSource):
             raise InputError(
                 f"A RowLog reads from a source; given {quoted(source)}. hsb.logs.open makes one of a path or a table."
             )
@@ -59,7 +59,7 @@ class RowLog(Log):
         if not self._needs_reading or way in self._settled:
             return self._settled.get(way)
         meaning = self.source.meaning
-        sample = Sample() if meaning.chances == "estimate" else None
+        sample = RowSample() if meaning.chances == "estimate" else None
         for batch in self._read(kinds, complete):
             if sample is not None:
                 sample.add(batch)

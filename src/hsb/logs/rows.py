@@ -66,7 +66,7 @@ class Meaning(NamedTuple):
             raise InputError(f"categories must be among context; {sorted(self.categories - set(self.context))} are not.")
 
 
-class Source(ABC):
+class RowSource(ABC):
     """Where the rows of a `RowLog` come from: files of some kind, or a table in memory."""
 
     meaning: Meaning
@@ -76,7 +76,7 @@ class Source(ABC):
         """The rows from the first on, at most `size` at a time. What is no row at all is reported."""
 
 
-class Files(Source):
+class RowFiles(RowSource):
     """Files of one kind, read one after the other."""
 
     def __init__(self, paths: Sequence[Path], meaning: Meaning) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..checks import function, listed, path_of
 from ..errors import InputError, quoted
-from ..files.policy_file import replacing
+from ..files.atomic import replacing
 from .batch import Batch
 from .formats.dsjson import write_dsjson
 from .formats.native import write_native

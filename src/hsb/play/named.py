@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import InputError
-from ..features.tables import Table
+from ..features.tables import ContextTable
 from ..logs import Batch, Log
 from ..policy import Policy
 from ..types import Floats
@@ -63,7 +63,7 @@ def columns_of(policy: Policy, context: Context) -> dict[str, str | None] | None
     return columns
 
 
-def _chosen(table: Table, columns: Mapping[str, Any], who: Any) -> Table:
+def _chosen(table: ContextTable, columns: Mapping[str, Any], who: Any) -> ContextTable:
     lacking = [name for name in columns if name not in table.columns]
     if lacking:
         has = f"the log has no {', '.join(lacking)}"

@@ -10,7 +10,7 @@ from .figures import LOOK, picture
 DPI = 144
 
 
-class Drawn(NamedTuple):
+class FigureFiles(NamedTuple):
     """A figure, and what its SVG, its PNG and its PDF file hold."""
 
     name: str
@@ -28,7 +28,7 @@ class Drawn(NamedTuple):
         return re.sub(r'(href="#|url\(#)', rf"\g<1>{self.name}-", text)
 
 
-def draw(name: str, figure: Figure) -> Drawn:
+def draw(name: str, figure: Figure) -> FigureFiles:
     """Draw a figure once, on no screen, and write it three times."""
     import matplotlib
 
@@ -42,4 +42,4 @@ def draw(name: str, figure: Figure) -> Drawn:
             files = [picture(drawn, format, salt=name, dpi=DPI) for format in ("svg", "png", "pdf")]
         finally:
             pyplot.close(drawn)
-    return Drawn(name, figure, *files)
+    return FigureFiles(name, figure, *files)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import MOST_ARMS, is_number, listed
+from ..checks import MOST_ARMS, is_int, is_number, listed
 from ..errors import FileError, InputError, StaleDecision, quoted
 from ..files.json_values import decode_arm, decode_context, encode_arm, encode_context
 from .learner import NO_MEMO, Memo
@@ -206,13 +206,9 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, bool | int | float | str)
 
 
-def _is_whole(value: Any, least: int = 0) -> bool:
-    return type(value) is int and value >= least
-
-
 def _is_taught(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(each, list) and len(each) == 2 and isinstance(each[0], str) and _is_whole(each[1]) for each in value
+        isinstance(each, list) and len(each) == 2 and isinstance(each[0], str) and is_int(each[1]) for each in value
     )
 
 
@@ -225,11 +221,11 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         "None or a list of arms",
         lambda value: value is None or (isinstance(value, list) and all(map(_is_arm, value))),
     ),
-    "id": ("None or a whole number of at least 0", lambda value: value is None or _is_whole(value)),
+    "id": ("None or a whole number of at least 0", lambda value: value is None or is_int(value)),
     "stream": ("None or text", lambda value: value is None or isinstance(value, str)),
-    "offered": ("a whole number of at least 0", _is_whole),
-    "rounds": ("a whole number of at least -1", lambda value: _is_whole(value, -1)),
+    "offered": ("a whole number of at least 0", is_int),
+    "rounds": ("a whole number of at least -1", lambda value: is_int(value, -1)),
     "advised": ("a share in [0, 1], or -1", lambda value: is_number(value) and (value == -1 or 0.0 <= value <= 1.0 + 1e-9)),
-    "seen": ("a list of whole numbers", lambda value: isinstance(value, list) and all(map(_is_whole, value))),
+    "seen": ("a list of whole numbers", lambda value: isinstance(value, list) and all(map(is_int, value))),
     "taught": ("a list of [stream, round]", _is_taught),
 }

@@ -199,7 +199,7 @@ class Problem(ABC):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.parameters().items())})"
 
 
-class Drawn(Problem, listed=False):
+class RandomProblem(Problem, listed=False):
     """A problem whose model (phases, cuts, permutations) is drawn at random: `model` says which."""
 
     FEATURES: ClassVar[int] = 1

@@ -7,7 +7,7 @@ import numpy as np
 from ..checks import is_number, whole
 from ..errors import InputError, quoted
 from ..types import Floats, Ints
-from .base import Drawn, Problem
+from .base import Problem, RandomProblem
 from .paper import SuddenChange, shifted, waves_and_line
 
 
@@ -28,7 +28,7 @@ class LocalChange(SuddenChange):
         return shifted(waves_and_line(contexts), (when >= self.change(rounds)) & (contexts[:, 0] < self.below))
 
 
-class Changes(Drawn):
+class Changes(RandomProblem):
     """`Stationary`, whose arms change places at random `count` times, after equal numbers of rounds: each time to another order.
 
     `model`, a number, says which orders: they are drawn from it.

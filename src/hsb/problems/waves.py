@@ -6,12 +6,12 @@ import numpy as np
 
 from ..checks import whole
 from ..types import Floats, Ints
-from .base import Drawn, Problem
+from .base import Problem, RandomProblem
 
 TIMES = 256  # where something drifts: rounds that stand for all
 
 
-class Smooth(Drawn):
+class Smooth(RandomProblem):
     """At the context s each arm is expected to lose 0.5 + 0.4 sin(2 pi (f s + phi)), f one of 1/2, 1, 3/2, 2 and phi uniform on [0, 1).
 
     Both are drawn for each of `arms` arms, from the number `model`: the problem is the same for every seed of a sample.
@@ -62,7 +62,7 @@ class RareClicks(Smooth):
         return 0.98 - 0.075 * (self._waves(contexts) - 0.1)
 
 
-class Articles(Drawn):
+class Articles(RandomProblem):
     """At the context s an arm gets a click, which is no loss, with probability min(0.5, 0.04 exp(a + 0.35 sin(2 pi (f s + phi)))).
 
     Drawn for each arm are a, normal with deviation 0.35, f, one of 1/2, 1, 3/2, and phi, uniform on [0, 1). Some arms are better everywhere, as
@@ -122,7 +122,7 @@ class SlowDrift(Smooth):
             yield (start + end - 1) // 2, (end - start) / rounds
 
 
-class Piecewise(Drawn):
+class Piecewise(RandomProblem):
     """[0, 1) is cut into `pieces` intervals at random; in each, every arm has an expected loss drawn uniformly from [0.1, 0.9).
 
     `arms` and `model` as in `Smooth`.
@@ -147,7 +147,7 @@ class Piecewise(Drawn):
         return float(np.diff(self._cuts, prepend=0.0, append=1.0) @ self._means.min(axis=1))
 
 
-class TwoFeatures(Drawn):
+class TwoFeatures(RandomProblem):
     """Contexts (x, y) in the unit square; each arm is expected to lose 0.5 + 0.4 sin(2 pi (f x + g y + phi)).
 
     Drawn for each arm are f and g, one of -1, -1/2, 1/2, 1, and phi, uniform on [0, 1). `arms` and `model` as in `Smooth`.

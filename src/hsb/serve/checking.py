@@ -9,9 +9,9 @@ from ..errors import FileError, InputError
 from .core.apply import aggregated, learnable
 from .core.policy_state import Served
 from .core.recovery import catch_up
-from .core.rows import DecisionRow, Entry, Kind, PolicyRow, RewardRow, SnapshotRow
+from .core.rows import DecisionRow, Entry, PolicyRow, RewardRow, RowKind, SnapshotRow
 from .core.sampling import places_of
-from .store import Reader
+from .store import JournalReader
 
 SHOWN = 20  # problems that are told in full
 PART = 1000  # rows at once
@@ -65,7 +65,7 @@ class Report:
         return "\n".join([f"{counted}: {self.problems:,} problems.", *(f"- {each}" for each in self.first)])
 
 
-def check(journal: Reader) -> Report:
+def check(journal: JournalReader) -> Report:
     """Replay a journal from nothing and compare all that it says with what follows."""
     report = Report()
     for what in journal.damage():
@@ -80,12 +80,12 @@ def check(journal: Reader) -> Report:
     return report
 
 
-def _check_policy(journal: Reader, policy: PolicyRow, report: Report) -> None:
+def _check_policy(journal: JournalReader, policy: PolicyRow, report: Report) -> None:
     served, made, exact = Served(policy), _Decisions(journal.decisions(policy.id)), True
     blank = 0  # the last lesson that is forgotten
     snapshots = {rows[0].seq: rows for rows in _whole(journal, policy, report)}
     for entry, rewards in _with_rewards(journal, policy):
-        if entry[0].kind == Kind.LESSON:
+        if entry[0].kind == RowKind.LESSON:
             _check_lesson(served, entry, rewards, report)
         served.apply(entry)
         report.rows += 1
@@ -137,7 +137,7 @@ class _Decisions:
             self.next = next(self.rows, None)
 
 
-def _whole(journal: Reader, policy: PolicyRow, report: Report) -> Iterator[list[SnapshotRow]]:
+def _whole(journal: JournalReader, policy: PolicyRow, report: Report) -> Iterator[list[SnapshotRow]]:
     for rows in journal.snapshots(policy.id):
         try:
             Served.revived(policy, rows)
@@ -146,7 +146,7 @@ def _whole(journal: Reader, policy: PolicyRow, report: Report) -> Iterator[list[
             report.wrong(f"{policy.name}: {error}")
 
 
-def _with_rewards(journal: Reader, policy: PolicyRow) -> Iterator[tuple[Entry, list[RewardRow]]]:
+def _with_rewards(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[Entry, list[RewardRow]]]:
     """The stream, each lesson with the rewards of its decision."""
     entries = iter(journal.entries(policy.id, 0))
     while part := list(islice(entries, PART)):
@@ -198,7 +198,7 @@ def _check_snapshot(served: Served, rows: list[SnapshotRow], report: Report) -> 
             report.wrong(f"{served.name}: the snapshot at row {served.version} of learner {name} is not what the stream makes.")
 
 
-def _check_standings(journal: Reader, policy: PolicyRow, report: Report) -> None:
+def _check_standings(journal: JournalReader, policy: PolicyRow, report: Report) -> None:
     for each in journal.standings(policy.id):
         report.rewards += each.in_time + each.late
         report.late += each.late

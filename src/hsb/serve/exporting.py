@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from ..checks import path_of
 from ..errors import InputError, quoted
-from ..files.policy_file import replacing
+from ..files.atomic import replacing
 from ..logs import convert
 from ..logs.formats.dsjson import flat
-from .core.rows import DecisionRow, Kind, PolicyRow, StreamRow
+from .core.rows import DecisionRow, PolicyRow, RowKind, StreamRow
 from .core.sampling import places_of
-from .store import Reader
+from .store import JournalReader
 
 FORMATS = ("dsjson", "parquet")
 
@@ -27,7 +27,7 @@ class Exported(NamedTuple):
     skipped: int
 
 
-def export(journal: Reader, policy: str, to: str | os.PathLike[str], format: str = "dsjson") -> Exported:
+def export(journal: JournalReader, policy: str, to: str | os.PathLike[str], format: str = "dsjson") -> Exported:
     """Write every lesson of a policy, in the order in which they were learned: context, arms offered, arm, propensity, reward, time, id.
 
     "dsjson" keeps contexts as they are. "parquet" is hsb's own (`hsb.logs.convert`): text becomes its code, and a row that lacks a feature
@@ -53,7 +53,7 @@ def export(journal: Reader, policy: str, to: str | os.PathLike[str], format: str
     return Exported(done.rows, rows - done.rows)
 
 
-def _write(journal: Reader, policy: PolicyRow, path: Path) -> tuple[int, list[str], list[str]]:
+def _write(journal: JournalReader, policy: PolicyRow, path: Path) -> tuple[int, list[str], list[str]]:
     """Write dsjson; how many rows, and the names of features, and those that were text."""
     rows, names = 0, dict[str, bool]()
     with replacing(path) as file:
@@ -66,16 +66,16 @@ def _write(journal: Reader, policy: PolicyRow, path: Path) -> tuple[int, list[st
     return rows, list(names), [name for name, is_text in names.items() if is_text]
 
 
-def lessons(journal: Reader, policy: PolicyRow) -> Iterator[tuple[StreamRow, DecisionRow, list[str]]]:
+def lessons(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[StreamRow, DecisionRow, list[str]]]:
     """Every lesson of a policy, its decision, and the arms that there were."""
     arms: list[str] = []
     for row, decision in journal.entries(policy.id):
         data: dict[str, Any] = json.loads(row.data) if row.data else {}
-        if row.kind == Kind.CREATE:
+        if row.kind == RowKind.CREATE:
             arms = list(data["arms"])
-        elif row.kind == Kind.ARM and "add" in data and data["add"] not in arms:
+        elif row.kind == RowKind.ARM and "add" in data and data["add"] not in arms:
             arms = [*arms, data["add"]]
-        elif row.kind == Kind.LESSON and decision is not None and decision.context:  # else it was forgotten
+        elif row.kind == RowKind.LESSON and decision is not None and decision.context:  # else it was forgotten
             yield row, decision, arms
 
 

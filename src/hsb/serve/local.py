@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from .core import Answer, Commit, Core, Effect, Follow, Followed, Limits, Message, Now, Pack, Packed, Stop, Tick
+from .core import Answer, Commit, Core, CoreLimits, Effect, Follow, Followed, Message, Now, Pack, Packed, Stop, Tick
 from .store import start
 from .store.sqlite import SqliteStore, readable
 from .store.writer import carried_out
@@ -30,12 +30,12 @@ class Local:
     ('created', 'a', 'learned', 2)
     """
 
-    def __init__(self, path: Any, *, now: Now | None = None, limits: Limits | None = None) -> None:
+    def __init__(self, path: Any, *, now: Now | None = None, limits: CoreLimits | None = None) -> None:
         self.store = SqliteStore(path)
         try:
             with readable(path):
                 given: dict[str, Any] = start(self.store, clock() if now is None else now)
-            self.core = Core(**given, limits=limits or Limits())
+            self.core = Core(**given, limits=limits or CoreLimits())
         except BaseException:
             self.store.close()
             raise

@@ -14,8 +14,8 @@ from ...logs.log import nothing_used
 from ...policy import Policy
 from ...types import Flags, Floats, Ints
 from .betting import Wagers
-from .bootstrap import Tally, draws, studentised, too_fine
-from .candidates import Played, Player
+from .bootstrap import GroupSums, draws, studentised, too_fine
+from .candidates import FixedCandidate, FixedPolicy
 from .diagnostics import ADVICE, ESTIMATED, RARE, Weighing, Weights
 from .estimators import COLUMN, WITH_CLIP, allowance, terms
 from .result import Estimate, Kind, OffPolicy
@@ -38,8 +38,8 @@ class Taken(NamedTuple):
 class Reading:
     """What is summed up on the way through a log, or through a part of it that begins at row `start`."""
 
-    def __init__(self, policy: Policy | Player, fitted: RewardModel | None, clip: float | None, start: int = 0) -> None:
-        self.policy: Player = policy if isinstance(policy, Player) else Played(policy)
+    def __init__(self, policy: Policy | FixedCandidate, fitted: RewardModel | None, clip: float | None, start: int = 0) -> None:
+        self.policy: FixedCandidate = policy if isinstance(policy, FixedCandidate) else FixedPolicy(policy)
         self.fitted, self.clip, self.start = fitted, clip, start
         self.low, self.high = self.policy.reward_range
         if not self.low < self.high:
@@ -98,7 +98,7 @@ class Reading:
         columns = terms(w, reward, d, q, clip=self.clip, low=low, high=high)
         if not self.columns:
             self.columns = list(columns)
-            self.tally = Tally(len(columns))
+            self.tally = GroupSums(len(columns))
         self.tally.add(np.column_stack(list(columns.values())))
         return Taken(table, used, w, reward, columns)
 
@@ -116,7 +116,7 @@ class Reading:
             for mine, theirs in ((self.mass, later.mass), (self.counts, later.counts))
         )
         if not self.columns and later.columns:
-            self.columns, self.tally = later.columns, Tally(len(later.columns))
+            self.columns, self.tally = later.columns, GroupSums(len(later.columns))
         if later.columns:
             self.tally.merge(later.tally)
 

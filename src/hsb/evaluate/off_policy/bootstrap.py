@@ -15,7 +15,7 @@ GROUPS = 2048
 DRAWS = 999  # so that the 25th and the 975th are the 2.5% and 97.5% points
 
 
-class Tally:
+class GroupSums:
     """Sums of columns of terms, group by group."""
 
     def __init__(self, columns: int) -> None:
@@ -32,10 +32,10 @@ class Tally:
             self.rows += len(part)
             begin += len(part)
 
-    def merge(self, later: "Tally") -> None:
+    def merge(self, later: "GroupSums") -> None:
         """Take in the sums of the rows that follow: counted from 0 there, they are turned round to where they belong here.
 
-        >>> whole, first, rest = Tally(1), Tally(1), Tally(1)
+        >>> whole, first, rest = GroupSums(1), GroupSums(1), GroupSums(1)
         >>> terms = np.arange(5000.0)[:, None]
         >>> whole.add(terms), first.add(terms[:3000]), rest.add(terms[3000:]), first.merge(rest)
         (None, None, None, None)

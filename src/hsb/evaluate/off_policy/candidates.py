@@ -41,7 +41,7 @@ class Learning:
         return f"Learning({type(self.policy).__name__})"
 
 
-class Player(ABC):
+class FixedCandidate(ABC):
     """Something fixed that plays the events of a log."""
 
     outside = "error"
@@ -63,7 +63,7 @@ class Player(ABC):
         """(n, arms of the batch): the probability of every arm; and which events offer any that it knows. `contexts` are its own."""
 
 
-class Played(Player):
+class FixedPolicy(FixedCandidate):
     """A policy, as it is."""
 
     def __init__(self, policy: Policy) -> None:
@@ -81,7 +81,7 @@ class Played(Player):
         return distributions(self.policy, batch, contexts)
 
 
-class Always(Player):
+class Always(FixedCandidate):
     """One arm, wherever it is offered; events that do not offer it are left out."""
 
     def __init__(self, arm: Hashable, reward_range: Range) -> None:
@@ -98,7 +98,7 @@ class Always(Player):
         return table, offers
 
 
-class Evenly(Player):
+class Evenly(FixedCandidate):
     """Every arm that the event offers, with the same probability."""
 
     def play(self, batch: Batch, contexts: Any) -> tuple[Floats, Flags]:
@@ -106,14 +106,14 @@ class Evenly(Player):
         return shares[batch.pool], (batch.pools.sizes > 0)[batch.pool]
 
 
-def player(name: str, given: Any, reward_range: Range) -> Player:
+def player(name: str, given: Any, reward_range: Range) -> FixedCandidate:
     """What a fixed candidate stands for; those that are no policies take the `reward_range`.
 
     >>> type(player("u", None, (0.0, 1.0))).__name__, type(player("b", "b", (0.0, 1.0))).__name__
     ('Evenly', 'Always')
     """
     if isinstance(given, Policy):
-        return Played(given)
+        return FixedPolicy(given)
     if given is None or given is Uniform:
         return Evenly(reward_range)
     if isinstance(given, type | dict | list | set) or callable(given) or not is_label(given):

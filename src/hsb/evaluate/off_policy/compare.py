@@ -15,13 +15,13 @@ from ...policy import Policy
 from ...structures import Structure
 from ...types import Floats
 from ..engines import check_engine
-from .candidates import Always, Contexts, Learning, Played, Player, player
+from .candidates import Always, Contexts, FixedCandidate, FixedPolicy, Learning, player
 from .comparison import OffPolicyCandidate, OffPolicyComparison
 from .differences import Difference, apart, chances, paired
 from .estimate import Told
 from .estimators import WITH_CLIP, WITH_MODEL
 from .parallel_passes import Parts, Whole
-from .passes import Fitting, Sight, Survey
+from .passes import CandidateContexts, Fitting, Survey
 from .result import OffPolicy
 from .reward_models import CellMeans, Given, RewardModel, reward_model
 
@@ -89,7 +89,7 @@ def compare_off_policy(
         with source:
             found = _surveyed(plan, source, models, estimator, clip)
     replays = plan.replayed(log, seed)
-    return _Judging(plan, found, replays, read, **options).result()
+    return _ComparisonResult(plan, found, replays, read, **options).result()
 
 
 def _surveyed(
@@ -133,8 +133,8 @@ class _Plan:
         between = self._range(reward_range)
         fixed = {name: given for name, given in self.candidates.items() if not isinstance(given, Learning)}
         self.fixed = list(fixed)
-        self.players: list[Player] = [player(name, given, between) for name, given in fixed.items()]
-        self.sights: list[Sight] = []
+        self.players: list[FixedCandidate] = [player(name, given, between) for name, given in fixed.items()]
+        self.sights: list[CandidateContexts] = []
         looking = sorted(
             range(len(fixed)), key=lambda i: self.players[i].sight is None
         )  # those that look at something come first
@@ -151,12 +151,12 @@ class _Plan:
         known = [each.reward_range for each in policies if each.reward_range[0] < each.reward_range[1]]
         return known[0] if known else (0.0, 1.0)
 
-    def _use(self, context: Contexts, each: Player) -> int:
+    def _use(self, context: Contexts, each: FixedCandidate) -> int:
         """Which of the sights is this candidate's: one that looks at nothing takes any."""
         for k, known in enumerate(self.sights):
             if each.sight is None or (known.context is context and known.player.sight == each.sight):
                 return k
-        self.sights.append(Sight(each, context))
+        self.sights.append(CandidateContexts(each, context))
         return len(self.sights) - 1
 
     def _check_arms(self, log: Any) -> None:
@@ -174,7 +174,9 @@ class _Plan:
 
     def reads(self, log: Any) -> Any:
         """The log as the fixed candidates need it: by name, unless one of them takes numbers."""
-        looking = [(name, each.policy) for name, each in zip(self.fixed, self.players, strict=True) if isinstance(each, Played)]
+        looking = [
+            (name, each.policy) for name, each in zip(self.fixed, self.players, strict=True) if isinstance(each, FixedPolicy)
+        ]
         return read_by(log, [columns_of(policy, self.contexts[name]) for name, policy in looking] or [{}])
 
     def models(self, model: Any, estimator: str) -> list[RewardModel | None]:
@@ -215,7 +217,7 @@ def _contexts(context: Any, candidates: Mapping[str, Any]) -> dict[str, Contexts
     return {name: function(f"context[{name!r}]", context.get(name)) for name in candidates}
 
 
-class _Judging:
+class _ComparisonResult:
     """From sums and replays to the result."""
 
     def __init__(

@@ -280,7 +280,7 @@ def _cell(value: Any) -> str:
 
 
 def _write(path: Any, content: bytes) -> None:
-    from ...files.policy_file import write_atomically
+    from ...files.atomic import write_atomically
 
     where = path_of("path", path)
     if not where.parent.is_dir():

@@ -58,7 +58,7 @@ class Difference:
         return f"{self.value:+.4f} ({self.low:+.4f} to {self.high:+.4f}, {self.kind}; {self.verdict})"
 
 
-class Sample(NamedTuple):
+class PairResamples(NamedTuple):
     """A pair's difference and its resamples."""
 
     value: float
@@ -68,7 +68,7 @@ class Sample(NamedTuple):
     up: float
 
 
-def sampled(pair: Pair, values: tuple[float, float], seed: int, stream: int) -> Sample:
+def sampled(pair: Pair, values: tuple[float, float], seed: int, stream: int) -> PairResamples:
     """The difference, its standard error, its t in every resample, and how far its ends move for weight that is missing.
 
     `values` are the candidate's and the baseline's own. Pairs of the same rows take the same stream.
@@ -80,7 +80,7 @@ def sampled(pair: Pair, values: tuple[float, float], seed: int, stream: int) -> 
     else:
         [value], [spread], t = resampled(groups[:, :1], groups[:, 1:], drawn)
         t = t[:, 0]
-    return Sample(float(value), float(spread), t, *_allowance(pair, values))
+    return PairResamples(float(value), float(spread), t, *_allowance(pair, values))
 
 
 def _ratios(groups: Floats, drawn: Floats) -> tuple[Floats, Floats, Floats]:
@@ -112,12 +112,12 @@ def _allowance(pair: Pair, values: tuple[float, float]) -> tuple[float, float]:
     return unseen * max(high - other, 0.0), unseen * max(other - low, 0.0)
 
 
-def simultaneous(samples: Sequence[Sample], confidence: float) -> float:
+def simultaneous(samples: Sequence[PairResamples], confidence: float) -> float:
     """The number of standard errors within which all stay together, by the largest |t| of each resample.
 
     >>> rng = np.random.default_rng(0)
     >>> t = rng.normal(size=(DRAWS, 3))
-    >>> several = [Sample(0.0, 1.0, column, 0.0, 0.0) for column in t.T]
+    >>> several = [PairResamples(0.0, 1.0, column, 0.0, 0.0) for column in t.T]
     >>> 1.8 < simultaneous(several[:1], 0.95) < 2.1 < simultaneous(several, 0.95) < 2.6
     True
     """
@@ -125,7 +125,7 @@ def simultaneous(samples: Sequence[Sample], confidence: float) -> float:
     return float(np.sort(_largest(samples))[last])
 
 
-def _largest(samples: Sequence[Sample]) -> Floats:
+def _largest(samples: Sequence[PairResamples]) -> Floats:
     t = np.abs(np.column_stack([sample.t for sample in samples]))
     return np.asarray(np.where(np.isnan(t), np.inf, t).max(axis=1))
 
@@ -145,7 +145,7 @@ def paired(
     `sound` says of which pairs both candidates can be bootstrapped.
     """
     found: dict[str, Difference] = {}
-    samples: dict[str, Sample] = {}
+    samples: dict[str, PairResamples] = {}
     for stream, (name, pair) in enumerate(pairs.items(), start=1):
         if pair.same:
             found[name] = Difference(0.0, 0.0, 0.0, "equal", (0.0, 0.0), 1.0, pair.rows)
@@ -171,7 +171,7 @@ def safe_difference(pair: Pair, value: float, confidence: float, comparisons: in
 def _corrected(
     found: Mapping[str, Difference],
     pairs: Mapping[str, Pair],
-    samples: Mapping[str, Sample],
+    samples: Mapping[str, PairResamples],
     confidence: float,
     comparisons: int,
 ) -> dict[str, Difference]:

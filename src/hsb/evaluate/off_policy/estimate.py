@@ -13,9 +13,9 @@ from ...policy import Policy
 from ...structures import Structure
 from ...types import Floats
 from .accumulators import Reading
-from .candidates import Played
+from .candidates import FixedPolicy
 from .estimators import ESTIMATORS, WITH_CLIP, WITH_MODEL
-from .passes import Fitting, Sight
+from .passes import CandidateContexts, Fitting
 from .result import OffPolicy
 from .reward_models import Given, reward_model
 
@@ -68,7 +68,7 @@ def off_policy(
     needs_clip = bool(wanted & set(WITH_CLIP))
     to_fit = fitted if fitted is not None and fitted.fits else None
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
-    log, sight = read_for(log, [policy], context), Sight(Played(policy), context)
+    log, sight = read_for(log, [policy], context), CandidateContexts(FixedPolicy(policy), context)
     if to_fit is not None or (needs_clip and clip is None):
         first = Fitting([sight], [to_fit])
         first.add(_batches(log))

@@ -15,7 +15,7 @@ import numpy as np
 from ...types import Flags, Floats
 from .accumulators import Taken
 from .betting import STAKES, add_wagers, evidence, lower_end
-from .bootstrap import Tally
+from .bootstrap import GroupSums
 from .diagnostics import RARE, TOO_FEW
 
 ONE_EVENT = 0.57  # times the root of the sum of squares: a difference of weights above it is a third of all squares
@@ -31,7 +31,7 @@ class Pair:
 
     def __init__(self, estimator: str, column: str, low: float, high: float, *, same_range: bool) -> None:
         self.estimator, self.column, self.low, self.high, self.same_range = estimator, column, low, high, same_range
-        self.tally = Tally(4 if estimator == "snips" else 2)
+        self.tally = GroupSums(4 if estimator == "snips" else 2)
         self.same = True  # do the two play alike in every event?
         self.apart = 0.0  # the sum of T
         self.sums = np.zeros((2, len(STAKES)))

@@ -8,17 +8,17 @@ import numpy as np
 from ...logs import Batch
 from ...types import Floats
 from .accumulators import Reading, Taken, folds
-from .bootstrap import Tally
-from .candidates import Contexts, Player
+from .bootstrap import GroupSums
+from .candidates import Contexts, FixedCandidate
 from .estimators import COLUMN
 from .paired import Pair, value_columns
 from .reward_models import RewardModel, log_features
 
 
-class Sight(NamedTuple):
+class CandidateContexts(NamedTuple):
     """What some candidates see of a batch: those with the same `context`, of which `player` is one."""
 
-    player: Player
+    player: FixedCandidate
     context: Contexts
 
     def __call__(self, batch: Batch) -> Any:
@@ -29,7 +29,7 @@ class Sight(NamedTuple):
 class Fitting:
     """The first reading: how many rows, and the models that they fit. `sights` and `models` belong together, one model each."""
 
-    def __init__(self, sights: Sequence[Sight | None], models: Sequence[RewardModel | None]) -> None:
+    def __init__(self, sights: Sequence[CandidateContexts | None], models: Sequence[RewardModel | None]) -> None:
         self.rows, self.sights, self.models = 0, list(sights), list(models)
 
     def _each(self) -> Iterator[tuple[RewardModel, Any]]:
@@ -83,9 +83,9 @@ class Survey:
 
     def __init__(
         self,
-        players: Sequence[Player],
+        players: Sequence[FixedCandidate],
         uses: Sequence[int],
-        sights: Sequence[Sight],
+        sights: Sequence[CandidateContexts],
         models: Sequence[RewardModel | None],
         *,
         estimator: str,
@@ -96,7 +96,7 @@ class Survey:
         self.uses, self.sights, self.models = list(uses), list(sights), list(models)
         self.estimator, self.column, self.baseline, self.start, self.seen = estimator, COLUMN[estimator], baseline, start, 0
         self.readings = [Reading(each, models[k], clip, start) for each, k in zip(players, uses, strict=True)]
-        self.together = Tally(2 * len(self.readings))
+        self.together = GroupSums(2 * len(self.readings))
         self.pairs = {
             i: self._pair(reading, self.readings[baseline])
             for i, reading in enumerate(self.readings)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import InputError, quoted
 from ...features.design import spread
-from ...features.tables import Table
+from ...features.tables import ContextTable
 from ...logs import Batch
 from ...structures import Structure
 from ...types import Floats, Ints
@@ -127,7 +127,7 @@ class CellMeans(RewardModel):
         self.sums, self.rows = (np.zeros((FOLDS, 0, structure.leaves)) for _ in range(2))
 
     def _cells(self, contexts: Floats) -> Ints:
-        if isinstance(contexts, Table):
+        if isinstance(contexts, ContextTable):
             raise InputError(
                 "A structure as model= needs contexts that are numbers; this policy takes features by name. Leave model out."
             )

@@ -209,7 +209,7 @@ class Comparison:
 
     def to_csv(self, path: str | Path) -> None:
         """Write `rows` to a file of comma-separated values, whole or not at all."""
-        from ...files.policy_file import write_atomically
+        from ...files.atomic import write_atomically
 
         path = Path(path)
         if not path.parent.is_dir():

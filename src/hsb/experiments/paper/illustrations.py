@@ -14,7 +14,7 @@ from ...structures.mappings import every_mapping
 from ...structures.spaces import Box
 from ...theory import prior_cost
 from ...types import Floats, Ints
-from ..base import Analysis, Claim, Figure, Options, Part, Table, claim
+from ..base import Analysis, Claim, Figure, Options, Part, ReportTable, claim
 from . import Paper
 from .illustrations_figures import approximations, experts, experts_on_tree, tree_regions
 
@@ -74,8 +74,8 @@ class Illustrations(Paper):
                 Figure("experts-on-tree", four, lambda pyplot: experts_on_tree(pyplot, tree, shown)),
             ],
             tables=[
-                Table("How far the closest mapping of N cells is from the example", share, far),
-                Table("The experts and their prior weights (binary tree of depth 2)", head, weights),
+                ReportTable("How far the closest mapping of N cells is from the example", share, far),
+                ReportTable("The experts and their prior weights (binary tree of depth 2)", head, weights),
             ],
             notes=[
                 "Cells, regions and weights come from hsb.BinaryTree, hsb.HSB and hsb.theory.prior_cost.",

@@ -11,7 +11,7 @@ from ...policy import Policy
 from ...structures import BinaryTree, PositionSplits
 from ...structures.spaces import Box
 from ...types import Floats
-from ..base import Analysis, Figure, Options, Part, Table
+from ..base import Analysis, Figure, Options, Part, ReportTable
 from ..verdicts import WORDS
 from . import Paper, ecoc
 from .data import landsat
@@ -104,7 +104,7 @@ class LandSat(Paper):
                 _by_epoch(f"Misclassification (%) by epoch, original order, {MAIN}, {repeated}", errors),
                 _around(by_variant | {f"{MAIN}, shuffled orders": shuffled}),
                 _verdicts(by_variant),
-                Table("Learning rates", ["policy", "rate"], rates),
+                ReportTable("Learning rates", ["policy", "rate"], rates),
             ],
             notes=notes(errors, shuffled, np.array(first["counts"])),
         )
@@ -162,22 +162,22 @@ def _cell(values: Floats) -> str:
     return f"{100 * mean:.1f} ± {50 * (high - low):.1f}"
 
 
-def _by_epoch(title: str, errors: dict[str, Floats]) -> Table:
+def _by_epoch(title: str, errors: dict[str, Floats]) -> ReportTable:
     rows = [[name, *(_cell(column) for column in table.T), _cell(table.mean(axis=1))] for name, table in errors.items()]
-    return Table(title, ["policy", *(str(epoch + 1) for epoch in range(EPOCHS)), "all"], rows)
+    return ReportTable(title, ["policy", *(str(epoch + 1) for epoch in range(EPOCHS)), "all"], rows)
 
 
-def _around(sets: dict[str, dict[str, Floats]]) -> Table:
+def _around(sets: dict[str, dict[str, Floats]]) -> ReportTable:
     names = list(next(iter(sets.values())))
     rows = [[name, *(_cell(errors[name][:, -3:].mean(axis=1)) for errors in sets.values())] for name in names]
-    return Table("Misclassification (%) in the last three epochs", ["policy", *sets], rows)
+    return ReportTable("Misclassification (%) in the last three epochs", ["policy", *sets], rows)
 
 
-def _verdicts(by_variant: dict[str, dict[str, Floats]]) -> Table:
+def _verdicts(by_variant: dict[str, dict[str, Floats]]) -> ReportTable:
     """The paper's claims, a row each, and the difference that each rests on for each way to make codewords."""
     weighed = {variant: paper(errors) for variant, errors in by_variant.items()}
     rows = []
     for row in zip(*weighed.values(), strict=True):
         cells = [f"{WORDS[each.holds]}, {each.difference:+.4f} ± {(each.high - each.low) / 2:.4f}" for each in row]
         rows.append([row[0].claim, *cells])
-    return Table("The paper's claims for each way to make codewords", ["claim", *weighed], rows)
+    return ReportTable("The paper's claims for each way to make codewords", ["claim", *weighed], rows)

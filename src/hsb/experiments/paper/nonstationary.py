@@ -14,7 +14,7 @@ from .stationary import DEFAULT, DEPTHS, OURS, PAPER, TREES
 DRIFT = "HSB drift, depth 10"
 
 
-class Nonstationary(Paper, Race):
+class NonstationaryExperiment(Paper, Race):
     """The arms of VI-A change places, all at once."""
 
     name = "nonstationary"

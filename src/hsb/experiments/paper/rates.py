@@ -9,7 +9,7 @@ from ... import problems, theory
 from ...evaluate.simulated.comparison import Comparison
 from ...plotting.style import INK, SOFT, looks
 from ...types import Floats, Ints
-from ..base import Claim, Figure, Table
+from ..base import Claim, Figure, ReportTable
 from ..synthetic import Race
 
 BT = looks(["HSB-BT"])["HSB-BT"]
@@ -95,7 +95,7 @@ def readings(race: Race, compared: Comparison, rounds: int) -> Iterator[Claim]:
             yield race.beats(compared, player(10, way), player(5, way), text, origin="reading")
 
 
-def rates_table(compared: Comparison, rounds: int) -> Table:
+def rates_table(compared: Comparison, rounds: int) -> ReportTable:
     """What depth gains at each rate."""
     rows = []
     for way, rate in rates(rounds).items():
@@ -105,7 +105,7 @@ def rates_table(compared: Comparison, rounds: int) -> Table:
             [way, *(f"{rate[depth]:.4f}" for depth in PAIR), *losses, f"{gain.mean:+.5f} ({gain.low:+.5f} to {gain.high:+.5f})"]
         )
     head = ["how the rate is set", "rate, depth 5", "rate, depth 10", "loss, depth 5", "loss, depth 10", "gained by depth 10"]
-    return Table("Depth 5 and depth 10 of HSB-BT at several rates (synthetic data)", head, rows)
+    return ReportTable("Depth 5 and depth 10 of HSB-BT at several rates (synthetic data)", head, rows)
 
 
 def rates_figure(compared: Comparison, rounds: int) -> Figure:

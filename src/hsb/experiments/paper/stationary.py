@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from ... import problems, theory
 from ...evaluate.simulated.comparison import Comparison
-from ..base import Analysis, Claim, Figure, Options, Table
+from ..base import Analysis, Claim, Figure, Options, ReportTable
 from ..synthetic import Race, losses_table
 from . import Paper
 from .curves import draw
@@ -23,7 +23,7 @@ DEFAULT = "HSB default, depth 10"
 OURS: dict[str, dict[str, Any]] = {DEFAULT: {"policy": "HSB", "structure": TREES[10]}}
 
 
-class Stationary(Paper, Race):
+class StationaryExperiment(Paper, Race):
     """Three arms whose expected losses depend on one feature and do not change."""
 
     name = "stationary"
@@ -100,8 +100,8 @@ def bound(depth: int, rounds: int) -> float:
     return theory.regret_bound(problems.Stationary().structure(depth), arms=3, horizon=rounds) / rounds
 
 
-def depths_table(rounds: int) -> Table:
+def depths_table(rounds: int) -> ReportTable:
     """What depth can gain, and what it may cost."""
     rows = [[str(depth), str(2**depth), f"{best_of_depth(depth):.4f}", f"{bound(depth, rounds):.4f}"] for depth in DEPTHS]
     head = ["depth", "cells", "best mapping's expected loss", "bound on HSB-BT's regret a round"]
-    return Table("What depth can gain and may cost (synthetic data)", head, rows)
+    return ReportTable("What depth can gain and may cost (synthetic data)", head, rows)

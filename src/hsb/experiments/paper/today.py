@@ -16,7 +16,7 @@ from ...policies import HSB, Exp3, SExp3
 from ...policy import Policy
 from ...structures import BinaryTree, Lexicographic
 from ...types import Floats
-from ..base import Analysis, Claim, Figure, Options, Origin, Part, Table, claim
+from ..base import Analysis, Claim, Figure, Options, Origin, Part, ReportTable, claim
 from ..progress import tell
 from . import Paper
 from .today_figures import bars
@@ -200,7 +200,7 @@ def _files(folder: Path) -> list[Path]:
     return log.paths
 
 
-def _rates_table(rates: Rates, parts: list[dict[str, Any]], word: str) -> Table:
+def _rates_table(rates: Rates, parts: list[dict[str, Any]], word: str) -> ReportTable:
     rows = []
     for name, values in rates.items():
         mean, low, high = (100 * number for number in mean_interval(values))
@@ -209,17 +209,17 @@ def _rates_table(rates: Rates, parts: list[dict[str, Any]], word: str) -> Table:
         visits = f"{np.mean(matched):,.0f}" if matched else "every visit"
         rows.append([name, f"{mean:.3f}", f"{low:.3f} to {high:.3f}", f"{lift.mean:.3f}", visits])
     head = ["policy", "clicks, %", "95% interval", "times uniform play", "visits matched"]
-    return Table(f"Clicks per matched visit ({word})", head, rows)
+    return ReportTable(f"Clicks per matched visit ({word})", head, rows)
 
 
-def _logs_table(parts: list[dict[str, Any]], word: str) -> Table:
+def _logs_table(parts: list[dict[str, Any]], word: str) -> ReportTable:
     head = ["log", "visits", "lines skipped", "clicks, %", "articles", "pool", "first component explains", "contexts clipped"]
     rows = []
     for k, part in enumerate(parts):
         visits = [f"{part['visits']:,}", f"{part['skipped']:,}", f"{100 * part['clicks'] / part['visits']:.2f}"]
         contexts = [f"{100 * part['explained']:.1f}%", f"{part['clipped']:,}"]
         rows.append([str(k + 1), *visits, str(part["articles"]), f"{part['pool']:.1f}", *contexts])
-    return Table(f"What was read ({word})", head, rows)
+    return ReportTable(f"What was read ({word})", head, rows)
 
 
 def _notes(parts: list[dict[str, Any]], synthetic: bool) -> list[str]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...checks import listed, one_of, path_of, whole
 from ...logs.batch import Batch, Pools
-from ...logs.formats.text import BOM, DAMAGE, Blank, cut_off, opened
+from ...logs.formats.text import BOM, DAMAGE, EmptyLines, cut_off, opened
 from ...logs.limits import LIMITS, Limits
 from ...logs.log import Log, OnError, Problem, Problems
 from ...logs.writing import FEATURES
@@ -97,7 +97,7 @@ class _Reading:
         buf = np.frombuffer(raw, dtype=np.uint8)
         held, too_long, ended, begun = 0, False, False, False
         self.state[self.kernels.LINES] = 0
-        self.blank = Blank(path, self.log.limits)
+        self.blank = EmptyLines(path, self.log.limits)
         with opened(path, self.log.limits) as stream:
             while not ended:
                 try:
@@ -157,11 +157,11 @@ class _Reading:
         self.out = self._fresh()
         return batch
 
-    def _fresh(self) -> "kernels.Out":
+    def _fresh(self) -> "kernels.YahooColumns":
         n, d = self.log.rows, self.log.features
         starts, members = np.zeros(POOLS + 1, dtype=np.int64), np.empty(MEMBERS, dtype=np.int64)
         shown, pool = np.empty((2, n), dtype=np.int64)
-        return self.kernels.Out(np.empty(n), shown, np.empty(n), np.empty((n, d)), pool, starts, members)
+        return self.kernels.YahooColumns(np.empty(n), shown, np.empty(n), np.empty((n, d)), pool, starts, members)
 
     def _more_labels(self) -> None:
         """Room for twice as many articles, or for all those of a line."""

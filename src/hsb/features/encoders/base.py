@@ -1,9 +1,8 @@
 """What an encoder is: fitted on the head of a log, then a fixed map from raw features to contexts, kept as plain data."""
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,31 +86,41 @@ class Encoder(ABC):
         """The inverse of `_plain`."""
 
 
-class Streamed(Encoder, listed=False):
-    """An encoder that reads its head once, table by table."""
+class Summary(Protocol):
+    """What an encoder gathers from the tables of a head, in bounded memory."""
+
+    def add(self, table: Floats) -> None:
+        """Take in a table."""
+
+
+Gathered = TypeVar("Gathered", bound=Summary)
+
+
+class Streamed(Encoder, Generic[Gathered], listed=False):
+    """An encoder that reads its head once, table by table, into a summary; itself it changes only when the whole head was read."""
 
     def fit(self, head: Head) -> Self:
-        fitted = copy.copy(self)
-        rows = 0
+        features, rows, summary = 0, 0, None
         for table in tables(head):
-            if rows and table.shape[1] != fitted.features:
-                raise InputError(f"All rows need the same features; given {fitted.features}, then {table.shape[1]}.")
-            fitted.features = table.shape[1]
-            fitted._add(table, first=rows == 0)
+            if summary is None:
+                features, summary = table.shape[1], self._summary(table)
+            elif table.shape[1] != features:
+                raise InputError(f"All rows need the same features; given {features}, then {table.shape[1]}.")
+            summary.add(table)
             rows += len(table)
-        if rows < 2:
+        if summary is None or rows < 2:
             raise InputError(f"{type(self).__name__} needs at least 2 rows to be fitted on; given {rows}.")
-        fitted._end()
-        fitted.clipped = 0
-        self.__dict__.update(fitted.__dict__)
+        self._use(summary)
+        self.features, self.clipped = features, 0
         return self
 
     @abstractmethod
-    def _add(self, table: Floats, *, first: bool) -> None:
-        """Take in a table of the head; with the `first` one, forget what was learned before, without changing it in place."""
+    def _summary(self, table: Floats) -> Gathered:
+        """An empty summary for a head whose first table is `table`. InputError if the encoder has no use for such tables."""
 
-    def _end(self) -> None:
-        """Make of what was taken in what `_transform` needs."""
+    @abstractmethod
+    def _use(self, summary: Gathered) -> None:
+        """Set what `_transform` needs from the summary of a whole head. InputError if that cannot be done; nothing is changed then."""
 
 
 def from_dict(data: dict[str, Any]) -> Encoder:

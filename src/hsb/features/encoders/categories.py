@@ -31,7 +31,24 @@ def code(category: object) -> float:
     return float(int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 11)
 
 
-class _Categories(Streamed, listed=False):
+class _Listing:
+    """The categories of the features `columns` (None: of all), in order of appearance."""
+
+    def __init__(self, columns: Sequence[int] | None) -> None:
+        self.columns = columns
+        self.categories: dict[int, list[float]] = {}
+
+    def add(self, table: Floats) -> None:
+        for j in range(table.shape[1]) if self.columns is None else self.columns:
+            seen = self.categories.setdefault(j, [])
+            known = set(seen)
+            values, rows = np.unique(table[:, j], return_index=True)
+            seen += [value for value in values[np.argsort(rows)].tolist() if value not in known]
+            if len(seen) > MOST:
+                raise InputError(f"Feature {j} has more than {MOST} categories. Use Hashed, or leave it out.")
+
+
+class _Categories(Streamed[_Listing], listed=False):
     """What both share: which features are categories; the others pass unchanged."""
 
     def __init__(self, columns: Sequence[int] | None = None) -> None:
@@ -49,9 +66,10 @@ class _Categories(Streamed, listed=False):
     def _those(self) -> Sequence[int]:
         return range(self.features) if self.columns is None else self.columns
 
-    def _add(self, table: Floats, *, first: bool) -> None:
-        if first and self.columns is not None and max(self.columns) >= table.shape[1]:
-            raise InputError(f"columns names feature {max(self.columns)}; there are only 0 .. {table.shape[1] - 1}.")
+    def _check(self, features: int) -> None:
+        """Refuse a table that has not all the columns."""
+        if self.columns is not None and max(self.columns) >= features:
+            raise InputError(f"columns names feature {max(self.columns)}; there are only 0 .. {features - 1}.")
 
 
 class Ordinal(_Categories):
@@ -74,17 +92,12 @@ class Ordinal(_Categories):
         self.unseen = unseen
         self.categories: dict[int, list[float]] = {}  # of each such feature, in order of appearance
 
-    def _add(self, table: Floats, *, first: bool) -> None:
-        super()._add(table, first=first)
-        if first:
-            self.categories = {}
-        for j in self._those():
-            seen = self.categories.setdefault(j, [])
-            known = set(seen)
-            values, rows = np.unique(table[:, j], return_index=True)
-            seen += [value for value in values[np.argsort(rows)].tolist() if value not in known]
-            if len(seen) > MOST:
-                raise InputError(f"Feature {j} has more than {MOST} categories. Use Hashed, or leave it out.")
+    def _summary(self, table: Floats) -> _Listing:
+        self._check(table.shape[1])
+        return _Listing(self.columns)
+
+    def _use(self, summary: _Listing) -> None:
+        self.categories = summary.categories
 
     def _transform(self, table: Floats) -> Floats:
         out = table.copy()
@@ -137,6 +150,13 @@ class Hashed(_Categories):
         if not is_number(buckets) or not 2 <= buckets <= 1 << 31 or buckets != int(buckets):
             raise InputError(f"buckets must be a whole number from 2 to 2^31; given {quoted(buckets)}.")
         self.buckets, self.seed = int(buckets), whole("seed", seed, 0)
+
+    def _summary(self, table: Floats) -> _Listing:
+        self._check(table.shape[1])
+        return _Listing(())
+
+    def _use(self, summary: _Listing) -> None:
+        """A hash needs nothing of the head."""
 
     def _transform(self, table: Floats) -> Floats:
         out = table.copy()

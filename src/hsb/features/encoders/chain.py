@@ -38,7 +38,10 @@ class Chain(Encoder):
             step.clipped = value
 
     def fit(self, head: Head) -> Self:
-        """Fit one after the other. The head must be one that can be read again: a table, a log's head, a list of batches."""
+        """Fit copies of the encoders one after the other; `steps` holds them afterwards.
+
+        The head must be one that can be read again: a table, a log's head, a list of batches.
+        """
         if hasattr(head, "__next__"):
             raise InputError("A Chain reads its head several times, an iterator is read once. Give a list or a log.")
         seen: Any = head
@@ -46,8 +49,7 @@ class Chain(Encoder):
         for step in self.steps:
             fitted.append(copy.copy(step).fit(seen))
             seen = _Through(seen, fitted[-1])
-        for step, twin in zip(self.steps, fitted, strict=True):
-            step.__dict__.update(twin.__dict__)
+        self.steps = tuple(fitted)
         self.features = self.steps[0].features
         self.clipped = 0
         return self

@@ -1,6 +1,5 @@
 """Columns of a table by name, of mixed kinds and with missing values, as numbers."""
 
-import copy
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ from ...engine.kernels.slots import CELLS, SAMPLE
 from ...errors import InputError, quoted
 from ...types import Floats
 from .. import FeatureReader, Features
-from ..tables import Table, table_of
+from ..tables import ContextTable, table_of
 from .base import Encoder, Head
 
 ROWS = 4096  # encoded at once
@@ -52,23 +51,22 @@ class Columns(Encoder):
 
     def fit(self, head: Head) -> Self:
         """Learn from a table, named columns or rows, or from the head of a log. Fewer than two rows raise `InputError`."""
-        fitted, rows = copy.copy(self), 0
-        fitted._reader = FeatureReader(self._reader.features)
+        reader, rows = FeatureReader(self._reader.features), 0
         for table in self.parts(head):
-            fitted._take(fitted._own(table))
+            _learn(reader, _select(reader, table))
             rows += len(table)
         if rows < 2:
             raise InputError(f"Columns needs at least 2 rows to be fitted on; given {rows}.")
-        fitted._reader.refit()
-        fitted.features, fitted.clipped = len(fitted._reader.knowledge.listed), 0
-        self.__dict__.update(fitted.__dict__)
+        reader.refit()
+        self._reader, self.features, self.clipped = reader, len(reader.knowledge.listed), 0
         return self
 
     def transform(self, rows: Any) -> Floats:
         """The contexts of a table, an array with a row each and a column for each of `names`: of named columns, or rows if fitted on rows."""
         if not self.features:
             raise InputError("This Columns has not been fitted. Call fit(head) first.")
-        table, reader = self._own(table_of(rows)), self._reader
+        reader = self._reader
+        table = _select(reader, table_of(rows))
         encoded = np.empty((table.rows, reader.places))
         for at in range(0, table.rows, ROWS):
             raw, _ = reader.read_part(table, at, min(at + ROWS, table.rows))
@@ -79,7 +77,7 @@ class Columns(Encoder):
 
     __call__ = transform
 
-    def parts(self, head: Any) -> Iterable[Table]:
+    def parts(self, head: Any) -> Iterable[ContextTable]:
         """The tables of a head: of a log its batches by name."""
         if hasattr(head, "by_name"):
             head = head.by_name()
@@ -89,26 +87,6 @@ class Columns(Encoder):
         for part in head if is_batches else [head]:
             named = getattr(part, "named", None)
             yield table_of(getattr(part, "contexts", part) if named is None else named)
-
-    def _own(self, table: Table) -> Table:
-        """The columns that it knows, or all in the order of their names; refused where one is lacking."""
-        known = self.named_columns
-        if known is None or table.form != "named" or not table.columns:
-            return table
-        if lacking := [name for name in known if name not in table.columns]:
-            raise InputError(f"Columns was fitted on {', '.join(known)}; the table has no {', '.join(lacking)}.")
-        return table.select(known or sorted(table.columns))
-
-    def _take(self, table: Table) -> None:
-        reader, at = self._reader, 0
-        while at < table.rows:
-            raw, news = reader.read_part(table, at, min(at + ROWS, table.rows))
-            known = int(np.argmax(news)) if news.any() else len(raw)
-            if known:
-                reader.observe_rows(np.ascontiguousarray(raw[:known]))
-            at += known
-            if known < len(raw):
-                reader.admit(table.context(at))
 
     def _transform(self, table: ArrayLike) -> Floats:
         return self.transform(table)
@@ -128,3 +106,26 @@ class Columns(Encoder):
         encoder._reader = FeatureReader.restore(data["reader"], {**kept, **unused})
         encoder.features = len(encoder._reader.knowledge.listed) if int(counts[0]) else 0
         return encoder
+
+
+def _select(reader: FeatureReader, table: ContextTable) -> ContextTable:
+    """The columns that a reader knows, or all in the order of their names; InputError if one is lacking."""
+    known = reader.named_columns
+    if known is None or table.form != "named" or not table.columns:
+        return table
+    if lacking := [name for name in known if name not in table.columns]:
+        raise InputError(f"Columns was fitted on {', '.join(known)}; the table has no {', '.join(lacking)}.")
+    return table.select(known or sorted(table.columns))
+
+
+def _learn(reader: FeatureReader, table: ContextTable) -> None:
+    """Let a reader take in a table."""
+    at = 0
+    while at < table.rows:
+        raw, news = reader.read_part(table, at, min(at + ROWS, table.rows))
+        known = int(np.argmax(news)) if news.any() else len(raw)
+        if known:
+            reader.observe_rows(np.ascontiguousarray(raw[:known]))
+        at += known
+        if known < len(raw):
+            reader.admit(table.context(at))

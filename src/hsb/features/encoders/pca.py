@@ -12,7 +12,22 @@ from .base import Streamed
 MOST = 1 << 20  # components
 
 
-class PCA(Streamed):
+class _Moments:
+    """Sums of rows and of their products, about a point near their mean so that little is lost."""
+
+    def __init__(self, about: Floats) -> None:
+        self.about, self.rows = about, 0
+        self.sum, self.products = np.zeros(len(about)), np.zeros((len(about), len(about)))
+
+    def add(self, table: Floats) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):  # seen at the end
+            moved = table - self.about
+            self.sum += moved.sum(axis=0)
+            self.products += moved.T @ moved
+        self.rows += len(table)
+
+
+class PCA(Streamed[_Moments]):
     """Projection on the `components` directions in which the head varies most, after taking off its mean.
 
     `explained` is the share of all variance along each direction, `axes` has a direction in each row.
@@ -32,24 +47,17 @@ class PCA(Streamed):
         self.axes: Floats = np.zeros((self.components, 0))  # a row per component
         self.explained: Floats = np.zeros(self.components)  # the share of all variance along each
 
-    def _add(self, table: Floats, *, first: bool) -> None:
+    def _summary(self, table: Floats) -> _Moments:
         d = table.shape[1]
-        if first:
-            if self.components > d:
-                raise InputError(f"{self.components} components cannot be found in {d} features. Ask for at most {d}.")
-            with np.errstate(over="ignore"):
-                self._about = table.mean(axis=0)
-            self._rows, self._sum, self._products = 0, np.zeros(d), np.zeros((d, d))
-        with np.errstate(over="ignore", invalid="ignore"):  # seen at the end
-            moved = table - self._about
-            self._sum += moved.sum(axis=0)
-            self._products += moved.T @ moved
-        self._rows += len(table)
+        if self.components > d:
+            raise InputError(f"{self.components} components cannot be found in {d} features. Ask for at most {d}.")
+        with np.errstate(over="ignore"):
+            return _Moments(table.mean(axis=0))
 
-    def _end(self) -> None:
-        shift = self._sum / self._rows
+    def _use(self, summary: _Moments) -> None:
+        shift = summary.sum / summary.rows
         with np.errstate(over="ignore", invalid="ignore"):
-            covariance = self._products / self._rows - np.outer(shift, shift)
+            covariance = summary.products / summary.rows - np.outer(shift, shift)
         if not np.isfinite(covariance).all():
             raise InputError(
                 "Some features are so large (beyond about 1e150) that their squares have no place in a double. Scale them first, e.g. "
@@ -60,10 +68,9 @@ class PCA(Streamed):
         axes = vectors[:, chosen].T
         largest = np.argmax(np.abs(axes).round(9), axis=1)
         self.axes = np.ascontiguousarray(axes * np.sign(axes[np.arange(len(axes)), largest])[:, None])
-        self.mean = self._about + shift
+        self.mean = summary.about + shift
         total = float(np.trace(covariance))
         self.explained = np.maximum(values[chosen], 0.0) / total if total > 0.0 else np.zeros(self.components)
-        del self._about, self._sum, self._products
 
     def _transform(self, table: Floats) -> Floats:
         return np.asarray(table @ self.axes.T - self.mean @ self.axes.T)

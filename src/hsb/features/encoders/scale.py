@@ -7,12 +7,39 @@ import numpy as np
 from ...checks import one_of, whole
 from ...errors import InputError
 from ...types import Floats
-from .base import Streamed
+from .base import Gathered, Streamed
 
 Outside = Literal["clip", "error"]
 
 
-class _Scale(Streamed, listed=False):
+class _Range:
+    """The range of each feature."""
+
+    def __init__(self, features: int) -> None:
+        self.low, self.high = np.full(features, np.inf), np.full(features, -np.inf)
+
+    def add(self, table: Floats) -> None:
+        self.low, self.high = np.minimum(self.low, table.min(axis=0)), np.maximum(self.high, table.max(axis=0))
+
+
+class _Sample:
+    """The range of each feature, and an even draw of at most `size` rows of the head, however long, in bounded memory."""
+
+    def __init__(self, features: int, size: int) -> None:
+        self.range, self.size = _Range(features), size
+        self.rows, self.tags = np.zeros((0, features)), np.zeros(0)
+        self.rng = np.random.default_rng(0)
+
+    def add(self, table: Floats) -> None:
+        self.range.add(table)
+        self.tags = np.append(self.tags, self.rng.random(len(table)))
+        self.rows = np.vstack([self.rows, table])
+        if len(self.tags) > self.size:  # the rows with the smallest tags
+            chosen = np.argpartition(self.tags, self.size)[: self.size]
+            self.rows, self.tags = self.rows[chosen], self.tags[chosen]
+
+
+class _Scale(Streamed[Gathered], listed=False):
     """What both share: what happens to rows outside of the range that the head had."""
 
     def __init__(self, *, outside: Outside = "clip") -> None:
@@ -20,11 +47,6 @@ class _Scale(Streamed, listed=False):
         self.outside: Outside = one_of("outside", outside, ("clip", "error"))
         self.low: Floats = np.zeros(0)
         self.high: Floats = np.zeros(0)
-
-    def _add(self, table: Floats, *, first: bool) -> None:
-        if first:
-            self.low, self.high = np.full(table.shape[1], np.inf), np.full(table.shape[1], -np.inf)
-        self.low, self.high = np.minimum(self.low, table.min(axis=0)), np.maximum(self.high, table.max(axis=0))
 
     def _inside(self, table: Floats) -> Floats:
         outside = (table < self.low) | (table > self.high)
@@ -40,7 +62,7 @@ class _Scale(Streamed, listed=False):
         return np.clip(table, self.low, self.high)
 
 
-class MinMax(_Scale):
+class MinMax(_Scale[_Range]):
     """Each feature's range in the head becomes [0, 1]; a feature that did not vary becomes 1/2.
 
     Rows outside that range are moved to its ends and counted in `clipped` (`outside="clip"`), or refused (`"error"`).
@@ -49,6 +71,12 @@ class MinMax(_Scale):
     >>> scale.transform([[12.5], [99.0]]).ravel().tolist(), scale.clipped
     ([0.25, 1.0], 1)
     """
+
+    def _summary(self, table: Floats) -> _Range:
+        return _Range(table.shape[1])
+
+    def _use(self, summary: _Range) -> None:
+        self.low, self.high = summary.low, summary.high
 
     def _transform(self, table: Floats) -> Floats:
         with np.errstate(over="ignore"):
@@ -72,7 +100,7 @@ class MinMax(_Scale):
         return scale
 
 
-class Quantiles(_Scale):
+class Quantiles(_Scale[_Sample]):
     """Each feature becomes the share of the head that lies below it: equal parts of [0, 1] then hold equally many rows.
 
     Ranks are taken at `knots` points of at most `sample` rows of the head, evenly drawn, and interpolated; equal rows get the middle of their
@@ -89,27 +117,20 @@ class Quantiles(_Scale):
         self.points: list[Floats] = []  # by feature: increasing values
         self.ranks: list[Floats] = []  # and the share of the head below each
 
-    def _add(self, table: Floats, *, first: bool) -> None:
-        super()._add(table, first=first)
-        if first:
-            self._rng, self._tags, self._kept = np.random.default_rng(0), np.zeros(0), table[:0]
-        # The rows with the smallest tags: an even draw of the head, however long, in bounded memory.
-        self._tags = np.append(self._tags, self._rng.random(len(table)))
-        self._kept = np.vstack([self._kept, table])
-        if len(self._tags) > self.sample:
-            keep = np.argpartition(self._tags, self.sample)[: self.sample]
-            self._kept, self._tags = self._kept[keep], self._tags[keep]
+    def _summary(self, table: Floats) -> _Sample:
+        return _Sample(table.shape[1], self.sample)
 
-    def _end(self) -> None:
-        self.points, self.ranks = [], []
+    def _use(self, summary: _Sample) -> None:
+        low, high = summary.range.low, summary.range.high
+        points_of, ranks_of = [], []
         at = np.linspace(0.0, 1.0, self.knots)
-        for j in range(self._kept.shape[1]):
-            values = np.quantile(self._kept[:, j], at)
-            values[0], values[-1] = self.low[j], self.high[j]
+        for j in range(len(low)):
+            values = np.quantile(summary.rows[:, j], at)
+            values[0], values[-1] = low[j], high[j]
             points, first, count = np.unique(values, return_index=True, return_counts=True)
-            self.points.append(points)
-            self.ranks.append((at[first] + at[first + count - 1]) / 2)
-        del self._kept, self._tags, self._rng
+            points_of.append(points)
+            ranks_of.append((at[first] + at[first + count - 1]) / 2)
+        self.low, self.high, self.points, self.ranks = low, high, points_of, ranks_of
 
     def _transform(self, table: Floats) -> Floats:
         features = zip(self._inside(table).T, self.points, self.ranks, strict=True)

@@ -19,7 +19,7 @@ from ...errors import InputError
 from ...types import Ints
 from ..batch import Batch, Pools
 from ..log import Log, Problems
-from .native_checks import COLUMNS, Facts, Stored, check_types, digest, is_label, read_facts, read_group, write_facts
+from .native_checks import COLUMNS, Footer, Stored, check_types, digest, is_label, read_facts, read_group, write_facts
 from .table import damaged, need, parquet
 
 GROUP = 1 << 16  # rows written together
@@ -55,7 +55,7 @@ class StoredLog(Log):
         self.seen = list(dict.fromkeys(arm for one in facts for arm in one.arms))
         places = {arm: k for k, arm in enumerate(self.seen)}
         self._places = [np.array([places[arm] for arm in one.arms], dtype=np.int64) for one in facts]
-        self._rows = sum(one.rows or 0 for one in facts)
+        self._rows = sum(one.rows for one in facts)
         self._groups: list[range | None] = [None] * len(facts)  # which groups of rows are read; None: all
 
     def __len__(self) -> int:
@@ -114,7 +114,7 @@ def is_native(path: Path) -> bool:
         return KEY in (file.metadata.metadata or {})
 
 
-def _facts(path: Path) -> Facts:
+def _facts(path: Path) -> Footer:
     with damaged(path, "its description cannot be read"), parquet(path) as file:
         raw, rows, groups = (file.metadata.metadata or {}).get(KEY), file.metadata.num_rows, file.num_row_groups
         if raw is None:
@@ -122,7 +122,7 @@ def _facts(path: Path) -> Facts:
                 f"{path} was not written by hsb. Say which column is what: context=[...], arm=, propensity=, reward=."
             )
         facts = read_facts(raw)
-        if rows < 0 or facts.rows not in (None, rows) or (facts.groups is not None and len(facts.groups) != groups):
+        if rows < 0 or facts.rows != rows or len(facts.groups) != groups:
             raise ValueError("it does not have the rows that it says it has")
         check_types(file.schema_arrow, facts.features)
         return facts._replace(rows=rows)
@@ -147,7 +147,7 @@ def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> N
             raise InputError("There is nothing to write: the log has no rows that can be used.")
         if not all(is_label(arm) for arm in arms):
             raise InputError("The labels of arms must be text or finite numbers to be written; given others.")
-        writer.add_key_value_metadata({KEY: write_facts(Facts(features, uniform, list(arms), rows, groups, estimated))})
+        writer.add_key_value_metadata({KEY: write_facts(Footer(features, uniform, list(arms), rows, groups, estimated))})
     finally:
         if writer is not None:
             writer.close()

@@ -11,21 +11,21 @@ from ...errors import FileError, quoted
 from ...types import Floats, Ints
 from .table import need
 
-VERSION = 2  # 1: without digests
+VERSION = 2
 WIDEST = 1 << 20  # features
 # All that is read at once: not contexts, which takes room even where null.
 COLUMNS = ["arm", "pool", "reward", "timestamp", "propensity", "offers", "bits"]
 TYPES = {"arm": "int32", "pool": "int32", "reward": "double", "timestamp": "double", "propensity": "double"}
 
 
-class Facts(NamedTuple):
-    """What the footer says: features, arms, how many rows, a digest for each group of rows. Files of version 1 have no `rows` and `groups`."""
+class Footer(NamedTuple):
+    """What the footer says: features, arms, how many rows, a digest for each group of rows."""
 
     features: int
     uniform: bool | None
     arms: list[Any]
-    rows: int | None = None
-    groups: list[str] | None = None
+    rows: int
+    groups: list[str]
     estimated: bool = False
 
 
@@ -47,7 +47,7 @@ def is_label(arm: Any) -> bool:
     return isinstance(arm, str | int) or (isinstance(arm, float) and math.isfinite(arm))
 
 
-def write_facts(facts: Facts) -> str:
+def write_facts(facts: Footer) -> str:
     """The footer's text."""
     said = {"version": VERSION, **facts._asdict()}
     if not facts.estimated:
@@ -55,18 +55,16 @@ def write_facts(facts: Facts) -> str:
     return json.dumps(said | {"digest": _sum(said)})
 
 
-def read_facts(raw: bytes) -> Facts:
+def read_facts(raw: bytes) -> Footer:
     """The footer's facts; FileError for another version, ValueError or TypeError for what is damaged."""
     said = json.loads(raw)
     if not isinstance(said, dict):
         raise ValueError("it is no description of a log")
-    if (version := said["version"]) not in (1, VERSION):
+    if (version := said["version"]) != VERSION:
         raise FileError(f"It has version {quoted(version)}; this hsb reads {VERSION}. Write it again, or update hsb.")
-    if version == VERSION and said.pop("digest") != _sum(said):
+    if said.pop("digest") != _sum(said):
         raise ValueError("its digest is another")
-    facts = Facts(
-        said["features"], said["uniform"], said["arms"], said.get("rows"), said.get("groups"), said.get("estimated", False)
-    )
+    facts = Footer(said["features"], said["uniform"], said["arms"], said["rows"], said["groups"], said.get("estimated", False))
     if type(facts.features) is not int or not 1 <= facts.features <= WIDEST:
         raise ValueError(f"features must be a whole number in 1 .. {WIDEST}")
     if facts.uniform not in (None, True, False):
@@ -75,7 +73,7 @@ def read_facts(raw: bytes) -> Facts:
         raise ValueError("estimated must be true or false")
     if not isinstance(facts.arms, list) or not all(map(is_label, facts.arms)) or len(set(facts.arms)) < len(facts.arms):
         raise ValueError("arms must be different texts and numbers")
-    if (version == VERSION or facts.groups is not None) and not isinstance(facts.groups, list):
+    if not isinstance(facts.groups, list):
         raise ValueError("groups must be a list")
     return facts
 
@@ -100,13 +98,13 @@ def check_types(schema: Any, features: int) -> None:
         raise ValueError(f"the column {bad[0]} is {there[bad[0]]}, which it must not be with {features} features")
 
 
-def read_group(file: Any, k: int, facts: Facts) -> Stored:
+def read_group(file: Any, k: int, facts: Footer) -> Stored:
     """Group k of the rows; ValueError where it is not what was written, or could not have been."""
     table = file.read_row_group(k, columns=COLUMNS)
     if table["bits"].null_count:
         table = table.append_column("contexts", file.read_row_group(k, columns=["contexts"])["contexts"])
     held = _stored(table, facts.features)
-    if facts.groups is not None and _digest(held) != facts.groups[k]:
+    if _digest(held) != facts.groups[k]:
         raise ValueError("its digest is another: the file was changed after it was written")
     _check(held, len(facts.arms), bool(facts.uniform))
     return held

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..columns import Columns
+from ..columns import ColumnRoles
 from ..rows import Meaning
 from .table import CsvFiles
 
 USER = tuple(f"user_feature_{k}" for k in range(4))
 MEANING = Meaning(("position", *USER), frozenset(USER), arm_type=int)
-COLUMNS = Columns(MEANING, "item_id", "propensity_score", "click", timestamp="timestamp")
+COLUMNS = ColumnRoles(MEANING, "item_id", "propensity_score", "click", timestamp="timestamp")
 
 
 def obd_files(paths: Sequence[Path], given: Meaning) -> CsvFiles:

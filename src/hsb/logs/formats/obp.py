@@ -10,7 +10,7 @@ from ...errors import InputError, quoted
 from ...policy.decision import Decision
 from ...types import Floats
 from ..batch import Batch
-from ..columns import Columns, require
+from ..columns import ColumnRoles, require
 from ..decided import checked
 from ..log import Log, check_log, each_batch
 from ..row_log import RowLog
@@ -42,7 +42,7 @@ def from_obp(feedback: Mapping[str, Any], *, on_error: Any = "skip", rows: int =
     table = dict(zip(names, context.T, strict=True))
     table |= {"action": action, "pscore": np.asarray(chances), "reward": np.asarray(feedback["reward"])}
     arms = tuple(range(int(feedback["n_actions"])))
-    columns = Columns(Meaning(tuple(names), arms=arms, on_error=on_error), "action", "pscore", "reward")
+    columns = ColumnRoles(Meaning(tuple(names), arms=arms, on_error=on_error), "action", "pscore", "reward")
     return RowLog(Frame(table, columns), rows=rows)
 
 

@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 
 from ...errors import FileError, InputError, quoted
 from ...types import Ints
-from ..columns import Columns, require
+from ..columns import ColumnRoles, require
 from ..limits import Limits
 from ..log import Problem
-from ..rows import Files, Report, Rows, Source
+from ..rows import Report, RowFiles, Rows, RowSource
 from ..values import Coded, Column
 from .csv_rows import csv_rows
 from .text import pieces
 
 
-class CsvFiles(Files):
+class CsvFiles(RowFiles):
     """Comma-separated values with a header, UTF-8, plain or gzip, one file or several with the same columns. Arms are text."""
 
-    def __init__(self, paths: Sequence[Path], columns: Columns) -> None:
+    def __init__(self, paths: Sequence[Path], columns: ColumnRoles) -> None:
         self.columns = columns.within((str(path), header(path)) for path in paths)
         super().__init__(paths, self.columns.meaning._replace(is_text=True, is_untyped=True))
 
@@ -50,10 +50,10 @@ def header(path: Path) -> list[str]:
     raise FileError(f"{path} is empty. The first line must name the columns.")
 
 
-class ParquetFiles(Files):
+class ParquetFiles(RowFiles):
     """Parquet files of others, which need pyarrow; read as many rows at a time as are asked for."""
 
-    def __init__(self, paths: Sequence[Path], columns: Columns) -> None:
+    def __init__(self, paths: Sequence[Path], columns: ColumnRoles) -> None:
         self.columns = columns.within((str(path), parquet_names(path)) for path in paths)
         super().__init__(paths, self.columns.meaning)
 
@@ -124,10 +124,10 @@ def damaged(path: Path, what: str) -> Iterator[None]:
         raise FileError(f"{path} is damaged: {what} ({said}).") from None
 
 
-class Frame(Source):
+class Frame(RowSource):
     """A table in memory: Arrow, pandas, polars, or a mapping from names to columns."""
 
-    def __init__(self, frame: Any, columns: Columns) -> None:
+    def __init__(self, frame: Any, columns: ColumnRoles) -> None:
         self.kind = kind_of(frame)
         if self.kind == "pyarrow" and type(frame).__name__ == "RecordBatch":
             frame = need("pyarrow").Table.from_batches([frame])

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 from ...errors import FileError, InputError
 from ..limits import LIMITS, Limits
 from ..log import Problem
-from ..rows import Files, Report, Rows
+from ..rows import Report, RowFiles, Rows
 
 BOM = b"\xef\xbb\xbf"  # which some programs put before text
 BLOCK = 1 << 16
@@ -75,7 +75,7 @@ class Line(NamedTuple):
     is_utf8: bool
 
 
-class Blank:
+class EmptyLines:
     """Counts empty lines: one after the other there may be so many, and no more."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
@@ -93,7 +93,7 @@ class Blank:
 
 def lines(path: Path, report: Report, limits: Limits = LIMITS) -> Iterator[Line]:
     """The lines of a file from the first on. One that is too long is reported; a file that cannot be read to its end raises FileError."""
-    number, blank, longest = 0, Blank(path, limits), limits.line
+    number, blank, longest = 0, EmptyLines(path, limits), limits.line
     with opened(path, limits) as stream, io.BufferedReader(stream, BLOCK) as buffered:  # type: ignore[type-var]
         while True:
             try:
@@ -128,7 +128,7 @@ def pieces(items: Iterator[T], size: int) -> Iterator[list[T]]:
         yield piece
 
 
-class LineFiles(Files):
+class LineFiles(RowFiles):
     """Files with a row on each line."""
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:

@@ -31,7 +31,7 @@ RARE = 5  # a value that appears less often is not taken by itself
 FARTHEST = 4.0  # standard deviations
 
 
-class Sample:
+class RowSample:
     """Rows of a log, some of them where they are many: which ones is a matter of their numbers, and of nothing else."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ def scattered(number: Ints) -> NDArray[np.uint64]:
     return z ^ (z >> np.uint64(31))
 
 
-class Feature(NamedTuple):
+class ColumnTerms(NamedTuple):
     """How one column becomes several: scaled, squared, its commoner values one by one, and whether it is missing."""
 
     about: float
@@ -94,7 +94,7 @@ class Feature(NamedTuple):
     is_missing: bool
 
     @classmethod
-    def of(cls, column: Floats, *, is_category: bool) -> "Feature":
+    def of(cls, column: Floats, *, is_category: bool) -> "ColumnTerms":
         """What the rows of a sample say of a column."""
         there = column[np.isfinite(column)]
         values, counts = np.unique(there, return_counts=True)
@@ -121,15 +121,15 @@ class Feature(NamedTuple):
 class LoggerModel:
     """The fitted model: a matrix of weights for each fold, of the rows of the other folds. `fit` says how good it is."""
 
-    def __init__(self, sample: Sample, arms: int, categories: Sequence[bool], *, all_offered: bool) -> None:
+    def __init__(self, sample: RowSample, arms: int, categories: Sequence[bool], *, all_offered: bool) -> None:
         if arms > MOST_ARMS:
             raise BudgetError(f"Propensities are estimated for {MOST_ARMS:,} arms at most; this log has {arms:,}.")
         if not sample.rows:
             raise InputError("The log has no row that can be used, so its propensities cannot be estimated. See log.problems.")
         number, contexts, arm, offered = sample.columns(arms, all_offered=all_offered)
         self.rows = sample.rows
-        self.features = [Feature.of(contexts[:, j], is_category=is_one) for j, is_one in enumerate(categories)]
-        self.features.append(Feature.of(self._part(number), is_category=True))
+        self.features = [ColumnTerms.of(contexts[:, j], is_category=is_one) for j, is_one in enumerate(categories)]
+        self.features.append(ColumnTerms.of(self._part(number), is_category=True))
         X, fold = self._design(contexts, number), number % FOLDS
         self.weights = _cross_fitted(X, arm, offered, fold)
         self.fit = self._judged(self._probabilities(X, fold, offered), _frequencies(arm, fold, offered), arm, offered)

@@ -25,7 +25,7 @@ function of the batch and of what was looked up (`apply`), the same for every st
 """
 
 from .apply import judge, needs
-from .engine import Core, Limits
+from .engine import Core, CoreLimits
 from .messages import (
     STATUS,
     Activate,
@@ -59,7 +59,7 @@ from .messages import (
     Tick,
     Void,
 )
-from .orders import Batch, Changes, Facts
+from .orders import JournalChanges, JournalFacts, OrderBatch
 from .policy_state import Served
 from .recovery import revive
 
@@ -70,26 +70,26 @@ __all__ = [
     "AddCandidate",
     "Answer",
     "Archive",
-    "Batch",
     "Change",
-    "Changes",
     "Commit",
     "Committed",
     "ConfirmClock",
     "Core",
+    "CoreLimits",
     "Create",
     "Decide",
     "DropCandidate",
     "Effect",
-    "Facts",
     "Failed",
     "Follow",
     "Followed",
     "Forget",
     "Import",
-    "Limits",
+    "JournalChanges",
+    "JournalFacts",
     "Message",
     "Now",
+    "OrderBatch",
     "Pack",
     "Packed",
     "Promote",

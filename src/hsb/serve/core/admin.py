@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import InputError, quoted
 from . import snapshots
 from .kinds import make_policy
-from .learner import Learner
+from .learner import PolicyReplica
 from .messages import (
     AddArm,
     AddCandidate,
@@ -27,10 +27,10 @@ from .messages import (
     RemoveArm,
     TakeSnapshot,
 )
-from .orders import Append, Blank, Erase, NewPolicy, Order, Outcome
+from .orders import Append, BlankContexts, Erase, NewPolicy, Order, Outcome
 from .policy_state import Served, created, importable
-from .rows import Kind
-from .settings import MOST_ARMS, Settings, arm_name, changed, check_default, checked, named
+from .rows import RowKind
+from .settings import MOST_ARMS, PolicySettings, arm_name, changed, check_default, checked, checked_name
 
 if TYPE_CHECKING:
     from .engine import Core
@@ -61,7 +61,7 @@ def asked(core: Core, message: Any, now: Now) -> list[Effect]:
         if served.behind():  # after a start they would read what is forgotten otherwise than now
             detail = "A candidate is reading the journal. Ask again when it has read all of it, or drop it."
             return [Answer(message.request, "overloaded", {"detail": detail})]
-        order = Blank(served.id, _decisions(message.decisions))
+        order = BlankContexts(served.id, _decisions(message.decisions))
     else:
         kind, data, body = ROWS[type(message)](served, message)
         order = Append(served.id, int(kind), json.dumps(data), body)
@@ -121,7 +121,7 @@ def _create(core: Core, message: Create) -> list[Effect]:
     name, settings = parts[0], parts[4]
     if not isinstance(message.secret, bytes) or not 16 <= len(message.secret) <= 64:
         raise InputError("A policy's secret is 16 to 64 random bytes.")
-    _check_exact(settings, Learner.fresh(1, parts[3], parts[1], parts[2], at=1, valued=False))
+    _check_exact(settings, PolicyReplica.fresh(1, parts[3], parts[1], parts[2], at=1, valued=False))
     if name in core.names:
         return [Answer(message.request, "conflict", {"detail": f"There is a policy {quoted(name)} already."})]
     if len(core.names) >= MOST_POLICIES:
@@ -130,19 +130,19 @@ def _create(core: Core, message: Create) -> list[Effect]:
     return core.last_order(message, NewPolicy(name, message.secret, created(message.spec, parts)))
 
 
-def _change(served: Served, message: Change) -> tuple[Kind, Any, bytes | None]:
+def _change(served: Served, message: Change) -> tuple[RowKind, Any, bytes | None]:
     settings = changed(served.settings, message.changes, served.offered)
     check_default(settings, served.live.policy)
     _check_exact(settings, served.live)
-    return Kind.SETTINGS, settings.plain(), None
+    return RowKind.SETTINGS, settings.plain(), None
 
 
-def _check_exact(settings: Settings, learner: Learner) -> None:
+def _check_exact(settings: PolicySettings, learner: PolicyReplica) -> None:
     if not learner.exact and (settings.floor > 0.0 or settings.ramp < 1.0):
         raise InputError(f"{type(learner.policy).__name__} only estimates its propensities: floor must be 0 and ramp 1.")
 
 
-def _add_arm(served: Served, message: AddArm) -> tuple[Kind, Any, bytes | None]:
+def _add_arm(served: Served, message: AddArm) -> tuple[RowKind, Any, bytes | None]:
     arm = arm_name(message.arm)
     if len(served.arms) >= MOST_ARMS:
         raise InputError(f"There are {MOST_ARMS} arms, removed ones among them, and no more can be added.")
@@ -150,18 +150,18 @@ def _add_arm(served: Served, message: AddArm) -> tuple[Kind, Any, bytes | None]:
         learner.policy.copy().add_arm(arm)  # on trial
     if message.features is not None:
         served.live.policy.copy().add_arm(arm, features=message.features)
-    return Kind.ARM, {"add": arm, "features": message.features}, None
+    return RowKind.ARM, {"add": arm, "features": message.features}, None
 
 
-def _remove_arm(served: Served, message: RemoveArm) -> tuple[Kind, Any, bytes | None]:
+def _remove_arm(served: Served, message: RemoveArm) -> tuple[RowKind, Any, bytes | None]:
     if message.arm == served.settings.baseline:
         raise InputError(f"{quoted(message.arm)} is the baseline. Name another one first.")
     served.live.policy.copy().remove_arm(message.arm)
-    return Kind.ARM, {"remove": message.arm}, None
+    return RowKind.ARM, {"remove": message.arm}, None
 
 
-def _add_candidate(served: Served, message: AddCandidate) -> tuple[Kind, Any, bytes | None]:
-    name = named("name", message.name)
+def _add_candidate(served: Served, message: AddCandidate) -> tuple[RowKind, Any, bytes | None]:
+    name = checked_name("name", message.name)
     if name in served.candidates or name.startswith("before-"):
         raise InputError(f"{quoted(name)} is taken, or begins with 'before-', which is for those that were replaced.")
     if len(served.candidates) >= MOST_CANDIDATES:
@@ -171,15 +171,15 @@ def _add_candidate(served: Served, message: AddCandidate) -> tuple[Kind, Any, by
             f"{type(served.live.policy).__name__} only estimates its propensities, which say nothing of a candidate."
         )
     make_policy(message.spec, served.first_arms, served.arm_features)
-    return Kind.CANDIDATE, {"add": name, "policy": message.spec}, None
+    return RowKind.CANDIDATE, {"add": name, "policy": message.spec}, None
 
 
-def _drop_candidate(served: Served, message: DropCandidate) -> tuple[Kind, Any, bytes | None]:
+def _drop_candidate(served: Served, message: DropCandidate) -> tuple[RowKind, Any, bytes | None]:
     _candidate(served, message.name)
-    return Kind.CANDIDATE, {"drop": message.name}, None
+    return RowKind.CANDIDATE, {"drop": message.name}, None
 
 
-def _promote(served: Served, message: Promote) -> tuple[Kind, Any, bytes | None]:
+def _promote(served: Served, message: Promote) -> tuple[RowKind, Any, bytes | None]:
     candidate = _candidate(served, message.name)
     if candidate.at < served.version:
         raise InputError(
@@ -189,18 +189,18 @@ def _promote(served: Served, message: Promote) -> tuple[Kind, Any, bytes | None]
         raise InputError("The candidate does not know all the arms that are offered.")
     _check_exact(served.settings, candidate)
     check_default(served.settings, candidate.policy)
-    return Kind.PROMOTE, {"name": message.name}, None
+    return RowKind.PROMOTE, {"name": message.name}, None
 
 
-def _import(served: Served, message: Import) -> tuple[Kind, Any, bytes | None]:
+def _import(served: Served, message: Import) -> tuple[RowKind, Any, bytes | None]:
     policy = importable(message.body, served.offered)
-    _check_exact(served.settings, Learner(0, policy, {}, at=0, valued=False))
+    _check_exact(served.settings, PolicyReplica(0, policy, {}, at=0, valued=False))
     check_default(served.settings, policy)
-    return Kind.IMPORT, {"bytes": len(message.body)}, message.body
+    return RowKind.IMPORT, {"bytes": len(message.body)}, message.body
 
 
-def _archive(served: Served, message: Archive) -> tuple[Kind, Any, bytes | None]:
-    return Kind.ARCHIVE, {}, None
+def _archive(served: Served, message: Archive) -> tuple[RowKind, Any, bytes | None]:
+    return RowKind.ARCHIVE, {}, None
 
 
 def _decisions(given: Any) -> list[str]:
@@ -209,7 +209,7 @@ def _decisions(given: Any) -> list[str]:
     return given
 
 
-def _candidate(served: Served, name: Any) -> Learner:
+def _candidate(served: Served, name: Any) -> PolicyReplica:
     if name not in served.candidates:
         known = ", ".join(map(quoted, served.candidates)) or "none"
         raise InputError(f"There is no candidate {quoted(name)}; there are {known}.")

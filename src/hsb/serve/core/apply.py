@@ -10,12 +10,11 @@ from typing import Any
 from .orders import (
     Activation,
     Append,
-    Batch,
-    Blank,
-    Changes,
+    BlankContexts,
     Erase,
     Fact,
-    Facts,
+    JournalChanges,
+    JournalFacts,
     Keep,
     Learn,
     Needs,
@@ -23,12 +22,13 @@ from .orders import (
     NewPolicy,
     NewReward,
     Order,
+    OrderBatch,
     Outcome,
     Recall,
     Rules,
     Voiding,
 )
-from .rows import ClosedRow, DecisionRow, Kind, PendingRow, PolicyRow, RewardRow, StreamRow
+from .rows import ClosedRow, DecisionRow, PendingRow, PolicyRow, RewardRow, RowKind, StreamRow
 
 
 def needs(orders: Iterable[Order]) -> Needs:
@@ -51,16 +51,16 @@ def needs(orders: Iterable[Order]) -> Needs:
             found.policies.add(order.policy)  # type: ignore[union-attr]
         elif kind is Recall:
             found.decisions.add(order.id)  # type: ignore[union-attr]
-        elif kind is Blank:
+        elif kind is BlankContexts:
             found.decisions.update(order.decisions)  # type: ignore[union-attr]
         elif kind is Append:
             found.policies.add(order.policy)  # type: ignore[union-attr]
     return found
 
 
-def judge(batch: Batch, facts: Facts) -> tuple[list[Outcome], Changes]:
+def judge(batch: OrderBatch, facts: JournalFacts) -> tuple[list[Outcome], JournalChanges]:
     """What becomes of each order, and what changes."""
-    judging = _Judging(batch, facts)
+    judging = _BatchApplication(batch, facts)
     return [judging.carry_out(order) for order in batch.orders], judging.changes
 
 
@@ -99,14 +99,14 @@ def mirrored(loss: float, rules: Rules) -> float:
     return -loss if rules.low is None or rules.high is None else rules.low + rules.high - loss
 
 
-class _Judging:
+class _BatchApplication:
     """The batch at hand: facts as they become, changes as they gather."""
 
-    def __init__(self, batch: Batch, facts: Facts) -> None:
+    def __init__(self, batch: OrderBatch, facts: JournalFacts) -> None:
         self.now, self.rules, self.facts = batch.now, batch.rules, facts
         self.heads = dict(facts.heads)
         self.last_policy = facts.last_policy
-        self.changes = Changes()
+        self.changes = JournalChanges()
         self.learned: set[str] = set()  # in this batch
 
     def carry_out(self, order: Order) -> Outcome:
@@ -233,7 +233,7 @@ class _Judging:
         self.last_policy += 1
         row = PolicyRow(self.last_policy, order.name, order.secret, 1, self.now)
         self.changes.policies.append(row)
-        first = StreamRow(row.id, 1, Kind.CREATE, None, None, False, order.data, None, self.now)
+        first = StreamRow(row.id, 1, RowKind.CREATE, None, None, False, order.data, None, self.now)
         self.changes.stream.append(first)
         return Outcome("created", row=first, policy=row)
 
@@ -242,7 +242,7 @@ class _Judging:
         self.rules = {name: rules for name, rules in self.rules.items() if name != order.policy}
         return Outcome("done")
 
-    def blank(self, order: Blank) -> Outcome:
+    def blank(self, order: BlankContexts) -> Outcome:
         """Those learned in this very batch are not in the snapshot yet: they are left for the next one."""
         count, left = 0, False
         for name in order.decisions:
@@ -287,7 +287,7 @@ class _Judging:
         reward = rules.default if value is None else value
         assert reward is not None
         more: dict[str, Any] = {"decision": row.id, "reward": learnable(reward, rules), "defaulted": value is None}
-        lesson = self._append(row.policy, Kind.LESSON, **more)
+        lesson = self._append(row.policy, RowKind.LESSON, **more)
         self._undo(fact, row.id, "learned")
         self.learned.add(row.id)
         return lesson, row
@@ -330,5 +330,5 @@ ORDERS = {
     NewPolicy: "create",
     Keep: "keep",
     Erase: "erase",
-    Blank: "blank",
+    BlankContexts: "blank",
 }

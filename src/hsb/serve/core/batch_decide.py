@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...checks import NAME
 from .messages import Decide, Now
 from .policy_state import Served
-from .replies import ID
 from .rows import DecisionRow
 
 if TYPE_CHECKING:
@@ -32,4 +32,4 @@ def drawn(core: "Core", messages: Sequence[Any], now: Now) -> list[Drawn | None]
 def _is_plain(asked: Decide, served: Served) -> bool:
     """Does it ask this policy for a decision by its id and context alone, and may it?"""
     alone = asked.available is None and asked.baseline is None and asked.min_version <= served.version
-    return alone and asked.policy == served.name and isinstance(asked.id, str) and ID.fullmatch(asked.id) is not None
+    return alone and asked.policy == served.name and isinstance(asked.id, str) and NAME.fullmatch(asked.id) is not None

@@ -31,17 +31,31 @@ from .messages import (
     Tick,
     Void,
 )
-from .orders import Activation, Batch, Blank, Keep, Learn, NewDecision, NewReward, Order, Outcome, Recall, Rules, Voiding
+from .orders import (
+    Activation,
+    BlankContexts,
+    Keep,
+    Learn,
+    NewDecision,
+    NewReward,
+    Order,
+    OrderBatch,
+    Outcome,
+    Recall,
+    Rules,
+    Voiding,
+)
 from .policy_state import Served
 from .receipts import Lives, restored
-from .replies import checked_id, decided, told
+from .replies import decided, told
 from .rows import DecisionRow
+from .settings import checked_name
 
 PATIENCE = 1_000_000  # microseconds before what nobody waits for is tried again on a full disk
 EXIT = 70  # the process must end: what is on disk is not known
 
 
-class Limits(NamedTuple):
+class CoreLimits(NamedTuple):
     """How much is done at once."""
 
     waiting: int = 4096
@@ -58,7 +72,7 @@ class Limits(NamedTuple):
     """Microseconds between snapshots, if anything was learned."""
 
 
-LIMITS, UNKNOWN = Limits(), Lives()
+LIMITS, UNKNOWN = CoreLimits(), Lives()
 
 
 class _Watch:
@@ -88,7 +102,7 @@ class Core:
         now: Now,
         deadlines: dict[int, int] | None = None,
         last: int = 0,
-        limits: Limits = LIMITS,
+        limits: CoreLimits = LIMITS,
         lives: Lives = UNKNOWN,
     ) -> None:
         self.limits, self.clock, self.lives = limits, Clock(now, last), lives
@@ -165,7 +179,7 @@ class Core:
         if kind is Reward:
             self._reward(message, now)
         elif kind is Activate or kind is Void:
-            name = checked_id("decision", message.decision)
+            name = checked_name("decision", message.decision)
             self._write(message, (Activation if kind is Activate else Voiding)(name, message.only))
         else:
             return admin.asked(self, message, now)
@@ -180,7 +194,7 @@ class Core:
         if message.min_version > served.version:
             detail = f"The policy is at version {served.version}, not yet at {message.min_version}."
             return [Answer(message.request, "behind", {"detail": detail, "version": served.version})]
-        name, asked = checked_id("id", message.id), (*message[3:6], bool(message.activate))  # context, available, baseline
+        name, asked = checked_name("id", message.id), (*message[3:6], bool(message.activate))  # context, available, baseline
         try:
             row = served.decide(name, *asked, self.clock.time(now), message.key)
         except InputError as error:
@@ -209,8 +223,8 @@ class Core:
         if not is_number(value) or not math.isfinite(value):
             raise InputError(f"{'loss' if message.loss else 'reward'} must be a finite number; given {quoted(value)}.")
         order = NewReward(
-            checked_id("decision", message.decision),
-            checked_id("id", message.id),
+            checked_name("decision", message.decision),
+            checked_name("id", message.id),
             float(value),
             message.key,
             bool(message.loss),
@@ -240,7 +254,7 @@ class Core:
             if watch.due <= time and not held and now.mono >= self.patience:
                 flying.append((None, Learn(name, time, self.limits.closing), None))
         for each in self.last:  # after the lessons: they are learned by the settings of before
-            if type(each[1]) is Blank:
+            if type(each[1]) is BlankContexts:
                 flying.append((None, snapshots.before_blank(self, each[1].policy, now), None))
             flying.append(each)
         self.last = []
@@ -250,7 +264,7 @@ class Core:
         if not flying:
             return packs
         self.number, self.flying = self.number + 1, flying
-        return [*packs, Commit(Batch(self.number, time, [order for _, order, _ in flying], self.rules))]
+        return [*packs, Commit(OrderBatch(self.number, time, [order for _, order, _ in flying], self.rules))]
 
     def wake(self, now: Now) -> int | None:
         """In how many microseconds a `Tick` is due at the latest; None where nothing is."""

@@ -10,13 +10,13 @@ from ...policy import Policy
 from ...policy.decision import Decision
 from ...policy.learner import Memo
 from .kinds import INEXACT, Plain, make_policy
-from .rows import DecisionRow, Entry, Kind
+from .rows import DecisionRow, Entry, RowKind
 from .sampling import places_of
 
 TALLIES = ("lessons", "weight", "value", "value_squared", "reward", "reward_squared", "product")
 
 
-class Learner:
+class PolicyReplica:
     """A policy as it is after `at` rows of the stream. Its state is a function of those rows alone.
 
     What cannot be learned, e.g. a context that does not fit those before it, is passed over and counted: every fold passes over the same.
@@ -32,7 +32,7 @@ class Learner:
         self.tallies = [0.0] * len(TALLIES)
 
     @classmethod
-    def fresh(cls, id: int, kind: Plain, arms: list[str], arm_features: Plain, *, at: int, valued: bool) -> "Learner":
+    def fresh(cls, id: int, kind: Plain, arms: list[str], arm_features: Plain, *, at: int, valued: bool) -> "PolicyReplica":
         """One that has learned nothing."""
         return cls(id, make_policy(kind, arms, arm_features), kind, at=at, valued=valued)
 
@@ -44,9 +44,9 @@ class Learner:
     def apply(self, entry: Entry, arms: list[str]) -> None:
         """Take in the next row of the stream; `arms` are all that there ever were, by their places."""
         row, decision = entry
-        if row.kind == Kind.LESSON and decision is not None and row.reward is not None:
+        if row.kind == RowKind.LESSON and decision is not None and row.reward is not None:
             self._learn(decision, row.reward, arms)
-        elif row.kind == Kind.ARM and row.data is not None:
+        elif row.kind == RowKind.ARM and row.data is not None:
             self._change_arm(json.loads(row.data))
         self.at = row.seq
 
@@ -112,7 +112,7 @@ class Learner:
         return pack(self.policy)
 
     @classmethod
-    def revived(cls, about: Plain, body: bytes, digest: str) -> "Learner":
+    def revived(cls, about: Plain, body: bytes, digest: str) -> "PolicyReplica":
         """The learner that `about` and `packed` describe; FileError where the file is damaged or says something else."""
         policy = opened(body)
         if policy.digest() != digest:

@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from .orders import Batch, Outcome
+from .orders import OrderBatch, Outcome
 from .rows import Entry, SnapshotRow
 from .sealed_snapshots import Frozen
 
@@ -216,7 +216,7 @@ class Tick(NamedTuple):
 class Commit(NamedTuple):
     """Write a batch in one transaction; then report `Committed` or `Failed`. There is one at a time."""
 
-    batch: Batch
+    batch: OrderBatch
 
 
 class Answer(NamedTuple):

@@ -104,17 +104,17 @@ class Erase(NamedTuple):
     policy: int
 
 
-class Blank(NamedTuple):
+class BlankContexts(NamedTuple):
     """Forget what decisions were asked. A snapshot goes before it, so that no lesson of theirs has to be learned again."""
 
     policy: int
     decisions: list[str]
 
 
-Order = NewDecision | Recall | NewReward | Activation | Voiding | Learn | Append | NewPolicy | Keep | Erase | Blank
+Order = NewDecision | Recall | NewReward | Activation | Voiding | Learn | Append | NewPolicy | Keep | Erase | BlankContexts
 
 
-class Batch(NamedTuple):
+class OrderBatch(NamedTuple):
     """Orders to be carried out one after the other, in one transaction."""
 
     number: int
@@ -163,7 +163,7 @@ class Fact:
         self.closed: str | None = None  # 'learned', 'void', 'expired'
 
 
-class Facts(NamedTuple):
+class JournalFacts(NamedTuple):
     """What a store looked up for a batch."""
 
     decisions: dict[str, Fact]
@@ -175,7 +175,7 @@ class Facts(NamedTuple):
     last_policy: int
 
 
-class Changes:
+class JournalChanges:
     """What a batch changes, table by table."""
 
     __slots__ = (

@@ -11,13 +11,13 @@ from ... import __version__
 from ...errors import FileError, InputError, quoted
 from ...policy.decision import Decision
 from .kinds import Plain
-from .learner import Learner, opened
+from .learner import PolicyReplica, opened
 from .messages import Decide
 from .orders import Rules
-from .rows import DecisionRow, Entry, Kind, PolicyRow, SnapshotRow, StreamRow
+from .rows import DecisionRow, Entry, PolicyRow, RowKind, SnapshotRow, StreamRow
 from .sampling import bits_of, fingerprint, mixture, u_of, written
 from .sealed_snapshots import Frozen
-from .settings import Settings, changed, check_default
+from .settings import PolicySettings, changed, check_default
 
 
 class Served:
@@ -35,9 +35,9 @@ class Served:
         self.removed: set[str] = set()
         self.first_arms: list[str] = []
         self.arm_features: Plain = {}
-        self.settings: Settings
-        self.live: Learner
-        self.candidates: dict[str, Learner] = {}
+        self.settings: PolicySettings
+        self.live: PolicyReplica
+        self.candidates: dict[str, PolicyReplica] = {}
         self.archived = False
         self.rules: Rules
         self.notes: list[str] = []  # what there was to say when it was recovered
@@ -49,15 +49,15 @@ class Served:
         row = entry[0]
         if row.seq != self.version + 1:
             raise FileError(f"the stream of {self.name} goes from row {self.version} to row {row.seq}; rows are missing.")
-        if row.kind == Kind.CREATE:
+        if row.kind == RowKind.CREATE:
             self._create(json.loads(row.data or "{}"))
         else:
-            self.lessons += row.kind == Kind.LESSON
+            self.lessons += row.kind == RowKind.LESSON
             self.live.apply(entry, self.arms)
             for candidate in self.candidates.values():
                 if candidate.at == row.seq - 1:
                     candidate.apply(entry, self.arms)
-            if row.kind != Kind.LESSON:
+            if row.kind != RowKind.LESSON:
                 self._administer(row)
         self.version = row.seq
 
@@ -65,7 +65,7 @@ class Served:
         self.first_arms, self.arm_features = list(data["arms"]), data["arm_features"]
         self.arms = list(self.first_arms)
         self.settings = changed(None, data["settings"], self.arms)
-        self.live = Learner.fresh(1, data["policy"], self.first_arms, self.arm_features, at=1, valued=False)
+        self.live = PolicyReplica.fresh(1, data["policy"], self.first_arms, self.arm_features, at=1, valued=False)
         self._rule()
 
     def _administer(self, row: StreamRow) -> None:
@@ -91,7 +91,7 @@ class Served:
         if "drop" in data:
             del self.candidates[data["drop"]]
         else:
-            self.candidates[data["add"]] = Learner.fresh(
+            self.candidates[data["add"]] = PolicyReplica.fresh(
                 row.seq, data["policy"], self.first_arms, self.arm_features, at=1, valued=True
             )
 
@@ -102,18 +102,18 @@ class Served:
 
     def _import(self, row: StreamRow, data: Plain) -> None:
         policy = importable(row.body or b"", self.offered)
-        self.live = Learner(row.seq, policy, self.live.kind, at=row.seq, valued=False)
+        self.live = PolicyReplica(row.seq, policy, self.live.kind, at=row.seq, valued=False)
 
     def _archive(self, row: StreamRow, data: Plain) -> None:
         self.archived = True
 
     _steps: ClassVar[Any] = {
-        Kind.ARM: _arm,
-        Kind.SETTINGS: _change,
-        Kind.CANDIDATE: _candidate,
-        Kind.PROMOTE: _promote,
-        Kind.IMPORT: _import,
-        Kind.ARCHIVE: _archive,
+        RowKind.ARM: _arm,
+        RowKind.SETTINGS: _change,
+        RowKind.CANDIDATE: _candidate,
+        RowKind.PROMOTE: _promote,
+        RowKind.IMPORT: _import,
+        RowKind.ARCHIVE: _archive,
     }
 
     def _rule(self) -> None:
@@ -123,7 +123,7 @@ class Served:
         self.places = {arm: place for place, arm in enumerate(self.arms)}
         self._all_bits = bits_of([self.places[arm] for arm in self.offered], len(self.arms))
 
-    def behind(self) -> dict[str, Learner]:
+    def behind(self) -> dict[str, PolicyReplica]:
         """Candidates that have not read the whole stream yet."""
         return {name: each for name, each in self.candidates.items() if each.at < self.version}
 
@@ -181,7 +181,10 @@ class Served:
     def _row(
         self, id: str, made: Decision, u: float, text: str, bits: bytes, base: int | None, body: bytes, at: int, key: int | None
     ) -> DecisionRow:
-        memo, own = made.memo, self.settings.ramp == 1.0  # else an arm may be rarer than what is proved of the learner's own decisions allows
+        memo, own = (
+            made.memo,
+            self.settings.ramp == 1.0,
+        )  # else an arm may be rarer than what is proved of the learner's own decisions allows
         return DecisionRow(
             id,
             self.id,
@@ -293,7 +296,7 @@ class Served:
         (text,) = texts
         state = json.loads(text)
         each = {
-            name: Learner.revived(it, learners[it["id"]].body, learners[it["id"]].digest)
+            name: PolicyReplica.revived(it, learners[it["id"]].body, learners[it["id"]].digest)
             for name, it in state["learners"].items()
         }
         found.arms, found.removed, found.first_arms = state["arms"], set(state["removed"]), state["first_arms"]
@@ -318,7 +321,7 @@ def importable(body: bytes, offered: list[str]) -> Any:
     return policy
 
 
-def created(spec: Any, parts: tuple[str, list[str], Plain, Plain, Settings]) -> str:
+def created(spec: Any, parts: tuple[str, list[str], Plain, Plain, PolicySettings]) -> str:
     """The first row of a stream: what `settings.checked` found."""
     _, arms, features, kind, settings = parts
     return json.dumps({"arms": arms, "arm_features": features, "policy": kind, "settings": settings.plain()})

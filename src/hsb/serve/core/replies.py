@@ -1,9 +1,8 @@
 """What answers about decisions and rewards say."""
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from ...errors import InputError, quoted
+from ...errors import quoted
 from .messages import Decide, Reward
 from .orders import Outcome
 from .policy_state import Served
@@ -13,7 +12,6 @@ from .rows import DecisionRow
 if TYPE_CHECKING:
     from .engine import Core
 
-ID = re.compile(r"[A-Za-z0-9._~-]{1,64}")
 GONE = "The policy was erased in the meantime."
 MODES = {0.0: "shadow", 1.0: "live"}
 
@@ -30,13 +28,6 @@ def decided(served: Served, row: DecisionRow, life: str, active: bool | None = N
         "deadline": row.deadline,
     }
     return found if active is None else found | {"receipt": receipt(served.secret, row, active, life)}
-
-
-def checked_id(what: str, given: Any) -> str:
-    """An id as it may stand in an address; InputError where it is none."""
-    if not isinstance(given, str) or not ID.fullmatch(given):
-        raise InputError(f"{what} must be 1 to 64 letters, digits and ._~- ; given {quoted(given)}.")
-    return given
 
 
 def told(core: "Core", kind: type, asked: Any, outcome: Outcome) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 
-class Kind(IntEnum):
+class RowKind(IntEnum):
     """What a row of a policy's stream is: whatever changes the policy, in one order."""
 
     LESSON = 1  # a decision's reward is learned

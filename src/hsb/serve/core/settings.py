@@ -4,7 +4,7 @@ import math
 import re
 from typing import Any, NamedTuple
 
-from ...checks import floor_share, is_number
+from ...checks import NAME, floor_share, is_number
 from ...errors import InputError, quoted
 from ...policy import Policy
 from .kinds import Plain, make_policy
@@ -12,7 +12,6 @@ from .orders import Rules
 
 AGGREGATES = ("first", "last", "sum", "mean", "min", "max")
 DURABILITIES = ("fsync", "receipt")
-NAME = re.compile(r"[A-Za-z0-9._~-]{1,64}")
 LONGEST = 400 * 86_400  # seconds that feedback is waited for
 MOST_ARMS = 1000
 MOST_LETTERS = 256  # of an arm
@@ -23,7 +22,7 @@ CHANGED = {"feedback", "floor", "baseline", "ramp", "durability"}
 FEEDBACK = {"wait", "default_reward", "aggregate", "learn"}
 
 
-class Settings(NamedTuple):
+class PolicySettings(NamedTuple):
     """What may be changed while a policy plays."""
 
     floor: float
@@ -58,14 +57,14 @@ class Settings(NamedTuple):
         )
 
 
-def checked(spec: Any) -> tuple[str, list[str], Plain, Plain, Settings]:
+def checked(spec: Any) -> tuple[str, list[str], Plain, Plain, PolicySettings]:
     """Name, arms, their features, the kind of policy and the settings that a request to make one says."""
     if not isinstance(spec, dict):
         raise InputError(
             f"A policy is described by an object, e.g. {{'name': 'home', 'arms': ['a', 'b']}}; given {quoted(spec)}."
         )
     _known(spec, KEYS, "")
-    name, arms = named("name", spec.get("name")), arm_names(spec.get("arms"))
+    name, arms = checked_name("name", spec.get("name")), arm_names(spec.get("arms"))
     features = spec.get("arm_features") or {}
     if not isinstance(features, dict) or not set(features) <= set(arms):
         raise InputError(f"arm_features must be an object with some of the arms for names; given {quoted(features)}.")
@@ -75,7 +74,7 @@ def checked(spec: Any) -> tuple[str, list[str], Plain, Plain, Settings]:
     return name, arms, features, kind, settings
 
 
-def changed(before: Settings | None, changes: Any, arms: list[str]) -> Settings:
+def changed(before: PolicySettings | None, changes: Any, arms: list[str]) -> PolicySettings:
     """The settings after a change; None before there are any."""
     if not isinstance(changes, dict):
         raise InputError(f"Changes are an object with some of {', '.join(sorted(CHANGED))}; given {quoted(changes)}.")
@@ -92,10 +91,10 @@ def changed(before: Settings | None, changes: Any, arms: list[str]) -> Settings:
     durability = changes.get("durability", "fsync" if before is None else before.durability)
     if durability not in DURABILITIES:
         raise InputError(f"durability must be {' or '.join(DURABILITIES)}; given {quoted(durability)}.")
-    return Settings(floor_share(floor), float(ramp), baseline, *_feedback(before, changes.get("feedback")), durability)
+    return PolicySettings(floor_share(floor), float(ramp), baseline, *_feedback(before, changes.get("feedback")), durability)
 
 
-def _feedback(before: Settings | None, given: Any) -> tuple[float, float | None, str, str]:
+def _feedback(before: PolicySettings | None, given: Any) -> tuple[float, float | None, str, str]:
     given = {} if given is None else given
     if not isinstance(given, dict):
         raise InputError(f"feedback must be an object with some of {', '.join(sorted(FEEDBACK))}; given {quoted(given)}.")
@@ -117,7 +116,7 @@ def _feedback(before: Settings | None, given: Any) -> tuple[float, float | None,
     return wait, None if default is None else float(default), aggregate, learn
 
 
-def check_default(settings: Settings, policy: Policy) -> None:
+def check_default(settings: PolicySettings, policy: Policy) -> None:
     """Refuse a default reward that the policy could not learn."""
     if settings.default_reward is not None:
         policy.loss_scale.given(None, settings.default_reward)
@@ -144,8 +143,8 @@ def seconds(given: Any) -> float:
     return found
 
 
-def named(what: str, given: Any) -> str:
-    """A name as it may stand in an address."""
+def checked_name(what: str, given: Any) -> str:
+    """A name or an id, which a URL needs no escapes for; InputError if it is none."""
     if not isinstance(given, str) or not NAME.fullmatch(given):
         raise InputError(f"{what} must be 1 to 64 letters, digits and ._~- ; given {quoted(given)}.")
     return given

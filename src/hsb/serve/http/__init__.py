@@ -7,6 +7,6 @@ routes; what a route raises as `Problem` becomes an answer, and `auth.who(servic
 
 from .app import App, create_app
 from .service import Service
-from .settings import Settings
+from .settings import ServerSettings
 
-__all__ = ["App", "Service", "Settings", "create_app"]
+__all__ = ["App", "ServerSettings", "Service", "create_app"]

@@ -26,7 +26,7 @@ from ..core import (
 from .deciding import GOOD, READ_BODY, STEP, WRITTEN
 from .endpoint import Call, Endpoint, Reply
 from .idempotency import once
-from .problem import Problem, of_answer
+from .problem import HttpProblem, of_answer
 from .wire import ArmBody, CandidateBody, ChangeBody, PolicyBody, ProblemAnswer
 
 P = "/v1/policies/{policy}"
@@ -35,10 +35,10 @@ FILES = ("application/octet-stream", "application/x-www-form-urlencoded", "")
 
 
 def served(call: Call) -> Served:
-    """The policy that a request names; Problem where there is none."""
+    """The policy that a request names; HttpProblem if there is none."""
     found = call.service.core.policies.get(call.params["policy"])
     if found is None:
-        raise Problem(404, "not-found", f"There is no policy {call.params['policy'][:100]!r}.")
+        raise HttpProblem(404, "not-found", f"There is no policy {call.params['policy'][:100]!r}.")
     return found
 
 
@@ -73,12 +73,12 @@ def plain(body: Any) -> Any:
 
 
 async def done(call: Call, kind: Any, *given: Any, detail: Any = None, silent: bool = False) -> Any:
-    """Ask for a change, note it, and give the answer; Problem where it was not made."""
+    """Ask for a change, note it, and give the answer; HttpProblem if it was not made."""
     wanted = call.headers.get(b"if-match")
     while wanted is not None and kind is not Create and call.service.core.watches[served(call).id].busy:
         await asyncio.sleep(STEP)  # another change is being written: what it makes of the policy is what is compared
     if wanted is not None and kind is not Create and not _among(etag(served(call)), wanted):
-        raise Problem(412, "changed", "The policy was changed since. Read it again, and then change it.")
+        raise HttpProblem(412, "changed", "The policy was changed since. Read it again, and then change it.")
     answer = await call.service.ask(kind, *given)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, call.body)
@@ -96,7 +96,7 @@ async def create(call: Call) -> Reply:
     """Make a policy."""
     spec = plain(call.body)
     if call.key.policies is not None and spec["name"] not in call.key.policies:
-        raise Problem(403, "policy-not-allowed", "This key is for other policies.")
+        raise HttpProblem(403, "policy-not-allowed", "This key is for other policies.")
     call.params["policy"] = spec["name"]
     await done(call, Create, spec, os.urandom(32), detail=spec)
     found = served(call)
@@ -125,7 +125,7 @@ async def add_arm(call: Call) -> Reply:
         return Reply(200, {"arm": arm, "arms": policy.offered, "version": policy.version})
     try:
         await done(call, AddArm, policy.name, arm, call.body.features, detail={"arm": arm})
-    except Problem as problem:
+    except HttpProblem as problem:
         if problem.status != 422 or arm not in policy.offered:
             raise
         return Reply(200, {"arm": arm, "arms": policy.offered, "version": policy.version})  # another request was first
@@ -137,11 +137,13 @@ async def remove_arm(call: Call) -> Reply:
     policy, arm = served(call), call.params["arm"]
     if not policy.archived:
         if arm not in policy.arms:
-            raise Problem(404, "not-found", f"There is no arm {arm[:100]!r}.")
+            raise HttpProblem(404, "not-found", f"There is no arm {arm[:100]!r}.")
         if arm in policy.removed:
             return Reply(204)
         if len(policy.offered) == 1:
-            raise Problem(409, "last-arm", f"{arm!r} is the last arm. Archive the policy instead, or add another one first.")
+            raise HttpProblem(
+                409, "last-arm", f"{arm!r} is the last arm. Archive the policy instead, or add another one first."
+            )
     await done(call, RemoveArm, policy.name, arm, detail={"arm": arm})
     return Reply(204)
 
@@ -150,7 +152,7 @@ async def add_candidate(call: Call) -> Reply:
     """Let a policy learn beside the one that plays, from the beginning of the stream."""
     policy, name = served(call), call.body.name
     if name in policy.candidates:
-        raise Problem(409, "conflict", f"There is a candidate {name[:100]!r} already.")
+        raise HttpProblem(409, "conflict", f"There is a candidate {name[:100]!r} already.")
     await done(call, AddCandidate, policy.name, name, call.body.policy, detail=plain(call.body))
     return Reply(
         201, candidate(policy, name), headers=[(b"location", f"/v1/policies/{policy.name}/candidates/{name}".encode())]
@@ -183,7 +185,7 @@ async def promote(call: Call) -> Reply:
 def _candidate(call: Call) -> str:
     name = call.params["candidate"]
     if name not in served(call).candidates:
-        raise Problem(404, "not-found", f"There is no candidate {name[:100]!r}.")
+        raise HttpProblem(404, "not-found", f"There is no candidate {name[:100]!r}.")
     return name
 
 
@@ -226,7 +228,7 @@ async def put_state(call: Call) -> Reply:
 async def confirm_clock(call: Call) -> Reply:
     """Say that the clock, which jumped, is right now: deadlines go by it again."""
     if call.key.policies is not None:
-        raise Problem(403, "policy-not-allowed", "The clock is that of all policies, and this key is for some.")
+        raise HttpProblem(403, "policy-not-allowed", "The clock is that of all policies, and this key is for some.")
     await call.service.ask(ConfirmClock)
     await note(call, "ConfirmClock", None)
     return Reply(200, {"held": call.service.core.clock.held})

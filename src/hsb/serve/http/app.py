@@ -11,11 +11,11 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from . import administering, deciding, erasing, evaluations, export, login, ofrep, operating, personalizer, reading
+from . import administering, deciding, erasing, evaluations, export, login, ofrep, operating, reading
 from . import openapi as describing
 from .endpoint import Call, Endpoint, failed, send_reply
 from .logs import log_fault
-from .problem import Problem
+from .problem import HttpProblem
 from .service import Service
 
 CSP = b"default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
@@ -29,7 +29,7 @@ SAFE = [
 
 def endpoints() -> list[Endpoint]:
     """All of the API's."""
-    parts = (deciding, administering, erasing, reading, export, evaluations, operating, ofrep, personalizer)
+    parts = (deciding, administering, erasing, reading, export, evaluations, operating, ofrep)
     found = [each for part in parts for each in part.ENDPOINTS]
     return [*found, *describing.make(found)]
 
@@ -111,7 +111,7 @@ def _rest(service: Service) -> Any:
         routes += login.guarded(service, importlib.import_module("hsb.serve.page").routes(service))
     routes += login.routes(service)
 
-    async def wrong(scope: Any, receive: Any, send: Any, error: Problem) -> None:
+    async def wrong(scope: Any, receive: Any, send: Any, error: HttpProblem) -> None:
         call = Call(service, scope, {})
         await send_reply(call, receive, send, failed(call, error, None))
 
@@ -142,18 +142,18 @@ def _rest(service: Service) -> Any:
     return rest
 
 
-def _problem(scope: Any, error: Exception) -> Problem:
-    if isinstance(error, Problem):
+def _problem(scope: Any, error: Exception) -> HttpProblem:
+    if isinstance(error, HttpProblem):
         return error
     if isinstance(error, HTTPException):
         if error.status_code == 404:
-            return Problem(404, "not-found", f"There is nothing at {scope['path'][:200]!r}. /docs has what there is.")
+            return HttpProblem(404, "not-found", f"There is nothing at {scope['path'][:200]!r}. /docs has what there is.")
         headers = [(name.lower().encode(), value.encode()) for name, value in (error.headers or {}).items()]
         allowed = dict(headers).get(b"allow", b"").decode()
         detail = f"{scope['method']} is not for this path; {allowed} is." if error.status_code == 405 else str(error.detail)
-        return Problem(error.status_code, "method" if error.status_code == 405 else "refused", detail, headers=headers)
+        return HttpProblem(error.status_code, "method" if error.status_code == 405 else "refused", detail, headers=headers)
     log_fault(error, path=scope["path"][:200])
-    return Problem(500, "fault", "A fault of the service; its log has more.")
+    return HttpProblem(500, "fault", "A fault of the service; its log has more.")
 
 
 def create_app(service: Service, *beside: Callable[[Service], Any]) -> App:

@@ -9,7 +9,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 
 from .keys import ANYONE, Key
-from .problem import Problem
+from .problem import HttpProblem
 from .sessions import COOKIE
 
 if TYPE_CHECKING:
@@ -36,15 +36,15 @@ class Headers:
 
 
 def who(service: Service, scope: Any, headers: Headers) -> Key:
-    """The key that a request comes with; Problem where it has none that is valid."""
+    """The key that a request comes with; HttpProblem if it has none that is valid."""
     if not service.settings.auth:
         _same_site(scope, headers, hosted=True)
         return ANYONE
     text = headers.get(b"x-api-key")
     if text is None:
         given = headers.get(b"authorization")
-        bearer = given is not None and given[:7].lower() == "bearer "
-        text = given[7:].strip() if given and bearer else headers.get(b"ocp-apim-subscription-key")  # Personalizer's clients
+        if given is not None and given[:7].lower() == "bearer ":
+            text = given[7:].strip()
     if text is not None:
         key = service.keys.find(text)
         if not text:
@@ -65,7 +65,7 @@ def enter(service: Service, scope: Any, headers: Headers, need: str, policy: str
     key.check(need, policy)
     wait = key.take(time.monotonic())
     if wait > 0.0:
-        raise Problem(429, "rate", f"This key may ask {key.rate:g} times a second.", retry=wait, headers=_limits(key, wait))
+        raise HttpProblem(429, "rate", f"This key may ask {key.rate:g} times a second.", retry=wait, headers=_limits(key, wait))
     service.keys.used(key, time.time_ns() // 1000)
     return key
 
@@ -98,10 +98,10 @@ def cookie_of(headers: Headers) -> str | None:
 
 
 def _same_site(scope: Any, headers: Headers, *, hosted: bool = False) -> None:
-    """Problem where a browser was sent here by another site: a write with a foreign Origin; without keys also a foreign Host."""
+    """HttpProblem if a browser was sent here by another site: a write with a foreign Origin; without keys also a foreign Host."""
     host = (headers.get(b"host") or "").lower()
     if hosted and is_local(scope) and host and not LOCAL_NAME.fullmatch(host) and host.split(":")[0] != _server(scope):
-        raise Problem(403, "origin", f"This service is not {host[:100]!r}.")
+        raise HttpProblem(403, "origin", f"This service is not {host[:100]!r}.")
     if scope["method"] in READING:
         return
     origin, site = headers.get(b"origin"), headers.get(b"sec-fetch-site")
@@ -109,9 +109,9 @@ def _same_site(scope: Any, headers: Headers, *, hosted: bool = False) -> None:
         "same-origin",
         "none",
     ):
-        raise Problem(403, "origin", "A request from another site's page is not carried out.")
+        raise HttpProblem(403, "origin", "A request from another site's page is not carried out.")
     if not hosted and origin is None and site is None:
-        raise Problem(403, "origin", "A request with a cookie must say where it comes from (Origin). Programs use a key.")
+        raise HttpProblem(403, "origin", "A request with a cookie must say where it comes from (Origin). Programs use a key.")
 
 
 def _server(scope: Any) -> str:
@@ -119,5 +119,5 @@ def _server(scope: Any) -> str:
     return str(server[0]).lower() if server else ""
 
 
-def _unknown(detail: str) -> Problem:
-    return Problem(401, "key", detail, headers=[(b"www-authenticate", b"Bearer")])
+def _unknown(detail: str) -> HttpProblem:
+    return HttpProblem(401, "key", detail, headers=[(b"www-authenticate", b"Bearer")])

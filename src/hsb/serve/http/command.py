@@ -14,7 +14,7 @@ from ...errors import InputError
 from .logs import log
 from .server import bound, log_as_lines, make_server
 from .service import Service
-from .settings import Settings
+from .settings import ServerSettings
 
 SWITCH = 0.0005  # seconds for which one thread may keep the others from running: the one that writes hands over often
 FILES = 64  # that a process needs beside its connections
@@ -22,14 +22,14 @@ LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
 def serve(
-    db: Path | None, *, host: str, port: int, demo: bool, auth: bool, public: bool, settings: Settings | None = None
+    db: Path | None, *, host: str, port: int, demo: bool, auth: bool, public: bool, settings: ServerSettings | None = None
 ) -> int:
     """Serve until told to stop; the exit status."""
     began = time.monotonic()
     if not auth and host not in LOCAL and not public:
         raise InputError(f"--no-auth on {host} lets everyone in who reaches this machine. Say --public too if that is meant.")
     path = db or Path("hsb-demo.db" if demo else "hsb.db")
-    settings = within_files((settings or Settings())._replace(auth=auth, demo=demo))
+    settings = within_files((settings or ServerSettings())._replace(auth=auth, demo=demo))
     listening = bound(host, port)
     log_as_lines()
     beside: list[Any] = []
@@ -64,12 +64,12 @@ def serve(
     return 0
 
 
-def within_files(settings: Settings) -> Settings:
+def within_files(settings: ServerSettings) -> ServerSettings:
     """Raise the number of files that may be open, as far as that is allowed; connections are no more than it leaves room for.
 
     Else a connection too many would be dropped without a word, and the journal could be the one that finds no file.
 
-    >>> within_files(Settings(connections=10)).connections
+    >>> within_files(ServerSettings(connections=10)).connections
     10
     """
     try:

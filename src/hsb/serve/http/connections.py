@@ -6,8 +6,8 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from .endpoint import encode
-from .problem import Problem
-from .settings import Settings
+from .problem import HttpProblem
+from .settings import ServerSettings
 
 LARGEST_HEAD = 64 * 1024  # bytes, about: httptools itself has no limit
 
@@ -41,7 +41,7 @@ class Joined:
         return getattr(self.transport, name)
 
 
-def protocol(settings: Settings) -> type[HttpToolsProtocol]:
+def protocol(settings: ServerSettings) -> type[HttpToolsProtocol]:
     """uvicorn's, with limits: on connections, and on how long a header, a body, and a client that reads nothing may take."""
 
     class Bounded(HttpToolsProtocol):
@@ -53,7 +53,7 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
         def connection_made(self, transport: Any) -> None:
             if len(self.connections) >= settings.connections:
                 transport.write(
-                    _said("503 Service Unavailable", Problem(503, "connections", "There are too many connections."))
+                    _said("503 Service Unavailable", HttpProblem(503, "connections", "There are too many connections."))
                 )
                 transport.close()
                 return
@@ -78,7 +78,7 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
             self.waiting = None
             if self.cycle is not None and not self.cycle.response_started and not self.transport.is_closing():
                 detail = f"The body was not there after {settings.body_seconds:g} s."
-                self.transport.write(_said("408 Request Timeout", Problem(408, "slow", detail)))
+                self.transport.write(_said("408 Request Timeout", HttpProblem(408, "slow", detail)))
             self.transport.close()
 
         def data_received(self, data: bytes) -> None:
@@ -90,7 +90,7 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
                 self.head += len(data)
                 if self.head > LARGEST_HEAD:
                     detail = f"A header may have {LARGEST_HEAD:,} bytes."
-                    self.transport.write(_said("431 Request Header Fields Too Large", Problem(431, "header", detail)))
+                    self.transport.write(_said("431 Request Header Fields Too Large", HttpProblem(431, "header", detail)))
                     self._wait_no_more()
                     self.transport.close()
                     return
@@ -137,7 +137,7 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
     return Bounded
 
 
-def _said(status: str, problem: Problem) -> bytes:
+def _said(status: str, problem: HttpProblem) -> bytes:
     """An answer that no application gives."""
     body = encode(problem.body(None, None))
     head = f"HTTP/1.1 {status}\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\nconnection: close\r\n"

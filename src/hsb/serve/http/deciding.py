@@ -13,7 +13,7 @@ from ..core.receipts import policy_of
 from ..store import views
 from .endpoint import Call, Endpoint, Reply
 from .ids import new_id, when
-from .problem import Problem, of_answer, over_http
+from .problem import HttpProblem, of_answer, over_http
 from .wire import (
     BatchAnswer,
     DecideBatch,
@@ -24,7 +24,7 @@ from .wire import (
     RewardAnswer,
     RewardBatch,
     RewardBody,
-    RewardRow,
+    RewardItem,
 )
 
 WRITTEN = {
@@ -56,9 +56,9 @@ def _leaves(context: Any, most: int) -> int:
 
 
 def check(body: Any, most: int, where: str = "") -> None:
-    """Problem where a body's context holds too much."""
+    """HttpProblem if a body's context holds too much."""
     if _leaves(body.context, most) > most:
-        raise Problem(422, "context", f"A context holds {most} values at most.", pointer=f"{where}/context")
+        raise HttpProblem(422, "context", f"A context holds {most} values at most.", pointer=f"{where}/context")
 
 
 def _asked(call: Call, body: DecideBody) -> tuple[Any, ...]:
@@ -70,7 +70,7 @@ def _asked(call: Call, body: DecideBody) -> tuple[Any, ...]:
 def _receipt(call: Call) -> bool:
     text = call.query.get("receipt", "false")
     if text not in ("true", "false"):
-        raise Problem(422, "query", f"receipt must be true or false; given {text[:100]!r}.", pointer="/receipt")
+        raise HttpProblem(422, "query", f"receipt must be true or false; given {text[:100]!r}.", pointer="/receipt")
     return text == "true"
 
 
@@ -139,27 +139,31 @@ async def reward_batch(call: Call) -> Reply:
     return Reply(200, {"rows": [_row(call, answer, row, _rewarded) for answer, row in zip(answers, rows, strict=True)]})
 
 
-def _given(call: Call, row: RewardRow, place: int) -> tuple[Any, ...]:
+def _given(call: Call, row: RewardItem, place: int) -> tuple[Any, ...]:
     value, loss = _value(row, f"/{place}/data" if type(call.body) is list else f"/rewards/{place}")
     return row.decision, value, row.id, call.key.id, loss, row.receipt
 
 
 def _value(body: Any, where: str = "") -> tuple[Any, bool]:
-    """A reward or a loss, and whether it is a loss; Problem where there are both, or neither."""
+    """A reward or a loss, and whether it is a loss; HttpProblem if there are both, or neither."""
     if body.loss is UNSET and body.reward is not UNSET:
         return body.reward, False
     if body.loss is UNSET:
-        raise Problem(422, "missing-field", "The field 'reward' is missing, or 'loss' in its place.", pointer=f"{where}/reward")
+        raise HttpProblem(
+            422, "missing-field", "The field 'reward' is missing, or 'loss' in its place.", pointer=f"{where}/reward"
+        )
     if body.reward is not UNSET:
-        raise Problem(422, "misfit", "Give reward or loss, not both: one is the other's mirror image.", pointer=f"{where}/loss")
+        raise HttpProblem(
+            422, "misfit", "Give reward or loss, not both: one is the other's mirror image.", pointer=f"{where}/loss"
+        )
     return body.loss, True
 
 
-def _of_event(event: Event) -> RewardRow:
+def _of_event(event: Event) -> RewardItem:
     """The reward that a CloudEvent is. An event is known by its source and its id, so the reward's id is made of both."""
     both = f"{event.source}\n{event.id}".encode("utf-8", "surrogatepass")
     name = "ce-" + hashlib.blake2b(both, digest_size=16).hexdigest()
-    return RewardRow(event.subject, event.data.reward, event.data.loss, name, event.data.receipt)
+    return RewardItem(event.subject, event.data.reward, event.data.loss, name, event.data.receipt)
 
 
 async def activate(call: Call) -> Reply:
@@ -181,7 +185,7 @@ async def _close(call: Call, kind: Any) -> Reply:
 
 
 async def allowed(call: Call, ids: list[str], receipts: Iterable[str | None] = ()) -> frozenset[int] | None:
-    """Problem where a key that is for some policies names a decision of another, or brings a receipt of another.
+    """HttpProblem if a key that is for some policies names a decision of another, or brings a receipt of another.
 
     The policies that it is for, None for all: decisions that are not written yet are looked at when they are (`only`).
     """
@@ -191,13 +195,13 @@ async def allowed(call: Call, ids: list[str], receipts: Iterable[str | None] = (
     allowed = {core.policies[name].id for name in call.key.policies if name in core.policies}
     others = any(each is not None and policy_of(each) not in allowed for each in receipts)
     if others or await call.service.read(views.strangers, ids, allowed):
-        raise Problem(403, "policy-not-allowed", "This key is not for the policy of that decision.")
+        raise HttpProblem(403, "policy-not-allowed", "This key is not for the policy of that decision.")
     return frozenset(allowed)
 
 
 def _count(rows: list[Any], most: int, name: str) -> None:
     if not 1 <= len(rows) <= most:
-        raise Problem(422, "rows", f"{name} must hold 1 to {most:,} rows; given {len(rows):,}.", pointer=f"/{name}")
+        raise HttpProblem(422, "rows", f"{name} must hold 1 to {most:,} rows; given {len(rows):,}.", pointer=f"/{name}")
 
 
 def _row(call: Call, answer: Answer, asked: Any, told: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...problems import Banners
-from ..core import Create, Decide, Limits, Now, Reward, Tick
+from ..core import CoreLimits, Create, Decide, Now, Reward, Tick
 from ..local import Local, clock
 from .service import Service
 from .settings import DEMO as NAME
@@ -40,7 +40,7 @@ def fill(path: Any) -> int:
     """Write a week of past into a journal that has none; how many visits."""
     now, rng = clock(), np.random.default_rng(0)
     back = DAYS * 86_400 * SECOND
-    local = Local(path, now=Now(now.wall - back, now.mono), limits=Limits(pause=back))
+    local = Local(path, now=Now(now.wall - back, now.mono), limits=CoreLimits(pause=back))
     if local.core.policies:
         local.close()
         return 0

@@ -19,7 +19,7 @@ from ..store import Full, Lost
 from .auth import Headers, enter
 from .keys import Key
 from .logs import log, log_fault
-from .problem import Problem, misfit, over_http, pointer_of
+from .problem import HttpProblem, misfit, over_http, pointer_of
 
 if TYPE_CHECKING:
     from .service import Service
@@ -116,7 +116,7 @@ class Endpoint:
         query: dict[str, str] | None = None,
         types: tuple[str, ...] = TYPES,
         also: dict[str, Any] | None = None,
-        fault: Callable[[Call, Problem], Reply] | None = None,
+        fault: Callable[[Call, HttpProblem], Reply] | None = None,
         never: frozenset[int] = frozenset(),
         tag: str = "policies",
     ) -> None:
@@ -160,7 +160,7 @@ class Endpoint:
         if self.wanted is not None:
             kind = (call.headers.get(b"content-type") or "").partition(";")[0].strip().lower()
             if kind not in self.types and kind not in self.also:
-                raise Problem(415, "type", f"The body must be {self.types[0]}; it says {kind[:100]!r}.")
+                raise HttpProblem(415, "type", f"The body must be {self.types[0]}; it says {kind[:100]!r}.")
             raw = await read_body(receive, call.headers, getattr(service.settings, self.large))
             call.body = self._decoded(raw, self.decoders.get(kind, self.decoder))
         return await self.handler(call)
@@ -169,11 +169,11 @@ class Endpoint:
         try:
             found = parse_qsl(text.decode("ascii"), keep_blank_values=True, max_num_fields=20, errors="strict")
         except (ValueError, UnicodeDecodeError):
-            raise Problem(422, "query", "What stands after the '?' cannot be read.") from None
+            raise HttpProblem(422, "query", "What stands after the '?' cannot be read.") from None
         for name, _ in found:
             if name not in self.query:
                 known = f"There are {', '.join(self.query)}." if self.query else "There are none."
-                raise Problem(422, "unknown-field", f"There is no parameter {name[:100]!r} here. {known}")
+                raise HttpProblem(422, "unknown-field", f"There is no parameter {name[:100]!r} here. {known}")
         return dict(found)
 
     def _decoded(self, raw: bytes, decoder: Any) -> Any:
@@ -182,34 +182,34 @@ class Endpoint:
         if not raw:
             if self.optional:
                 return self.wanted()
-            raise Problem(400, "not-json", "The body is empty; it must be JSON.")
+            raise HttpProblem(400, "not-json", "The body is empty; it must be JSON.")
         try:
             return decoder.decode(raw)
         except msgspec.ValidationError as error:
             raise misfit(error, self.fields) from None
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            raise Problem(400, "not-json", f"The body is not JSON: {error!s:.200}.") from None
+            raise HttpProblem(400, "not-json", f"The body is not JSON: {error!s:.200}.") from None
 
 
-def said(call: Call, problem: Problem) -> Reply:
+def said(call: Call, problem: HttpProblem) -> Reply:
     """A problem as RFC 9457 has it."""
     headers = [*problem.headers, *retry_after(problem.retry)]
     return Reply(problem.status, problem.body(call.scope["path"], call.id), type=PROBLEM, headers=headers)
 
 
-def failed(call: Call, error: Exception, policy: str | None, fault: Callable[[Call, Problem], Reply] = said) -> Reply:
+def failed(call: Call, error: Exception, policy: str | None, fault: Callable[[Call, HttpProblem], Reply] = said) -> Reply:
     """The answer to a request that cannot be carried out."""
     if isinstance(error, InputError | FileError):
-        problem = Problem(422, "refused", over_http(str(error)), pointer=pointer_of(str(error)))
+        problem = HttpProblem(422, "refused", over_http(str(error)), pointer=pointer_of(str(error)))
     elif isinstance(error, Full):
-        problem = Problem(507, "disk-full", "The disk is full; nothing was written.", retry=1.0)
+        problem = HttpProblem(507, "disk-full", "The disk is full; nothing was written.", retry=1.0)
     elif isinstance(error, Lost):
-        problem = Problem(503, "journal-away", "The journal cannot be written; the service is stopping.", retry=1.0)
-    elif isinstance(error, Problem):
+        problem = HttpProblem(503, "journal-away", "The journal cannot be written; the service is stopping.", retry=1.0)
+    elif isinstance(error, HttpProblem):
         problem = error
     else:
         log_fault(error, request=call.id, trace=call.trace, path=call.scope["path"][:200])
-        problem = Problem(500, "fault", "A fault of the service; its log has more.")
+        problem = HttpProblem(500, "fault", "A fault of the service; its log has more.")
     known = policy if policy in call.service.core.policies else None
     call.service.troubles.note(known, problem.kind, problem.status, problem.detail, problem.pointer, call.id)
     return fault(call, problem)
@@ -241,7 +241,7 @@ async def read_body(receive: Any, headers: Headers, most: int) -> bytes:
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-async def _too_large(receive: Any, most: int, more: bool) -> Problem:
+async def _too_large(receive: Any, most: int, more: bool) -> HttpProblem:
     """What to answer to a body that is too large, after as much of it as lets a client that sends it all hear the answer."""
     size = 0
     with suppress(TimeoutError):
@@ -250,7 +250,7 @@ async def _too_large(receive: Any, most: int, more: bool) -> Problem:
                 message = await receive()
                 size += len(message.get("body", b""))
                 more = message.get("more_body", False)
-    return Problem(413, "body", f"The body has more than {most:,} bytes.", headers=CLOSE)
+    return HttpProblem(413, "body", f"The body has more than {most:,} bytes.", headers=CLOSE)
 
 
 async def send_reply(call: Call, receive: Any, send: Any, reply: Reply) -> None:

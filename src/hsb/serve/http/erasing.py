@@ -12,7 +12,7 @@ from ..store.erasing import about_person, erase_some
 from .administering import CHANGED, P, archive, done, note, served
 from .endpoint import Call, Endpoint, Reply
 from .logs import log
-from .problem import Problem
+from .problem import HttpProblem
 from .reading import truth
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ async def _meant(call: Call, policy: int) -> list[str]:
     if "id" in query and len(query) == 1:
         return [query["id"]]
     if set(query) != {"field", "value"} or not query["field"]:
-        raise Problem(422, "query", "Say which: field and value, as in field=user&value=42, or id.", pointer="/field")
+        raise HttpProblem(422, "query", "Say which: field and value, as in field=user&value=42, or id.", pointer="/field")
     if any(letter in '"\\' or letter < " " for letter in query["field"]) or "\x00" in query["value"]:
-        raise Problem(422, "query", "field must be names with dots between them.", pointer="/field")
+        raise HttpProblem(422, "query", "field must be names with dots between them.", pointer="/field")
     path = "$" + "".join(f".{json.dumps(part)}" for part in query["field"].split("."))  # letters as the journal writes them
     ids: list[str] = []
     after: int | None = 0

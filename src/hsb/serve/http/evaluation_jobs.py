@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .ids import new_id, when
 from .logs import log_fault
-from .problem import Problem
+from .problem import HttpProblem
 
 if TYPE_CHECKING:
     from .service import Service
@@ -30,7 +30,7 @@ class Evaluations:
     async def add(self, policy: str, asked: dict[str, Any]) -> str:
         """Queue one; its id."""
         if len(self.running) >= self.service.settings.evaluations:
-            raise Problem(503, "busy", "Too many evaluations wait already.", retry=30.0)
+            raise HttpProblem(503, "busy", "Too many evaluations wait already.", retry=30.0)
         name, at = new_id(), time.time_ns() // 1000
         row = (name, policy, json.dumps(asked), "waiting", None, at, None)
         old = "DELETE FROM evaluation WHERE id IN (SELECT id FROM evaluation ORDER BY at DESC LIMIT -1 OFFSET ?)"
@@ -89,8 +89,8 @@ class Evaluations:
 def rows(reader: Any, policy: str, name: str | None = None) -> list[Any]:
     """Evaluations of a policy, the newest first."""
     if name is None:
-        return reader._all(f"SELECT {COLUMNS} FROM evaluation WHERE policy = ? ORDER BY at DESC", policy)  # type: ignore[no-any-return]
-    return reader._all(f"SELECT {COLUMNS} FROM evaluation WHERE policy = ? AND id = ?", policy, name)  # type: ignore[no-any-return]
+        return reader.rows(f"SELECT {COLUMNS} FROM evaluation WHERE policy = ? ORDER BY at DESC", policy)  # type: ignore[no-any-return]
+    return reader.rows(f"SELECT {COLUMNS} FROM evaluation WHERE policy = ? AND id = ?", policy, name)  # type: ignore[no-any-return]
 
 
 def shown(service: Service, row: Any) -> dict[str, Any]:

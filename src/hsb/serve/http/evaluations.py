@@ -12,7 +12,7 @@ from .deciding import READ_BODY, WRITTEN
 from .endpoint import Call, Endpoint, Reply
 from .evaluation_jobs import rows, shown
 from .idempotency import once
-from .problem import Problem
+from .problem import HttpProblem
 from .reading import READ
 from .wire import EvaluationBody, ProblemAnswer
 
@@ -53,7 +53,7 @@ async def drop(call: Call) -> Reply:
 async def _one(call: Call) -> dict[str, Any]:
     found = await call.service.read(rows, served(call).name, call.params["evaluation"])
     if not found:
-        raise Problem(404, "not-found", f"There is no evaluation {call.params['evaluation'][:100]!r}.")
+        raise HttpProblem(404, "not-found", f"There is no evaluation {call.params['evaluation'][:100]!r}.")
     return shown(call.service, found[0])
 
 

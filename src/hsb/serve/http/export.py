@@ -7,27 +7,27 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-from ..core.rows import Kind
+from ..core.rows import RowKind
 from ..exporting import export as exported
 from ..store import views
 from ..store.sqlite import SqliteReader
 from .administering import P, served
 from .endpoint import Call, Endpoint, Reply, encode
 from .ids import when
-from .problem import Problem
-from .reading import READ, busy, shown, whole
+from .problem import HttpProblem
+from .reading import READ, busy, query_number, shown
 from .wire import ProblemAnswer
 
 ROWS = 500  # of the stream, read at once
 PART = 1 << 16
-KINDS = {int(kind): kind.name.lower() for kind in Kind}
+KINDS = {int(kind): kind.name.lower() for kind in RowKind}
 TYPES = {"dsjson": b"application/x-ndjson", "parquet": b"application/vnd.apache.parquet"}
 
 
 async def journal(call: Call) -> Reply:
     """The policy's stream after a row, an object a line: lessons with their decisions, and what admins changed."""
-    policy, after = served(call), whole(call, "after", 0, 0, 1 << 62)
-    limit = whole(call, "limit", 1 << 62, 1, 1 << 62)
+    policy, after = served(call), query_number(call, "after", 0, 0, 1 << 62)
+    limit = query_number(call, "limit", 1 << 62, 1, 1 << 62)
 
     async def lines() -> AsyncGenerator[bytes, None]:
         at, left = after, limit
@@ -58,7 +58,7 @@ async def export(call: Call) -> Reply:
     """Every lesson as a log: dsjson (for hsb.logs, Vowpal Wabbit) or parquet."""
     policy, format = served(call), call.query.get("format", "dsjson")
     if format not in TYPES:
-        raise Problem(422, "query", f"format must be dsjson or parquet; given {format[:100]!r}.", pointer="/format")
+        raise HttpProblem(422, "query", f"format must be dsjson or parquet; given {format[:100]!r}.", pointer="/format")
     folder = tempfile.TemporaryDirectory(prefix="hsb-export-")
     path = Path(folder.name) / f"{policy.name}.{format}"
     try:
@@ -66,7 +66,9 @@ async def export(call: Call) -> Reply:
             await asyncio.to_thread(_export, str(call.service.path), policy.name, path, format)
     except ImportError as error:
         folder.cleanup()
-        raise Problem(422, "refused", f"Parquet needs pyarrow, which is not installed here ({error}). Use dsjson.") from None
+        raise HttpProblem(
+            422, "refused", f"Parquet needs pyarrow, which is not installed here ({error}). Use dsjson."
+        ) from None
     except BaseException:
         folder.cleanup()
         raise
@@ -110,7 +112,7 @@ async def snapshot(call: Call) -> Reply:
     if text.endswith(".hsb") and seq.isascii() and seq.isdigit() and len(seq) < 19:
         found = await call.service.read(views.snapshot_file, policy.id, int(seq))
     if found is None:
-        raise Problem(
+        raise HttpProblem(
             404,
             "not-found",
             f"There is no snapshot {text[:100]!r}. /v1/policies/{policy.name}/snapshots has those that there are.",

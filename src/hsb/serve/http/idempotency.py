@@ -16,7 +16,7 @@ import msgspec
 from ...errors import FileError, InputError
 from ..store import Full
 from .endpoint import Call, Handler, Reply, encode
-from .problem import Problem
+from .problem import HttpProblem
 
 DAY = 24 * 3600 * 1_000_000
 FORM = re.compile(r"[!-~]{1,255}")
@@ -33,7 +33,7 @@ def once(handler: Handler, *, hide: str | None = None) -> Handler:
             return await handler(call)
         name = given.strip().removeprefix('"').removesuffix('"')
         if not FORM.fullmatch(name):
-            raise Problem(
+            raise HttpProblem(
                 422, "idempotency-key", "Idempotency-Key must be 1 to 255 letters and signs of ASCII, without spaces."
             )
         return await _once(call, handler, (call.key.id or 0, name), hide)
@@ -46,7 +46,7 @@ def once(handler: Handler, *, hide: str | None = None) -> Handler:
 async def _once(call: Call, handler: Handler, name: tuple[int, str], hide: str | None) -> Reply:
     service, path = call.service, call.scope["path"]
     if name in service.under_way:
-        raise Problem(
+        raise HttpProblem(
             409, "under-way", "A request with this Idempotency-Key is under way. Ask again for its answer.", retry=1.0
         )
     service.under_way.add(name)
@@ -57,7 +57,7 @@ async def _once(call: Call, handler: Handler, name: tuple[int, str], hide: str |
             return _again(found, asked)
         try:
             reply = await handler(call)
-        except (Problem, InputError, FileError, Full):  # nothing was done, so it may be tried again
+        except (HttpProblem, InputError, FileError, Full):  # nothing was done, so it may be tried again
             await service.write(lambda store: _drop(store, name))
             raise
         body = reply.body if hide is None else encode(msgspec.json.decode(reply.body) | {hide: None})
@@ -71,10 +71,10 @@ async def _once(call: Call, handler: Handler, name: tuple[int, str], hide: str |
 def _again(found: Any, asked: bytes) -> Reply:
     before, status, answer, headers = found
     if before != asked:
-        raise Problem(422, "idempotency-key", "This Idempotency-Key was used for another request. Use another one.")
+        raise HttpProblem(422, "idempotency-key", "This Idempotency-Key was used for another request. Use another one.")
     if status is None:
         detail = "The service ended while it carried this out, and does not know whether it did. Look, and use another Idempotency-Key."
-        raise Problem(409, "not-known", detail)
+        raise HttpProblem(409, "not-known", detail)
     kept = [(one.encode("latin-1"), two.encode("latin-1")) for one, two in json.loads(headers)]
     return Reply(status, answer, headers=[*kept, REPLAYED])
 

@@ -14,9 +14,9 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, quoted
-from ..core.settings import named
-from .problem import Problem
-from .settings import Settings
+from ..core.settings import checked_name
+from .problem import HttpProblem
+from .settings import ServerSettings
 
 if TYPE_CHECKING:
     from ..store.sqlite import SqliteStore
@@ -45,11 +45,11 @@ class Key:
         self.tokens = self.stamp = 0.0
 
     def check(self, scope: str, policy: str | None) -> None:
-        """Problem where it may not do that with that policy."""
+        """HttpProblem if it may not do that with that policy."""
         if scope not in self.scopes and "admin" not in self.scopes:
-            raise Problem(403, "scope", f"This key may {' and '.join(sorted(self.scopes))}, and not {scope}.")
+            raise HttpProblem(403, "scope", f"This key may {' and '.join(sorted(self.scopes))}, and not {scope}.")
         if policy is not None and self.policies is not None and policy not in self.policies:
-            raise Problem(403, "policy-not-allowed", f"This key is not for the policy {quoted(policy)}.")
+            raise HttpProblem(403, "policy-not-allowed", f"This key is not for the policy {quoted(policy)}.")
 
     def covers(self, policies: Collection[str] | None) -> bool:
         """Is it for all of these, None being every policy?"""
@@ -81,10 +81,10 @@ class Key:
 ANYONE = Key(None, "anyone", "", json.dumps(SCOPES), None, None, None, 0, None, None)
 
 
-class Keys:
+class KeyStore:
     """All keys, in memory and in the journal's file."""
 
-    def __init__(self, store: SqliteStore, settings: Settings, admin_key: str | None) -> None:
+    def __init__(self, store: SqliteStore, settings: ServerSettings, admin_key: str | None) -> None:
         self.settings = settings
         rows = store.connection.execute(f"SELECT {COLUMNS} FROM key").fetchall()
         self.by_hash = {key.hash: key for key in (Key(*row) for row in rows)}
@@ -133,7 +133,7 @@ class Keys:
             raise InputError("name must be text of 1 to 100 letters.")
         if not body.scopes or not set(body.scopes) <= set(SCOPES):
             raise InputError(f"scopes must be some of {', '.join(SCOPES)}; given {quoted(body.scopes)}.")
-        policies = None if body.policies is None else sorted({named("policies", each) for each in body.policies})
+        policies = None if body.policies is None else sorted({checked_name("policies", each) for each in body.policies})
         rate = self.settings.rate if body.rate is None and "admin" not in body.scopes else body.rate
         if rate is not None and not 0.0 < rate <= 1e6:
             raise InputError(f"rate must be requests a second, above 0 and at most 1000000; given {quoted(rate)}.")

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from .auth import READING, Headers, cookie_of, who
 from .endpoint import read_body
-from .problem import Problem
+from .problem import HttpProblem
 from .service import Service
 from .sessions import cookie_header
 
@@ -37,7 +37,7 @@ class Guarded:
                 key = who(self.service, scope, headers)
                 writes = "evaluate" if scope["path"].endswith("/what-if") else "admin"
                 key.check("read" if scope["method"] in READING else writes, None)
-            except Problem as problem:
+            except HttpProblem as problem:
                 if problem.status == 401 and scope["method"] == "GET" and not scope["path"].endswith(".json"):
                     await RedirectResponse(f"/login?next={quote(scope['path'])}", 303)(scope, receive, send)
                     return

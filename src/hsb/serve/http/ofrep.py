@@ -8,14 +8,14 @@ from .administering import etag, unchanged
 from .deciding import GOOD, check
 from .endpoint import Call, Endpoint, Reply, encode, retry_after
 from .ids import new_id
-from .problem import Problem, of_answer
+from .problem import HttpProblem, of_answer
 from .wire import FlagAnswer, FlagBody, FlagProblem, FlagsAnswer
 
 CODES = {"not-json": "PARSE_ERROR", "context": "INVALID_CONTEXT", "refused": "INVALID_CONTEXT", "not-found": "FLAG_NOT_FOUND"}
 FLAGS = "/ofrep/v1/evaluate/flags"
 
 
-def fault(call: Call, problem: Problem) -> Reply:
+def fault(call: Call, problem: HttpProblem) -> Reply:
     """A problem as OFREP has it: 400 for whatever is wrong with the question, 404 for a flag that there is not."""
     status = 404 if problem.status == 410 else 400 if problem.status in (408, 409, 412, 413, 415, 422) else problem.status
     body: dict[str, Any] = {"errorDetails": problem.detail}
@@ -24,7 +24,7 @@ def fault(call: Call, problem: Problem) -> Reply:
     return Reply(status, body, headers=[*problem.headers, *retry_after(problem.retry)])
 
 
-def _failure(key: str | None, problem: Problem) -> dict[str, Any]:
+def _failure(key: str | None, problem: HttpProblem) -> dict[str, Any]:
     code = "FLAG_NOT_FOUND" if problem.status in (404, 410) else CODES.get(problem.kind, "GENERAL")
     found = {"errorCode": code, "errorDetails": problem.detail}
     return found if key is None else {"key": key} | found

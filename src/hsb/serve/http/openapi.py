@@ -8,7 +8,7 @@ import msgspec
 
 from ... import __version__
 from .endpoint import Call, Endpoint, Reply
-from .wire import ProblemAnswer
+from .wire import PATTERN, ProblemAnswer
 
 REF = "#/components/schemas/{name}"
 PARAM = re.compile(r"{(\w+)(?::path)?}")
@@ -127,7 +127,7 @@ def _schema(says: str) -> dict[str, Any]:
 
 
 def _in_path(name: str) -> dict[str, Any]:
-    schema = {"type": "string", "pattern": r"^[A-Za-z0-9._~-]{1,64}$"} if name in IDS else {"type": "string", "minLength": 1}
+    schema = {"type": "string", "pattern": PATTERN} if name in IDS else {"type": "string", "minLength": 1}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
 

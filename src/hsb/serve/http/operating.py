@@ -13,8 +13,8 @@ from .endpoint import READ_FORM, Call, Endpoint, Reply, retry_after
 from .idempotency import once
 from .ids import when
 from .keys import Key, fresh
-from .problem import Problem
-from .reading import LISTED, MOST, PAGE, READ, next_page, whole
+from .problem import HttpProblem
+from .reading import LISTED, MOST, PAGE, READ, next_page, query_number
 from .sessions import cookie_header
 from .wire import KeyBody, ProblemAnswer, SessionBody
 
@@ -43,10 +43,10 @@ async def end_key(call: Call) -> Reply:
     """End a key: it is not valid any more."""
     found = next((key for key in call.service.keys.by_hash.values() if str(key.id) == call.params["id"]), None)
     if found is None:
-        raise Problem(404, "not-found", f"There is no key {call.params['id'][:100]!r}.")
+        raise HttpProblem(404, "not-found", f"There is no key {call.params['id'][:100]!r}.")
     _within(call, found.policies)
     if call.service.keys.masters() == [found]:
-        raise Problem(409, "last-key", "This is the last key of an admin of all policies. Make another one first.")
+        raise HttpProblem(409, "last-key", "This is the last key of an admin of all policies. Make another one first.")
     if not found.ended:
         key: Key = found
         key.ended = await call.service.write(lambda store: call.service.keys.end(store, key))
@@ -56,7 +56,7 @@ async def end_key(call: Call) -> Reply:
 
 def _within(call: Call, policies: Any) -> None:
     if not call.key.covers(policies):
-        raise Problem(403, "policy-not-allowed", "This key is for some policies, and that is for others too.")
+        raise HttpProblem(403, "policy-not-allowed", "This key is for some policies, and that is for others too.")
 
 
 def shown(key: Key) -> dict[str, Any]:
@@ -73,7 +73,7 @@ async def limits(call: Call) -> Reply:
 
 async def deeds(call: Call) -> Reply:
     """What admins did, the newest first."""
-    limit, after = whole(call, "limit", PAGE, 1, MOST), whole(call, "after", 0, 0, 1 << 62)
+    limit, after = query_number(call, "limit", PAGE, 1, MOST), query_number(call, "after", 0, 0, 1 << 62)
     _within(call, None if "policy" not in call.query else [call.query["policy"]])
     found = await call.service.deeds_of(call.query.get("policy"), limit, after)
     headers = next_page(call, found[-1]["number"] if len(found) == limit else None)
@@ -117,7 +117,7 @@ async def log_in(call: Call) -> Reply:
     """A cookie for a browser, in return for a key."""
     key = call.service.keys.find(call.body.key)
     if key is None:
-        raise Problem(
+        raise HttpProblem(
             401, "key", "This key is not known here, or ended, or expired.", headers=[(b"www-authenticate", b"Bearer")]
         )
     cookie = cookie_header(call.service.sessions.open(key), secure=call.scope.get("scheme") == "https")

@@ -55,7 +55,7 @@ KINDS = {  # of JSON, as msgspec calls them
 STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[\.\.\.\]")
 
 
-class Problem(Exception):
+class HttpProblem(Exception):
     """An answer that is no success."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Problem(Exception):
 
     def body(self, instance: str | None, request_id: str | None) -> dict[str, Any]:
         """As JSON has it."""
-        title = TITLES.get(self.status, "Problem")
+        title = TITLES.get(self.status, "HttpProblem")
         found: dict[str, Any] = {"type": f"/problems/{self.kind}", "title": title, "status": self.status, "detail": self.detail}
         for name, value in (("instance", instance), ("pointer", self.pointer), ("request_id", request_id)):
             if value is not None:
@@ -83,7 +83,7 @@ class Problem(Exception):
         return found | self.more
 
 
-def of_answer(status: int, word: str, body: dict[str, Any], asked: Any = None) -> Problem:
+def of_answer(status: int, word: str, body: dict[str, Any], asked: Any = None) -> HttpProblem:
     """The problem that an answer of the core is."""
     detail = over_http(str(body.get("detail", "")))
     more = {name: value for name, value in body.items() if name not in ("detail", "closed") and value is not None}
@@ -92,7 +92,7 @@ def of_answer(status: int, word: str, body: dict[str, Any], asked: Any = None) -
         pointer = pointer_of(detail, asked)
         kind = "unknown-arm" if detail.startswith("Unknown arm") else kind
     retry = 1.0 if status in (503, 507) else None
-    return Problem(status, kind, detail, pointer=pointer, retry=retry, more=more)
+    return HttpProblem(status, kind, detail, pointer=pointer, retry=retry, more=more)
 
 
 def over_http(detail: str) -> str:
@@ -126,7 +126,7 @@ def pointer_of(detail: str, asked: Any = None) -> str | None:
     return "/" + found[1].replace(".", "/") if found else None
 
 
-def misfit(error: Exception, fields: tuple[str, ...]) -> Problem:
+def misfit(error: Exception, fields: tuple[str, ...]) -> HttpProblem:
     """What msgspec says of a body that is JSON and not what is wanted."""
     found = AT.match(str(error))
     said, where = (found["said"], found["where"] or "") if found else (str(error), "")
@@ -134,13 +134,15 @@ def misfit(error: Exception, fields: tuple[str, ...]) -> Problem:
     unknown = re.match(r"Object contains unknown field `(.*)`", said, re.S)
     if unknown:
         here = f" There are {', '.join(fields)}." if not pointer and fields else ""
-        return Problem(
+        return HttpProblem(
             422, "unknown-field", f"There is no field {quoted(unknown[1])} here.{here}", pointer=f"{pointer}/{unknown[1]}"
         )
     missing = re.match(r"Object missing required field `(.*)`", said, re.S)
     if missing:
-        return Problem(422, "missing-field", f"The field {quoted(missing[1])} is missing.", pointer=f"{pointer}/{missing[1]}")
-    return Problem(422, "misfit", _wrong(said, pointer), pointer=pointer or None)
+        return HttpProblem(
+            422, "missing-field", f"The field {quoted(missing[1])} is missing.", pointer=f"{pointer}/{missing[1]}"
+        )
+    return HttpProblem(422, "misfit", _wrong(said, pointer), pointer=pointer or None)
 
 
 def _wrong(said: str, pointer: str) -> str:

@@ -21,7 +21,7 @@ from ..store import views
 from .administering import P, about, etag, served, unchanged
 from .endpoint import Call, Endpoint, Reply
 from .ids import when
-from .problem import Problem
+from .problem import HttpProblem
 from .wire import ProblemAnswer
 
 READ = dict.fromkeys((401, 403, 404, 422, 429, 503), ProblemAnswer)
@@ -32,7 +32,7 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 async def policies(call: Call) -> Reply:
     """All policies, by name."""
-    limit = whole(call, "limit", PAGE, 1, MOST)
+    limit = query_number(call, "limit", PAGE, 1, MOST)
     allowed = call.key.policies
     names = sorted(name for name in call.service.core.policies if allowed is None or name in allowed)
     names = [name for name in names if name > call.query.get("after", "")]
@@ -56,7 +56,7 @@ async def policy(call: Call) -> Reply:
 async def decisions(call: Call) -> Reply:
     """Decisions of a policy, the oldest first, or with newest=true the newest."""
     found, newest = served(call), truth(call, "newest")
-    after, limit = whole(call, "after", 0, 0, 1 << 62), whole(call, "limit", PAGE, 1, MOST)
+    after, limit = query_number(call, "after", 0, 0, 1 << 62), query_number(call, "limit", PAGE, 1, MOST)
     rows = await call.service.read(views.decisions, found.id, after, limit, newest)
     cursor = rows[-1][0] if len(rows) == limit else None
     return Reply(200, {"decisions": [shown(found, row) for _, row in rows], "next": cursor}, headers=next_page(call, cursor))
@@ -67,7 +67,7 @@ async def decision(call: Call) -> Reply:
     found = served(call)
     read = await call.service.read(views.decision, call.params["id"])
     if read is None or read[0].policy != found.id:
-        raise Problem(404, "not-found", f"The policy {found.name} has no decision {call.params['id'][:100]!r}.")
+        raise HttpProblem(404, "not-found", f"The policy {found.name} has no decision {call.params['id'][:100]!r}.")
     row, rewards, standing = read
     body = shown(found, row) | {
         name: when(value) if name in ("deadline", "closed") else value for name, value in standing.items()
@@ -116,12 +116,14 @@ async def rules(call: Call) -> Reply:
     if kept is None or kept[0] != key:
         copy = found.live.policy.copy()
         if not hasattr(copy, "explain"):
-            raise Problem(422, "refused", f"{type(copy).__name__} has no rules.")
+            raise HttpProblem(422, "refused", f"{type(copy).__name__} has no rules.")
         async with busy(service):
             told = await explaining.beside(await asyncio.to_thread(pack, copy), found.version, service.settings.read_seconds)
         if told["rules"] is None:
             late = "late" in told
-            raise Problem(503 if late else 422, "too-much" if late else "refused", told["why"], retry=60.0 if late else None)
+            raise HttpProblem(
+                503 if late else 422, "too-much" if late else "refused", told["why"], retry=60.0 if late else None
+            )
         more = {"agreement": told["agreement"], "importance": dict(told["importance"]), "regions": told["regions"]}
         kept = service.explained[found.id] = (key, {"rules": told["lines"]} | more)
     return Reply(200, {"version": key[0]} | kept[1])
@@ -130,7 +132,7 @@ async def rules(call: Call) -> Reply:
 async def certificate(call: Call) -> Reply:
     """What the lessons so far prove of what was lost, and what is not proved."""
     found = served(call)
-    horizon = whole(call, "horizon", max(found.lessons, 1), 1, 1 << 53)
+    horizon = query_number(call, "horizon", max(found.lessons, 1), 1, 1 << 53)
     bound = None
     with suppress(
         InputError, AttributeError, TypeError, NotImplementedError
@@ -159,7 +161,7 @@ async def stats(call: Call) -> Reply:
     until = moment(call, "until", now + 1)
     since = moment(call, "since", until - max(86_400, 24 * bucket if bucket < 86_400 else 30 * bucket))
     if since >= until or (until - since) / bucket > BUCKETS:
-        raise Problem(
+        raise HttpProblem(
             422, "span", f"since must be before until, with at most {BUCKETS:,} buckets between them.", pointer="/since"
         )
     micros = (since * 1_000_000, until * 1_000_000, bucket * 1_000_000)
@@ -224,16 +226,16 @@ def given_context(call: Call) -> Any:
     try:
         return json.loads(text, parse_constant=lambda name: name)
     except (ValueError, RecursionError):
-        raise Problem(422, "context", f"context must be JSON; given {quoted(text)}.", pointer="/context") from None
+        raise HttpProblem(422, "context", f"context must be JSON; given {quoted(text)}.", pointer="/context") from None
 
 
-def whole(call: Call, name: str, default: int, low: int, high: int) -> int:
+def query_number(call: Call, name: str, default: int, low: int, high: int) -> int:
     """A whole number of the query."""
     text = call.query.get(name)
     if text is None:
         return default
     if not (text.isascii() and text.isdigit() and len(text) < 20) or not low <= int(text) <= high:
-        raise Problem(
+        raise HttpProblem(
             422, "query", f"{name} must be a whole number from {low} to {high}; given {quoted(text)}.", pointer=f"/{name}"
         )
     return int(text)
@@ -243,7 +245,7 @@ def truth(call: Call, name: str) -> bool:
     """true or false of the query."""
     text = call.query.get(name, "false")
     if text not in ("true", "false"):
-        raise Problem(422, "query", f"{name} must be true or false; given {quoted(text)}.", pointer=f"/{name}")
+        raise HttpProblem(422, "query", f"{name} must be true or false; given {quoted(text)}.", pointer=f"/{name}")
     return text == "true"
 
 
@@ -262,7 +264,7 @@ def span(text: str) -> int:
         except InputError:
             found = 0.0
     if not 1 <= found <= 400 * 86_400 or found != int(found):
-        raise Problem(
+        raise HttpProblem(
             422, "query", f"bucket must be whole seconds, as in 60s, 5m, 1h, 1d; given {quoted(text)}.", pointer="/bucket"
         )
     return int(found)
@@ -282,7 +284,7 @@ def moment(call: Call, name: str, default: int) -> int:
     except (ValueError, OverflowError):
         found = -1
     if not 0 <= found <= 10**11:
-        raise Problem(
+        raise HttpProblem(
             422,
             "query",
             f"{name} must be seconds since 1970, or as in 2026-11-16T16:04:00Z; given {quoted(text)}.",
@@ -299,7 +301,7 @@ class busy:  # noqa: N801
 
     async def __aenter__(self) -> None:
         if self.service.costly.locked() and len(getattr(self.service.costly, "_waiters", None) or ()) >= 8:
-            raise Problem(503, "busy", "Too much is being worked out already.", retry=5.0)
+            raise HttpProblem(503, "busy", "Too much is being worked out already.", retry=5.0)
         await self.service.costly.acquire()
 
     async def __aexit__(self, *error: Any) -> None:

@@ -10,13 +10,13 @@ from ..core.recovery import fold
 from ..core.rows import DecisionRow, PolicyRow
 from ..core.sampling import places_of
 from ..store.sqlite import SqliteReader
-from .problem import Problem
+from .problem import HttpProblem
 
 
 def made_again(path: str, name: str, row: DecisionRow, seconds: float) -> dict[str, Any]:
     """Arm and propensity as they follow from the journal, and whether they are those that were logged."""
     if not row.context:
-        raise Problem(410, "forgotten", "What this decision was asked is forgotten, so it cannot be made again.")
+        raise HttpProblem(410, "forgotten", "What this decision was asked is forgotten, so it cannot be made again.")
     until = time.monotonic() + seconds
     reader = SqliteReader(path)
     try:
@@ -28,7 +28,7 @@ def made_again(path: str, name: str, row: DecisionRow, seconds: float) -> dict[s
                 if state.version == row.version:
                     break
                 if time.monotonic() > until:
-                    raise Problem(
+                    raise HttpProblem(
                         503, "too-much", "It is too far from the last snapshot before it. Use hsb journal check.", retry=60.0
                     )
     finally:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from ..core import Answer, Commit, Core, Effect, Failed, Follow, Followed, Limits, Message, Now, Pack, Packed, Tick
+from ..core import Answer, Commit, Core, CoreLimits, Effect, Failed, Follow, Followed, Message, Now, Pack, Packed, Tick
 from ..core.messages import Committed
 from ..local import clock
 from ..store import Full, Lost, start, views
@@ -22,13 +22,13 @@ from ..store.writer import Writer
 from .erasing import erase
 from .evaluating import candidates
 from .evaluation_jobs import Evaluations, rows, shown
-from .keys import Key, Keys
+from .keys import Key, KeyStore
 from .logs import log
 from .metrics import Metrics
-from .problem import Problem
+from .problem import HttpProblem
 from .rejections import Troubles
 from .sessions import Sessions
-from .settings import DEMO, Settings
+from .settings import DEMO, ServerSettings
 
 T = TypeVar("T")
 QUIET = 3  # turns of the loop without a request, after which what waits is written
@@ -37,7 +37,7 @@ HELD = 0.005  # seconds after which it is written at the latest
 OFTEN, SELDOM = 0.002, 0.05  # seconds between looks at the clock
 
 
-class Batch:
+class AnswerBatch:
     """Those who wait for the answers to several requests at once."""
 
     __slots__ = ("answers", "future", "left")
@@ -57,15 +57,15 @@ class Batch:
 class Service:
     """A core, its journal, its keys, and the loop that it lives in between `begin` and `end`."""
 
-    def __init__(self, path: Any, settings: Settings | None = None, *, admin_key: str | None = None) -> None:
-        self.settings = settings or Settings()
+    def __init__(self, path: Any, settings: ServerSettings | None = None, *, admin_key: str | None = None) -> None:
+        self.settings = settings or ServerSettings()
         self.store = SqliteStore(path)
         self.path = self.store.path
         try:
             with readable(self.path):
                 given: dict[str, Any] = start(self.store, clock(), lambda what: log("passed over", level="warning", what=what))
-                self.core = Core(**given, limits=Limits(waiting=self.settings.waiting))
-                self.keys = Keys(self.store, self.settings, admin_key)
+                self.core = Core(**given, limits=CoreLimits(waiting=self.settings.waiting))
+                self.keys = KeyStore(self.store, self.settings, admin_key)
             self.reader = SqliteReader(self.path)
         except BaseException:
             self.store.close()
@@ -137,7 +137,7 @@ class Service:
         if not rows:
             return []
         future: asyncio.Future[list[Answer]] = self.loop.create_future()
-        batch = Batch(len(rows), future)
+        batch = AnswerBatch(len(rows), future)
         if effects := self.core.handle_all([kind((batch, place), *given) for place, given in enumerate(rows)], clock()):
             self._do(effects)
         self._flush_soon()
@@ -164,7 +164,7 @@ class Service:
             self.loop.call_soon(self._flush_when_quiet)
 
     async def read(self, function: Callable[..., T], *given: Any) -> T:
-        """function(reader, ...) on the reading thread; Problem where its queries take too long."""
+        """function(reader, ...) on the reading thread; HttpProblem if its queries take too long."""
         return await self.loop.run_in_executor(self.reading, self._read, function, given)
 
     def _read(self, function: Callable[..., T], given: tuple[Any, ...]) -> T:
@@ -175,7 +175,9 @@ class Service:
         except sqlite3.OperationalError as error:
             if "interrupted" not in str(error):
                 raise
-            raise Problem(503, "too-much", "Reading that from the journal takes too long. Ask for less.", retry=5.0) from None
+            raise HttpProblem(
+                503, "too-much", "Reading that from the journal takes too long. Ask for less.", retry=5.0
+            ) from None
         finally:
             self.reader.connection.set_progress_handler(None, 0)
 

@@ -8,7 +8,7 @@ KIB, MIB = 1 << 10, 1 << 20
 DEMO = "demo-shop"  # the policy whose visitors are made up
 
 
-class Settings(NamedTuple):
+class ServerSettings(NamedTuple):
     """Limits and switches. Sizes are bytes, times seconds."""
 
     body: int = 64 * KIB

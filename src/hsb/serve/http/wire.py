@@ -4,8 +4,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-Id = Annotated[str, Meta(extra_json_schema={"pattern": r"^[A-Za-z0-9._~-]{1,64}$"})]
-Name = Annotated[str, Meta(extra_json_schema={"pattern": r"^[A-Za-z0-9._~-]{1,64}$"})]
+from ...checks import NAME
+
+PATTERN = f"^{NAME.pattern}$"
+Id = Annotated[str, Meta(extra_json_schema={"pattern": PATTERN})]
+Name = Annotated[str, Meta(extra_json_schema={"pattern": PATTERN})]
 Share = Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1})]
 
 
@@ -39,7 +42,7 @@ class RewardBody(Body):
     receipt: str | None = None
 
 
-class RewardRow(Body):
+class RewardItem(Body):
     """A reward or a loss, and the decision that it is of."""
 
     decision: Id
@@ -71,7 +74,7 @@ class Event(Struct):
 class RewardBatch(Body):
     """Several rewards, written together."""
 
-    rewards: list[RewardRow]
+    rewards: list[RewardItem]
 
 
 class FeedbackBody(Body):
@@ -150,29 +153,6 @@ class FlagBody(Struct):
     context: dict[str, Any] | None = None
 
 
-class ActionBody(Struct):
-    """An action that Personalizer's client offers: an arm. Its features are not used."""
-
-    id: str
-    features: list[Any] | None = None
-
-
-class RankBody(Struct, rename="camel"):
-    """What Personalizer's client asks: features of the context, and actions, which are arms."""
-
-    actions: list[ActionBody]
-    context_features: list[Any] | None = None
-    excluded_actions: list[str] | None = None
-    event_id: str | None = None
-    defer_activation: bool | None = None
-
-
-class EventRewardBody(Struct):
-    """What an event of Personalizer's earned."""
-
-    value: float
-
-
 # -- answers ------------------------------------------------------------------------------------------------------------
 
 
@@ -235,34 +215,6 @@ class FlagProblem(Struct, rename="camel"):
     error_details: str
     error_code: str | UnsetType = UNSET
     key: str | UnsetType = UNSET
-
-
-class RankedAction(Struct):
-    """An action, and how probable it was; without a probability where the event was ranked before."""
-
-    id: str
-    probability: float | UnsetType = UNSET
-
-
-class RankAnswer(Struct, rename="camel"):
-    """What to show, as Personalizer has it."""
-
-    ranking: list[RankedAction]
-    event_id: str
-    reward_action_id: str
-
-
-class EventError(Struct):
-    """Code and message."""
-
-    code: str
-    message: str
-
-
-class EventProblem(Struct):
-    """What went wrong, as Personalizer has it."""
-
-    error: EventError
 
 
 class RowAnswer(Struct):

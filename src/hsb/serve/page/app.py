@@ -15,7 +15,7 @@ from ..core import STATUS
 from . import candidates, feedback, forms, overview, trust, trying
 from .gathering import Gathering
 from .render import STATIC, html, plain
-from .sheets import Ledger, Sheet, sheet
+from .sheets import Sheet, TallyCache, sheet
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -56,7 +56,7 @@ SECTIONS = {
     "overview": Section("Overview", overview.overview),
     "arms": Section("Arms", overview.arms),
     "map": Section("Map", trying.the_map, False),
-    "rules": Section("Rules", lambda reader, ledger, page, extra: extra["rules"]),
+    "rules": Section("Rules", lambda reader, cache, page, extra: extra["rules"]),
     "guarantee": Section("Guarantee", trust.guarantee),
     "feedback": Section("Feedback", feedback.feedback),
     "problems": Section("Problems", feedback.problems),
@@ -111,7 +111,7 @@ class Page:
     """The page of a service."""
 
     def __init__(self, service: Any) -> None:
-        self.service, self.ledger = service, Ledger()
+        self.service, self.cache = service, TallyCache()
         self.gathering = Gathering(service)
         self.rules: dict[int, Kept] = {}  # by the policy's number: a name may be used again
 
@@ -126,7 +126,7 @@ class Page:
         """All of them."""
         key, core, now = self._key(request, "read", None), self.service.core, time.time_ns() // 1000
         mine = [each for each in core.policies.values() if key is None or key.policies is None or each.name in key.policies]
-        found = await self.service.read(overview.policies, self.ledger, [sheet(core, each, now) for each in mine])
+        found = await self.service.read(overview.policies, self.cache, [sheet(core, each, now) for each in mine])
         return self._answer(request, "policies", "Policies", found, None)
 
     async def policy(self, request: Request) -> Response:
@@ -153,7 +153,7 @@ class Page:
         extra = await self.gathering.extra(name, served, dict(request.query_params), key)
         if name == "rules":
             extra["rules"] = await self._rules(page, served)
-        found = await self.service.read(SECTIONS[name].figures, self.ledger, page, extra)
+        found = await self.service.read(SECTIONS[name].figures, self.cache, page, extra)
         return self._answer(request, name, SECTIONS[name].title, found, page, error, status)
 
     async def _rules(self, page: Sheet, served: Any) -> dict[str, Any]:

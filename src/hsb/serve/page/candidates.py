@@ -5,9 +5,9 @@ import math
 from typing import Any
 
 from ..core.kinds import kinds
-from ..store import Reader
+from ..store import JournalReader
 from .numbers import Band
-from .sheets import Ledger, Sheet
+from .sheets import Sheet, TallyCache
 from .words import interval, number, signed, verdict
 
 View = dict[str, Any]
@@ -16,7 +16,7 @@ FEW = 100  # lessons before which it says nothing
 ERROR = 0.05
 
 
-def candidates(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
+def candidates(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Each candidate's value on live traffic."""
     return {
         "candidates": [_candidate(each) for each in page.candidates],
@@ -77,7 +77,7 @@ def difference(tallies: dict[str, float], error: float = ERROR) -> Band:
     return Band(mean, mean - half, mean + half)
 
 
-def what_if(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
+def what_if(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Evaluations that were asked for, and a form for more."""
     for each in extra["evaluations"]:
         if each.get("result"):
@@ -116,7 +116,7 @@ def spec(kind: str, settings: str) -> View:
     return {"kind": kind, **more}
 
 
-def settings(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
+def settings(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Settings and keys."""
     return {
         "settings": page.settings,

@@ -6,12 +6,12 @@ import numpy as np
 
 from ...types import Floats
 from .bands import ERROR, intervals
-from .numbers import Tally
+from .numbers import LessonTally
 
 Line = list[float | None]
 
 
-class Curve(NamedTuple):
+class AverageCurve(NamedTuple):
     """An average up to each point of time, with its band; None where there is nothing."""
 
     name: str
@@ -20,7 +20,7 @@ class Curve(NamedTuple):
     high: Line
 
 
-def times(tally: Tally) -> list[int]:
+def times(tally: LessonTally) -> list[int]:
     """The end of each bucket, in microseconds since 1970; of the last one, when its last lesson was learned."""
     ends = [(each.place + 1) * tally.width for each in tally.buckets]
     if ends and tally.recent:
@@ -28,21 +28,21 @@ def times(tally: Tally) -> list[int]:
     return ends
 
 
-def policy_curve(tally: Tally, name: str) -> Curve:
+def policy_curve(tally: LessonTally, name: str) -> AverageCurve:
     """What the policy earned a decision, up to each time."""
     rows = np.array([each.totals[0] for each in tally.buckets], dtype=np.float64)
     value = np.array([each.totals[1] for each in tally.buckets])
     return _curve(tally, name, value, rows, _sums(tally, 0), ERROR)
 
 
-def uniform_curve(tally: Tally, name: str) -> Curve:
+def uniform_curve(tally: LessonTally, name: str) -> AverageCurve:
     """What uniform play would have earned."""
     rows = np.array([each.totals[0] for each in tally.buckets], dtype=np.float64)
     value = np.array([each.totals[2] for each in tally.buckets])
     return _curve(tally, name, value, rows, _sums(tally, 1), ERROR)
 
 
-def arm_curve(tally: Tally, name: str, place: int, among: int) -> Curve:
+def arm_curve(tally: LessonTally, name: str, place: int, among: int) -> AverageCurve:
     """What one arm would have earned, always played; one of `among` that are right together."""
 
     def at(values: Floats) -> float:
@@ -57,26 +57,26 @@ def arm_curve(tally: Tally, name: str, place: int, among: int) -> Curve:
     return _curve(tally, name, value, rows, sums, ERROR / max(1, among))
 
 
-def _sums(tally: Tally, which: int) -> Floats | None:
+def _sums(tally: LessonTally, which: int) -> Floats | None:
     return np.array([each.sums[which] for each in tally.buckets]) if tally.buckets else None
 
 
-def _curve(tally: Tally, name: str, value: Floats, rows: Floats, sums: Floats | None, error: float) -> Curve:
+def _curve(tally: LessonTally, name: str, value: Floats, rows: Floats, sums: Floats | None, error: float) -> AverageCurve:
     some = rows > 0
     mean = np.where(some, value / np.maximum(rows, 1.0), np.nan)
     if sums is None or tally.scale is None or not len(rows):
         nothing: Line = [None] * len(rows)
-        return Curve(name, _plain(tally.unscaled(mean)), nothing, nothing)
+        return AverageCurve(name, _plain(tally.unscaled(mean)), nothing, nothing)
     low, high = intervals(sums, rows, error)
-    return Curve(name, *(_plain(tally.unscaled(np.where(some, each, np.nan))) for each in (mean, low, high)))
+    return AverageCurve(name, *(_plain(tally.unscaled(np.where(some, each, np.nan))) for each in (mean, low, high)))
 
 
-def means(tally: Tally) -> Line:
+def means(tally: LessonTally) -> Line:
     """The average reward within each bucket."""
     return _plain(tally.unscaled(np.array([each.reward / each.rows for each in tally.buckets])))
 
 
-def shares(tally: Tally) -> list[list[float]]:
+def shares(tally: LessonTally) -> list[list[float]]:
     """Of each bucket, the share of its lessons that each arm was played in."""
     found = []
     for each in tally.buckets:
@@ -86,7 +86,7 @@ def shares(tally: Tally) -> list[list[float]]:
     return found
 
 
-def places(tally: Tally) -> list[int]:
+def places(tally: LessonTally) -> list[int]:
     """Where each bucket lies, the first at 0: there may be gaps."""
     return [each.place - tally.buckets[0].place for each in tally.buckets]
 

@@ -12,7 +12,7 @@ from .candidates import spec
 MOST = 65_536  # bytes of a form
 
 
-class Asked(NamedTuple):
+class CoreRequest(NamedTuple):
     """A request to the core: its kind and what it is given, after the policy's name."""
 
     kind: Any
@@ -39,14 +39,14 @@ def _number(text: str, name: str) -> float:
         raise ValueError(f"{name} must be a number; given {text[:40]!r}.") from None
 
 
-def _ramp(served: Served, form: dict[str, str]) -> Asked:
+def _ramp(served: Served, form: dict[str, str]) -> CoreRequest:
     changes: dict[str, Any] = {"ramp": _number(form.get("ramp", ""), "The share of traffic") / 100.0}
     if form.get("baseline"):
         changes["baseline"] = form["baseline"]
-    return Asked(Change, (changes,))
+    return CoreRequest(Change, (changes,))
 
 
-def _change(served: Served, form: dict[str, str]) -> Asked:
+def _change(served: Served, form: dict[str, str]) -> CoreRequest:
     feedback: dict[str, Any] = {name: form[name] for name in ("aggregate", "learn") if form.get(name)}
     if form.get("wait"):
         wait = form["wait"].strip()
@@ -58,29 +58,29 @@ def _change(served: Served, form: dict[str, str]) -> Asked:
         "baseline": form.get("baseline") or None,
         "feedback": feedback,
     }
-    return Asked(Change, (changes,))
+    return CoreRequest(Change, (changes,))
 
 
-def _archive(served: Served, form: dict[str, str]) -> Asked:
+def _archive(served: Served, form: dict[str, str]) -> CoreRequest:
     if form.get("name", "") != served.name:
         raise ValueError("Type the policy's name to archive it: it decides no more after that.")
-    return Asked(Archive, ())
+    return CoreRequest(Archive, ())
 
 
-FORMS: dict[str, dict[str, Callable[[Served, dict[str, str]], Asked]]] = {
+FORMS: dict[str, dict[str, Callable[[Served, dict[str, str]], CoreRequest]]] = {
     "candidates": {
-        "add": lambda served, form: Asked(
+        "add": lambda served, form: CoreRequest(
             AddCandidate, (form.get("name", ""), spec(form.get("kind", "HSB"), form.get("settings", "")))
         ),
-        "promote": lambda served, form: Asked(Promote, (form.get("name", ""),)),
-        "drop": lambda served, form: Asked(DropCandidate, (form.get("name", ""),)),
+        "promote": lambda served, form: CoreRequest(Promote, (form.get("name", ""),)),
+        "drop": lambda served, form: CoreRequest(DropCandidate, (form.get("name", ""),)),
         "ramp": _ramp,
     },
     "settings": {
         "change": _change,
-        "add-arm": lambda served, form: Asked(AddArm, (form.get("arm", ""),)),
-        "remove-arm": lambda served, form: Asked(RemoveArm, (form.get("arm", ""),)),
-        "snapshot": lambda served, form: Asked(TakeSnapshot, ()),
+        "add-arm": lambda served, form: CoreRequest(AddArm, (form.get("arm", ""),)),
+        "remove-arm": lambda served, form: CoreRequest(RemoveArm, (form.get("arm", ""),)),
+        "snapshot": lambda served, form: CoreRequest(TakeSnapshot, ()),
         "archive": _archive,
     },
 }

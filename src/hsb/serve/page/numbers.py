@@ -1,7 +1,7 @@
 """What the page shows, as numbers: pure functions of the journal's rows, and sums that take in rows a part at a time.
 
-A `Tally` is the sum over a policy's lessons, in the order of its stream. Every estimate of what another rule would have earned weighs lessons
-by 1 / propensity: it is fair whatever the policy learned meanwhile. Intervals: `bands`.
+A `LessonTally` has sums over a policy's lessons, in the order of its stream. Every estimate of what another rule would have earned weighs
+lessons by 1 / propensity: it is fair whatever the policy learned meanwhile. Intervals: `bands`.
 """
 
 import json
@@ -14,7 +14,7 @@ import numpy as np
 
 from ...evaluate.off_policy.betting import STAKES
 from ...types import Floats
-from ..core.rows import DecisionRow, Kind, StreamRow
+from ..core.rows import DecisionRow, RowKind, StreamRow
 from ..core.sampling import places_of
 from .bands import ERROR, controlled, differences, evidence, honesty, intervals, wagers
 
@@ -63,7 +63,7 @@ class Floors:
 
     def take(self, row: StreamRow) -> None:
         """Look at a row."""
-        if row.kind not in (Kind.CREATE, Kind.SETTINGS):
+        if row.kind not in (RowKind.CREATE, RowKind.SETTINGS):
             return
         data = json.loads(row.data or "{}")
         floor = data.get("settings", data).get("floor")
@@ -118,7 +118,7 @@ class Bucket:
         self.totals, self.sums, self.arms = later.totals, later.sums, later.arms
 
 
-class Tally:
+class LessonTally:
     """Sums over a policy's lessons. `scale` is the range of rewards; None where it is found on the way: there are no bands then."""
 
     def __init__(self, scale: tuple[float, float] | None) -> None:
@@ -127,7 +127,7 @@ class Tally:
         self.uniform = np.zeros((2, len(STAKES)))
         self.gain = np.zeros((2, len(STAKES)))  # policy less uniform
         self.weights = np.zeros(3)  # of uniform play: sum of w r, of w, of w squared
-        self.arms = Arms(0)
+        self.arms = ArmSums(0)
         self.even = np.zeros((2, len(STAKES)))  # bets on the draws' u being too large, too small
         self.width, self.buckets = FINEST, list[Bucket]()
         self.recent: deque[tuple[int, int, int, float]] = deque(maxlen=RECENT)  # learned, decided, arm, reward
@@ -288,7 +288,7 @@ class Tally:
         return sum(1 for at, *_ in self.recent if at > now - span) / (span / 1e6)
 
 
-class Arms:
+class ArmSums:
     """Sums by arm. `bets` on w r and w (1 - r), `gain` on the policy less the arm, `honest` on w; all over lessons in which it was offered."""
 
     def __init__(self, count: int) -> None:

@@ -3,10 +3,10 @@
 from itertools import islice
 from typing import Any
 
-from ..store import Reader
+from ..store import JournalReader
 from . import curves
-from .numbers import Band, Tally
-from .sheets import Ledger, Sheet
+from .numbers import Band, LessonTally
+from .sheets import Sheet, TallyCache
 from .words import counted, interval, named, number, percent, signed, span, stamp, verdict
 
 View = dict[str, Any]
@@ -16,13 +16,13 @@ SUSPECT = 6.9  # log(1000): an e-value that nobody should get by chance
 SHOWN_ARMS = 60  # of a policy with very many
 
 
-def policies(reader: Reader, ledger: Ledger, pages: list[Sheet]) -> View:
+def policies(reader: JournalReader, cache: TallyCache, pages: list[Sheet]) -> View:
     """A line for each policy."""
-    return {"policies": [_line(reader, ledger, each) for each in pages]}
+    return {"policies": [_line(reader, cache, each) for each in pages]}
 
 
-def _line(reader: Reader, ledger: Ledger, page: Sheet) -> View:
-    tally, behind = ledger.tally(reader, page)
+def _line(reader: JournalReader, cache: TallyCache, page: Sheet) -> View:
+    tally, behind = cache.tally(reader, page)
     waiting, due = waits(reader, page)
     found = alarms(page, tally, due, waiting)
     return {
@@ -37,13 +37,13 @@ def _line(reader: Reader, ledger: Ledger, page: Sheet) -> View:
     }
 
 
-def waits(reader: Reader, page: Sheet) -> tuple[int, int | None]:
+def waits(reader: JournalReader, page: Sheet) -> tuple[int, int | None]:
     """How many decisions wait for feedback, up to 5,000; and when the first of them is due."""
     some = list(islice(reader.pending(page.id), SOME))
     return len(some), some[0].deadline if some else None
 
 
-def state(page: Sheet, tally: Tally, waiting: int) -> str:
+def state(page: Sheet, tally: LessonTally, waiting: int) -> str:
     """How a policy fares, in a sentence."""
     if page.archived:
         return "archived: it decides no more"
@@ -59,7 +59,7 @@ def state(page: Sheet, tally: Tally, waiting: int) -> str:
     return f"{mode}, {often}, {more}"
 
 
-def alarms(page: Sheet, tally: Tally, due: int | None, waiting: int = 0) -> list[str]:
+def alarms(page: Sheet, tally: LessonTally, due: int | None, waiting: int = 0) -> list[str]:
     """What needs somebody; `due` is when the decision that waits longest is closed."""
     found = []
     if page.held:
@@ -83,9 +83,9 @@ def alarms(page: Sheet, tally: Tally, due: int | None, waiting: int = 0) -> list
     return found
 
 
-def overview(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
+def overview(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Does it pay?"""
-    tally, behind = ledger.tally(reader, page)
+    tally, behind = cache.tally(reader, page)
     waiting, due = waits(reader, page)
     times, best = curves.times(tally), tally.best(page.place(arm) for arm in page.offered)
     sound, fair = tally.support()
@@ -144,9 +144,9 @@ def _row(name: str, line: str, value: Band, ahead: Band | None) -> View:
     }
 
 
-def arms(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
+def arms(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Who is played how often, and what each would earn."""
-    tally, behind = ledger.tally(reader, page)
+    tally, behind = cache.tally(reader, page)
     _, fair = tally.support()
     waiting, _ = waits(reader, page)
     rows = [_arm(tally, page, place, fair) for place in range(len(page.arms))]
@@ -169,7 +169,7 @@ def arms(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
     }
 
 
-def _arm(tally: Tally, page: Sheet, place: int, fair: bool) -> View:
+def _arm(tally: LessonTally, page: Sheet, place: int, fair: bool) -> View:
     name, seen = page.arms[place], place < tally.arms.count
     band = tally.arm(place, len(page.offered)) if page.exact else Band(None, None, None)
     played = int(tally.arms.played[place]) if seen else 0

@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 from ..core import Core, Served
 from ..core.learner import TALLIES
-from ..core.rows import Entry, Kind, StreamRow
-from ..store import Reader
-from .numbers import Floors, Tally, lessons_of
+from ..core.rows import Entry, RowKind, StreamRow
+from ..store import JournalReader
+from .numbers import Floors, LessonTally, lessons_of
 
 PART = 5000  # lessons that are added at once
 MOST_DEEDS = 200
@@ -84,18 +84,18 @@ def _candidate(name: str, learner: Any, version: int) -> dict[str, Any]:
     }
 
 
-class Ledger:
+class TallyCache:
     """The tally of each policy, brought up to date when somebody looks. On the reading thread only."""
 
     def __init__(self) -> None:
-        self.tallies: dict[int, tuple[Tally, Floors, int]] = {}
+        self.tallies: dict[int, tuple[LessonTally, Floors, int]] = {}
         self.deeds: dict[int, list[StreamRow]] = {}  # rows that are no lessons
 
-    def tally(self, reader: Reader, page: Sheet) -> tuple[Tally, int]:
+    def tally(self, reader: JournalReader, page: Sheet) -> tuple[LessonTally, int]:
         """A policy's tally, and how many rows of its stream are not in it yet."""
-        tally, floors, at = self.tallies.get(page.id, (Tally(page.scale), Floors(), 0))
+        tally, floors, at = self.tallies.get(page.id, (LessonTally(page.scale), Floors(), 0))
         if tally.scale != page.scale:
-            tally, floors, at = Tally(page.scale), Floors(), 0
+            tally, floors, at = LessonTally(page.scale), Floors(), 0
         if at == 0:
             self.deeds[page.id] = []
         part: list[Entry] = []
@@ -111,5 +111,5 @@ class Ledger:
         return tally, page.version - at
 
     def _note(self, policy: int, entries: list[Entry]) -> None:
-        self.deeds[policy] += [row._replace(body=None) for row, _ in entries if row.kind != Kind.LESSON]
+        self.deeds[policy] += [row._replace(body=None) for row, _ in entries if row.kind != RowKind.LESSON]
         del self.deeds[policy][:-MOST_DEEDS]

@@ -6,28 +6,28 @@ from itertools import islice
 from typing import Any
 
 from ..core.arithmetic import arithmetic
-from ..core.rows import Kind
-from ..store import Reader
-from .sheets import Ledger, Sheet
+from ..core.rows import RowKind
+from ..store import JournalReader
+from .sheets import Sheet, TallyCache
 from .words import counted, number, stamp
 
 View = dict[str, Any]
 DEEDS = {
-    Kind.CREATE: "made",
-    Kind.ARM: "arm",
-    Kind.SETTINGS: "settings",
-    Kind.CANDIDATE: "candidate",
-    Kind.PROMOTE: "promoted",
-    Kind.IMPORT: "imported",
-    Kind.ARCHIVE: "archived",
+    RowKind.CREATE: "made",
+    RowKind.ARM: "arm",
+    RowKind.SETTINGS: "settings",
+    RowKind.CANDIDATE: "candidate",
+    RowKind.PROMOTE: "promoted",
+    RowKind.IMPORT: "imported",
+    RowKind.ARCHIVE: "archived",
 }
 SUSPECT, NOTICE = math.log(1000.0), math.log(20.0)
 SHOWN = 50
 
 
-def audit(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
+def audit(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Digests, honesty of propensities, admin actions."""
-    tally, behind = ledger.tally(reader, page)
+    tally, behind = cache.tally(reader, page)
     doubt = tally.suspicion()
     return {
         "journal": extra["journal"],
@@ -44,7 +44,7 @@ def audit(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
         "notes": page.notes,
         "version": page.version,
         "snapshots": _snapshots(reader, page, extra["digest"]),
-        "actions": actions(ledger.deeds.get(page.id, [])),
+        "actions": actions(cache.deeds.get(page.id, [])),
         "deeds": extra["deeds"],
         "held": page.held,
         "behind": behind,
@@ -66,7 +66,7 @@ def _doubt(question: str, logarithm: float) -> View:
     }
 
 
-def _snapshots(reader: Reader, page: Sheet, digest: str) -> list[View]:
+def _snapshots(reader: JournalReader, page: Sheet, digest: str) -> list[View]:
     found = []
     for rows in islice(reader.snapshots(page.id), 5):
         row = max(rows, key=lambda each: each.at)
@@ -94,7 +94,7 @@ def actions(rows: list[Any]) -> list[View]:
                 "seq": row.seq,
                 "at": row.at,
                 "when": stamp(row.at)["iso"],
-                "what": DEEDS.get(Kind(row.kind), "?"),
+                "what": DEEDS.get(RowKind(row.kind), "?"),
                 "words": deed(row.kind, data),
             }
         )
@@ -104,21 +104,21 @@ def actions(rows: list[Any]) -> list[View]:
 def deed(kind: int, data: View) -> str:
     """An admin's row in words.
 
-    >>> deed(Kind.ARM, {"add": "d"}), deed(Kind.PROMOTE, {"name": "deeper"})
+    >>> deed(RowKind.ARM, {"add": "d"}), deed(RowKind.PROMOTE, {"name": "deeper"})
     ('added d', 'deeper plays now')
     """
-    if kind == Kind.ARM:
+    if kind == RowKind.ARM:
         return f"removed {data['remove']}" if "remove" in data else f"added {data['add']}"
-    if kind == Kind.CANDIDATE:
+    if kind == RowKind.CANDIDATE:
         return f"dropped {data['drop']}" if "drop" in data else f"added {data['add']}: {json.dumps(data.get('policy', {}))}"
-    if kind == Kind.PROMOTE:
+    if kind == RowKind.PROMOTE:
         return f"{data['name']} plays now"
-    if kind == Kind.CREATE:
+    if kind == RowKind.CREATE:
         return f"{counted(len(data.get('arms', [])), 'arm')}, {json.dumps(data.get('policy', {}))}"
     return json.dumps(data) if data else ""
 
 
-def guarantee(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
+def guarantee(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Certificate and bound, and what is not proved."""
     return {**extra, "lessons": page.lessons, "not_proved": _not_proved(page, extra)}
 

@@ -10,9 +10,9 @@ from ...errors import InputError
 from ..core.learner import opened
 from ..core.rows import DecisionRow, StreamRow
 from ..core.sampling import mixture
-from ..store import Reader
+from ..store import JournalReader
 from .feedback import brief, context_of
-from .sheets import Ledger, Sheet
+from .sheets import Sheet, TallyCache
 
 View = dict[str, Any]
 LATELY = 400  # lessons whose contexts say what is usual
@@ -23,7 +23,7 @@ LONGEST = 16_384  # letters of a context to try
 MOST = 1e150  # numbers beyond it are labels here, like text: JSON has some that no float can hold
 
 
-def body(reader: Reader, page: Sheet, extra: View) -> tuple[bytes, int] | None:
+def body(reader: JournalReader, page: Sheet, extra: View) -> tuple[bytes, int] | None:
     """The policy's file as it is, or, where that is large, as its last snapshot has it; and of which version."""
     if extra["body"] is not None:
         return extra["body"], page.version
@@ -34,7 +34,7 @@ def body(reader: Reader, page: Sheet, extra: View) -> tuple[bytes, int] | None:
     return None
 
 
-class Feature:
+class ContextField:
     """A part of contexts, and the values that it has had of late."""
 
     def __init__(self, name: str, values: list[Any]) -> None:
@@ -69,13 +69,13 @@ def _is_number(value: Any) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST
 
 
-def features_of(contexts: Sequence[Any]) -> list[Feature]:
+def features_of(contexts: Sequence[Any]) -> list[ContextField]:
     """What contexts consist of."""
     found: dict[str, list[Any]] = {}
     for context in contexts:
         for name, value in _fields(context).items():
             found.setdefault(name, []).append(value)
-    return [each for name, values in found.items() if (each := Feature(name, values)).steps]
+    return [each for name, values in found.items() if (each := ContextField(name, values)).steps]
 
 
 def _fields(context: Any) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _with(context: Any, name: str, value: Any) -> Any:
     return value
 
 
-def the_map(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
+def the_map(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Probabilities over one feature or two, and at a point."""
     entries = [
         each for each in reader.stream(page.id, max(0, page.version - LATELY)) if each[1] is not None and each[1].context
@@ -114,7 +114,7 @@ def the_map(reader: Reader, ledger: Ledger, page: Sheet, extra: View) -> View:
     file = body(reader, page, extra) if entries else None
     if file is None:
         return found
-    asked = Asked(opened(file[0]), page)
+    asked = PolicyTrial(opened(file[0]), page)
     entries = [each for each in entries if each[1] is not None and asked.takes(context_of(each[1].context))]
     contexts = [context_of(made.context) for _, made in entries if made is not None]
     features = features_of(contexts)
@@ -155,7 +155,7 @@ def _printable(context: Any) -> bool:
     return json.dumps(context, ensure_ascii=False).isprintable()
 
 
-class Asked:
+class PolicyTrial:
     """A copy of a policy, and what is played when the floor and the ramp have had their part."""
 
     def __init__(self, policy: Any, page: Sheet) -> None:
@@ -175,7 +175,7 @@ class Asked:
             return False
         return True
 
-    def steps(self, context: Any, feature: Feature) -> list[Any]:
+    def steps(self, context: Any, feature: ContextField) -> list[Any]:
         """A feature's values that it takes, all else being as in a context."""
         return [v for v in feature.steps if self.takes(_with(context, feature.name, v))]
 
@@ -199,7 +199,7 @@ class Asked:
         return sorted(rows, key=lambda row: -row["played"])
 
 
-def _mapped(found: View, asked: Asked, features: list[Feature], context: Any, query: Any) -> None:
+def _mapped(found: View, asked: PolicyTrial, features: list[ContextField], context: Any, query: Any) -> None:
     by_name = {each.name: each for each in features}
     if not by_name:
         return
@@ -220,7 +220,7 @@ def _mapped(found: View, asked: Asked, features: list[Feature], context: Any, qu
 
 
 def nearest(
-    context: Any, entries: Sequence[tuple[StreamRow, DecisionRow | None]], page: Sheet, features: list[Feature]
+    context: Any, entries: Sequence[tuple[StreamRow, DecisionRow | None]], page: Sheet, features: list[ContextField]
 ) -> list[View]:
     """The last lessons whose contexts are most like one: equal labels, near numbers."""
     here, spans = _fields(context), {each.name: _width(each) for each in features}
@@ -243,7 +243,7 @@ def nearest(
     ]
 
 
-def _width(feature: Feature) -> float:
+def _width(feature: ContextField) -> float:
     return (feature.steps[-1] - feature.steps[0]) or 1.0 if feature.number else 0.0
 
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from ..core.messages import Now
-from ..core.orders import Batch, Outcome
+from ..core.orders import OrderBatch, Outcome
 from ..core.receipts import Lives
 from ..core.recovery import Revival, revive
 from ..core.rows import ClosedRow, DecisionRow, Entry, PendingRow, PolicyRow, RewardRow, SnapshotRow, Standing
 
-__all__ = ["Full", "Lost", "Reader", "Recovered", "Store", "recover"]
+__all__ = ["Full", "JournalReader", "Lost", "Recovered", "Store", "recover"]
 
 
 class Full(Exception):
@@ -25,7 +25,7 @@ class Lost(Exception):
     """A commit failed and nobody knows what is on disk: the process must end and start again."""
 
 
-class Reader(Protocol):
+class JournalReader(Protocol):
     """What can be asked of a journal."""
 
     def policies(self) -> list[PolicyRow]:
@@ -71,13 +71,13 @@ class Reader(Protocol):
         """Let go of it."""
 
 
-class Store(Reader, Protocol):
+class Store(JournalReader, Protocol):
     """A journal that is written to, by one thread."""
 
     def begin(self, life: str, at: int) -> Lives:
         """Write down that a process begins, and how far those before it had come. Where the disk is full it is not written down."""
 
-    def commit(self, batch: Batch) -> list[Outcome]:
+    def commit(self, batch: OrderBatch) -> list[Outcome]:
         """Carry out a batch in one transaction, on disk when this returns; `Full` or `Lost` where it is not."""
 
 
@@ -85,7 +85,7 @@ class Recovered(dict[str, Revival]):
     """Served policies by name, as a journal has them."""
 
 
-def recover(store: Reader) -> Recovered:
+def recover(store: JournalReader) -> Recovered:
     """Fold every policy's stream, from its last whole snapshot on."""
     found = Recovered()
     for policy in store.policies():

@@ -34,7 +34,7 @@ def forget(store: SqliteStore, decisions: list[str], policies: list[int]) -> Non
         if decisions:
             run(f"UPDATE decision SET context = '', seen = NULL, body = x'' WHERE id {AMONG}", (json.dumps(decisions),))
         for policy in policies:
-            ((name,),) = store._all("SELECT name FROM policy WHERE id = ?", policy)
+            ((name,),) = store.rows("SELECT name FROM policy WHERE id = ?", policy)
             for table in ("evaluation", "deed"):
                 run(f"DELETE FROM {table} WHERE policy = ?", (name,))
             mine = f"/v1/policies/{name}"
@@ -46,11 +46,11 @@ def forget(store: SqliteStore, decisions: list[str], policies: list[int]) -> Non
 
 def erase_some(store: SqliteStore) -> bool:
     """Delete another part of what erased policies left; whether there is more."""
-    found = store._all("SELECT policy, place FROM purge WHERE NOT done ORDER BY policy LIMIT 1")
+    found = store.rows("SELECT policy, place FROM purge WHERE NOT done ORDER BY policy LIMIT 1")
     if not found:
         return False
     (policy, place), run = found[0], store.connection.execute
-    ((last,),) = store._all("SELECT COALESCE(MAX(rowid), 0) FROM decision")
+    ((last,),) = store.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
     upto, rows = _window(store, policy, place)
     names = json.dumps([name for (name,) in rows])
     with _overwriting(store.connection):
@@ -76,7 +76,7 @@ def _window(store: Queries, policy: int, place: int) -> tuple[int, list[Any]]:
     """The next decisions of a policy, and up to which row they were looked for: there may be many of others between them."""
     upto = place + WINDOW
     sql = "SELECT rowid, id FROM decision WHERE rowid > ? AND rowid <= ? AND policy = ? ORDER BY rowid LIMIT ?"
-    rows = store._all(sql, place, upto, policy, ROWS)
+    rows = store.rows(sql, place, upto, policy, ROWS)
     return (rows[-1][0] if len(rows) == ROWS else upto), [(name,) for _, name in rows]
 
 
@@ -85,12 +85,12 @@ def about_person(reader: Queries, policy: int, path: str, value: str, after: int
 
     Also as it was written: SQLite's text of truths, and of whole numbers of more than 63 bits, is another.
     """
-    ((last,),) = reader._all("SELECT COALESCE(MAX(rowid), 0) FROM decision")
+    ((last,),) = reader.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
     sql = """SELECT id FROM decision WHERE rowid > ?1 AND rowid <= ?2 AND policy = ?3 AND context <> ''
       AND (CAST(json_extract(context, ?4) AS TEXT) = ?5 OR CAST(json_extract(context, ?6) AS TEXT) = ?5
         OR (json_extract(context, ?4, ?6) IN (?7, ?8) AND ?5 <> 'null'))"""
     whole = "$." + path[2:].replace('"."', ".")  # or a name with dots in it
     either = (f"[{value},null]", f"[null,{value}]") if whole != path else (f"[{value},{value}]",) * 2
     given = (after, after + WINDOW, policy, path, value, whole, *either)
-    found = [name for (name,) in reader._all(sql, *given)]
+    found = [name for (name,) in reader.rows(sql, *given)]
     return found, after + WINDOW if after + WINDOW < last else None

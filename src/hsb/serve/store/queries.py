@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..core.orders import Fact, Facts, Needs
+from ..core.orders import Fact, JournalFacts, Needs
 from ..core.rows import ClosedRow, DecisionRow, Entry, PendingRow, PolicyRow, RewardRow, SnapshotRow, Standing, StreamRow
-from . import Reader
+from . import JournalReader
 
 DECISION = ", ".join(f"d.{name}" for name in DecisionRow._fields)
 STREAM = ", ".join(f"s.{name}" for name in StreamRow._fields)
@@ -15,20 +15,20 @@ PART = 2000  # rows read at once
 WIDTH = len(StreamRow._fields)
 
 
-class Queries(Reader):
+class Queries(JournalReader):
     """What both the writing connection and those that only read can be asked."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
 
-    def _all(self, sql: str, *given: Any) -> list[Any]:
+    def rows(self, sql: str, *given: Any) -> list[Any]:
         return self.connection.execute(sql, given).fetchall()  # type: ignore[no-any-return]
 
     def policies(self) -> list[PolicyRow]:
-        return [PolicyRow(*row) for row in self._all("SELECT id, name, secret, head, at FROM policy ORDER BY id")]
+        return [PolicyRow(*row) for row in self.rows("SELECT id, name, secret, head, at FROM policy ORDER BY id")]
 
     def stream(self, policy: int, after: int = 0, limit: int | None = None) -> list[Entry]:
-        rows = self._all(
+        rows = self.rows(
             f"SELECT {STREAM}, {DECISION} FROM stream s LEFT JOIN decision d ON s.kind = 1 AND d.id = s.decision "
             "WHERE s.policy = ? AND s.seq > ? ORDER BY s.seq LIMIT ?",
             policy,
@@ -43,9 +43,9 @@ class Queries(Reader):
             after = rows[-1][0].seq
 
     def snapshots(self, policy: int) -> Iterator[list[SnapshotRow]]:
-        for (seq,) in self._all("SELECT DISTINCT seq FROM snapshot WHERE policy = ? ORDER BY seq DESC", policy):
+        for (seq,) in self.rows("SELECT DISTINCT seq FROM snapshot WHERE policy = ? ORDER BY seq DESC", policy):
             columns = ", ".join(SnapshotRow._fields)
-            rows = self._all(f"SELECT {columns} FROM snapshot WHERE policy = ? AND seq = ? ORDER BY learner", policy, seq)
+            rows = self.rows(f"SELECT {columns} FROM snapshot WHERE policy = ? AND seq = ? ORDER BY learner", policy, seq)
             if rows:  # else it was pruned in the meantime
                 yield [SnapshotRow(*row) for row in rows]
 
@@ -84,58 +84,58 @@ class Queries(Reader):
     def rewards_of(self, decisions: list[str]) -> dict[str, list[RewardRow]]:
         found: dict[str, list[RewardRow]] = {}
         sql = f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision {AMONG}"
-        for row in self._all(sql, json.dumps(decisions)):
+        for row in self.rows(sql, json.dumps(decisions)):
             found.setdefault(row[0], []).append(_reward_row(row))
         return found
 
     def deadlines(self) -> dict[int, int]:
-        return dict(self._all("SELECT policy, MIN(deadline) FROM pending GROUP BY policy"))
+        return dict(self.rows("SELECT policy, MIN(deadline) FROM pending GROUP BY policy"))
 
     def damage(self) -> list[str]:
-        found = [str(text) for (text,) in self._all("PRAGMA integrity_check(20)")]
+        found = [str(text) for (text,) in self.rows("PRAGMA integrity_check(20)")]
         return [] if found == ["ok"] else found
 
     def last(self) -> int:
-        rows = self._all(
+        rows = self.rows(
             "SELECT MAX(at) FROM stream UNION ALL SELECT at FROM decision WHERE rowid = (SELECT MAX(rowid) FROM decision)"
         )
         return max((at for (at,) in rows if at is not None), default=0)
 
     # -- what a batch needs ---------------------------------------------------------------------------------------------
 
-    def facts(self, needs: Needs) -> Facts:
+    def facts(self, needs: Needs) -> JournalFacts:
         """What is known of the decisions of a batch, and of those that are due."""
         due: dict[int, list[str]] = {}
         after: dict[int, int | None] = {}
         wanted = set(needs.decisions)
         for policy, until, limit in needs.due:
             sql = "SELECT decision FROM pending WHERE policy = ? AND deadline <= ? ORDER BY deadline, decision LIMIT ?"
-            due[policy] = [name for (name,) in self._all(sql, policy, until, limit)]
+            due[policy] = [name for (name,) in self.rows(sql, policy, until, limit)]
             wanted.update(due[policy])
-            ((after[policy],),) = self._all(
+            ((after[policy],),) = self.rows(
                 "SELECT MIN(deadline) FROM pending WHERE policy = ? AND deadline > ?", policy, until
             )
         found = self._known(wanted) if wanted else {}
         policies = needs.policies | {fact.row.policy for fact in found.values() if fact.row is not None}
         sql = f"SELECT id, head FROM policy WHERE id {AMONG}"
-        heads = dict(self._all(sql, json.dumps(sorted(policies)))) if policies else {}
+        heads = dict(self.rows(sql, json.dumps(sorted(policies)))) if policies else {}
         ids = "SELECT COALESCE(MAX(id), 0) FROM (SELECT id FROM policy UNION ALL SELECT policy FROM purge)"
-        last = self._all(ids)[0][0] if needs.creates else 0
-        return Facts(found, due, after, heads, last)
+        last = self.rows(ids)[0][0] if needs.creates else 0
+        return JournalFacts(found, due, after, heads, last)
 
     def _known(self, names: Iterable[str]) -> dict[str, Fact]:
-        rows = self._all(f"SELECT {DECISION} FROM decision d WHERE d.id {AMONG}", json.dumps(sorted(names)))
+        rows = self.rows(f"SELECT {DECISION} FROM decision d WHERE d.id {AMONG}", json.dumps(sorted(names)))
         found = {row[0]: Fact(DecisionRow(*row)) for row in rows}
         if not found:
             return found
         known = json.dumps(list(found))
-        for row in self._all(f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision {AMONG}", known):
+        for row in self.rows(f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision {AMONG}", known):
             found[row[0]].rewards[row[1]] = _reward_row(row)
-        for row in self._all(f"SELECT decision, policy, deadline, active FROM pending WHERE decision {AMONG}", known):
+        for row in self.rows(f"SELECT decision, policy, deadline, active FROM pending WHERE decision {AMONG}", known):
             found[row[0]].pending = _pending_row(row)
-        for (name,) in self._all(f"SELECT decision FROM stream WHERE kind = 1 AND decision {AMONG}", known):
+        for (name,) in self.rows(f"SELECT decision FROM stream WHERE kind = 1 AND decision {AMONG}", known):
             found[name].closed = "learned"
-        for name, how in self._all(f"SELECT decision, how FROM closed WHERE decision {AMONG}", known):
+        for name, how in self.rows(f"SELECT decision, how FROM closed WHERE decision {AMONG}", known):
             found[name].closed = how
         return found
 

@@ -1,4 +1,4 @@
-"""The tables of a journal in SQLite, and how an older file becomes a newer one: forward only, in one transaction."""
+"""The tables of a journal in SQLite, made in one transaction. A file with tables of another version is refused."""
 
 import sqlite3
 import time
@@ -11,7 +11,8 @@ APPLICATION = 0x68736231  # how SQLite files of ours are known
 OLDEST = (3, 37, 0)  # of SQLite: STRICT tables
 REPAIRED = (3, 51, 3)  # before, connections that write and checkpoint at once can damage a file: here only one ever does
 
-FIRST = """
+VERSION = 4  # of the tables
+TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE policy (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, secret BLOB NOT NULL, head INTEGER NOT NULL, at INTEGER NOT NULL
@@ -40,8 +41,6 @@ CREATE TABLE snapshot (
   policy INTEGER NOT NULL, seq INTEGER NOT NULL, learner INTEGER NOT NULL, digest TEXT NOT NULL, about TEXT NOT NULL, body BLOB NOT NULL,
   at INTEGER NOT NULL, PRIMARY KEY (policy, seq, learner)
 ) STRICT;
-"""
-SECOND = """
 CREATE TABLE key (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, scopes TEXT NOT NULL, policies TEXT, rate REAL, expires INTEGER,
   at INTEGER NOT NULL, used INTEGER, ended INTEGER
@@ -50,53 +49,45 @@ CREATE TABLE evaluation (
   id TEXT NOT NULL PRIMARY KEY, policy TEXT NOT NULL, asked TEXT NOT NULL, status TEXT NOT NULL, result TEXT, at INTEGER NOT NULL, ended INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE deed (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, key INTEGER, what TEXT NOT NULL, policy TEXT, detail TEXT) STRICT;
-"""
-THIRD = """
 CREATE TABLE once (
   who INTEGER NOT NULL, name TEXT NOT NULL, asked BLOB NOT NULL, path TEXT NOT NULL, status INTEGER, answer BLOB, headers TEXT,
   at INTEGER NOT NULL, PRIMARY KEY (who, name)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE purge (policy INTEGER PRIMARY KEY, place INTEGER NOT NULL, done INTEGER NOT NULL) STRICT;
-"""
-FOURTH = """
 CREATE TABLE start (number INTEGER PRIMARY KEY, life TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, heads TEXT NOT NULL) STRICT;
 """
-MIGRATIONS = (FIRST, SECOND, THIRD, FOURTH)
-"""What makes a file of version k one of version k + 1; whoever needs other tables appends to it."""
 
 
 def prepare(connection: Any, path: str) -> None:
-    """Make the tables in an empty file, or see to it that they are those of this version."""
-    version = check(connection, path)
-    if version == len(MIGRATIONS):
+    """Make the tables in an empty file. FileError if the file holds anything but a journal of this version."""
+    if check(connection, path):
         return
     connection.execute("BEGIN IMMEDIATE")
-    for script in MIGRATIONS[version:]:
-        for statement in script.split(";\n"):
-            if statement.strip():
-                connection.execute(statement)
-    if version == 0:
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        born = {"created": str(int(time.time())), "cluster": uuid.uuid4().hex}
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", list(born.items()))
-    connection.execute("INSERT OR REPLACE INTO meta VALUES ('schema', ?)", (str(len(MIGRATIONS)),))
+    for statement in TABLES.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    about = {"created": str(int(time.time())), "cluster": uuid.uuid4().hex, "schema": str(VERSION)}
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", list(about.items()))
     connection.execute("COMMIT")
 
 
-def check(connection: Any, path: str) -> int:
-    """The version of a file's tables, 0 where it is empty; FileError where it is none of ours, or a newer hsb's."""
+def check(connection: Any, path: str) -> bool:
+    """Whether a file has the tables of a journal; False if it is empty. FileError if it is no journal, or one of another version."""
     if sqlite3.sqlite_version_info < OLDEST:
         raise FileError(f"SQLite here is {sqlite3.sqlite_version}, and a journal needs 3.37 or later. Use a newer Python.")
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
     if not tables:
-        return 0
+        return False
     if application != APPLICATION:
         raise FileError(f"{path} is a SQLite file, but no journal of hsb. Give another path.")
-    found = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
-    version = int(found[0]) if found else 0
-    if version > len(MIGRATIONS):
+    row = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+    version = int(row[0]) if row and row[0].isdecimal() else 0
+    if version > VERSION:
+        raise FileError(f"{path} has tables of version {version}, and this hsb reads version {VERSION}. Install a newer hsb.")
+    if version < VERSION:
         raise FileError(
-            f"{path} has tables of version {version}, and this hsb knows up to {len(MIGRATIONS)}. Install a newer hsb."
+            f"{path} has tables of version {version}, and this hsb reads version {VERSION}. Use the hsb that wrote it, or start a new journal."
         )
-    return version
+    return True

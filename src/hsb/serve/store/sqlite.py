@@ -17,7 +17,7 @@ from typing import Any
 from ...checks import path_of
 from ...errors import FileError
 from ..core.apply import judge, needs
-from ..core.orders import Batch, Changes, Outcome
+from ..core.orders import JournalChanges, OrderBatch, Outcome
 from ..core.receipts import Lives
 from ..core.rows import ClosedRow, DecisionRow, PendingRow, RewardRow, StreamRow
 from . import Full, Lost, Store
@@ -65,7 +65,7 @@ class SqliteReader(Queries):
         with readable(self.path):
             super().__init__(connect(str(self.path)))
             self.connection.execute("PRAGMA query_only = 1")
-            if check(self.connection, str(self.path)) == 0:
+            if not check(self.connection, str(self.path)):
                 raise FileError(f"{self.path} holds nothing yet.")
 
     def backup(self, to: str | os.PathLike[str]) -> int:
@@ -145,7 +145,7 @@ class SqliteStore(Queries, Store):
             store.connection.execute(sql, (life, at, json.dumps(heads)))
             store.connection.execute("DELETE FROM start WHERE number <= (SELECT MAX(number) FROM start) - ?", (STARTS,))
 
-        before = [(name, json.loads(text)) for name, text in self._all("SELECT life, heads FROM start ORDER BY number")]
+        before = [(name, json.loads(text)) for name, text in self.rows("SELECT life, heads FROM start ORDER BY number")]
         left = [*({int(policy): head for policy, head in each.items()} for _, each in before[1:]), heads]
         try:
             self.beside(work)
@@ -155,7 +155,7 @@ class SqliteStore(Queries, Store):
             raise FileError(f"{self.path} cannot be written: {error}.") from None
         return Lives(life, {name: reached for (name, _), reached in zip(before, left, strict=False)})
 
-    def commit(self, batch: Batch) -> list[Outcome]:
+    def commit(self, batch: OrderBatch) -> list[Outcome]:
         self.tend()
         if self.broken:
             raise Lost("a commit failed before")
@@ -200,7 +200,7 @@ class SqliteStore(Queries, Store):
         self.broken = True
         return Lost(f"{getattr(error, 'sqlite_errorname', type(error).__name__)}: {error}")
 
-    def _write(self, changes: Changes) -> None:
+    def _write(self, changes: JournalChanges) -> None:
         self._insert("policy", ("id", "name", "secret", "head", "at"), changes.policies)
         self._insert("decision", DecisionRow._fields, changes.decisions)
         self._insert("reward", RewardRow._fields, changes.rewards)
@@ -230,7 +230,7 @@ class SqliteStore(Queries, Store):
 
     def _prune(self, policy: int) -> None:
         """Keep the newest snapshots, and the first of each day for thirty days."""
-        found = self._all("SELECT seq, MAX(at) FROM snapshot WHERE policy = ? GROUP BY seq ORDER BY seq DESC", policy)
+        found = self.rows("SELECT seq, MAX(at) FROM snapshot WHERE policy = ? GROUP BY seq ORDER BY seq DESC", policy)
         kept = {seq for seq, _ in found[:NEWEST]}
         days: dict[int, int] = {at // DAY: seq for seq, at in found}  # the last one to be seen is the first of its day
         kept |= {days[day] for day in sorted(days)[-DAYS:]}

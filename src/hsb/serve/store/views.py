@@ -14,31 +14,31 @@ Row = dict[str, Any]
 
 def strangers(reader: Queries, ids: list[str], policies: set[int]) -> bool:
     """Is one of these decisions another policy's?"""
-    rows = reader._all(f"SELECT DISTINCT policy FROM decision WHERE id {AMONG}", json.dumps(ids))
+    rows = reader.rows(f"SELECT DISTINCT policy FROM decision WHERE id {AMONG}", json.dumps(ids))
     return any(policy not in policies for (policy,) in rows)
 
 
 def decision(reader: Queries, id: str) -> tuple[DecisionRow, list[RewardRow], Row] | None:
     """A decision, its rewards, and what became of it."""
-    rows = reader._all(f"SELECT {DECISION} FROM decision d WHERE d.id = ?", id)
+    rows = reader.rows(f"SELECT {DECISION} FROM decision d WHERE d.id = ?", id)
     if not rows:
         return None
     row = DecisionRow(*rows[0])
     rewards = [
-        _reward_row(each) for each in reader._all(f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision = ?", id)
+        _reward_row(each) for each in reader.rows(f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision = ?", id)
     ]
     return row, sorted(rewards, key=lambda each: (each.at, each.id)), _standing(reader, id)
 
 
 def _standing(reader: Queries, id: str) -> Row:
-    learned = reader._all("SELECT seq, reward, defaulted FROM stream WHERE kind = 1 AND decision = ?", id)
+    learned = reader.rows("SELECT seq, reward, defaulted FROM stream WHERE kind = 1 AND decision = ?", id)
     if learned:
         seq, value, defaulted = learned[0]
         return {"state": "learned", "learned_at_version": seq, "learned_reward": value, "defaulted": bool(defaulted)}
-    pending = reader._all("SELECT deadline, active FROM pending WHERE decision = ?", id)
+    pending = reader.rows("SELECT deadline, active FROM pending WHERE decision = ?", id)
     if pending:
         return {"state": "pending" if pending[0][1] else "inactive", "deadline": pending[0][0]}
-    closed = reader._all("SELECT how, at FROM closed WHERE decision = ?", id)
+    closed = reader.rows("SELECT how, at FROM closed WHERE decision = ?", id)
     return {"state": closed[0][0], "closed": closed[0][1]} if closed else {"state": "closed"}
 
 
@@ -47,20 +47,20 @@ def decisions(reader: Queries, policy: int, after: int, limit: int, newest: bool
     sign, order = ("<", "DESC") if newest else (">", "")
     after = (1 << 62) if newest and not after else after
     sql = f"SELECT d.rowid, {DECISION} FROM decision d WHERE d.policy = ? AND d.rowid {sign} ? ORDER BY d.rowid {order} LIMIT ?"
-    return [(row[0], DecisionRow(*row[1:])) for row in reader._all(sql, policy, after, limit)]
+    return [(row[0], DecisionRow(*row[1:])) for row in reader.rows(sql, policy, after, limit)]
 
 
 def pending_count(reader: Queries, policy: int) -> tuple[int, int | None]:
     """How many decisions wait, and the first deadline."""
-    return reader._all("SELECT COUNT(*), MIN(deadline) FROM pending WHERE policy = ?", policy)[0]  # type: ignore[no-any-return]
+    return reader.rows("SELECT COUNT(*), MIN(deadline) FROM pending WHERE policy = ?", policy)[0]  # type: ignore[no-any-return]
 
 
 def _first_row(reader: Queries, since: int) -> int:
     """The first row of `decision` whose time is `since` or later: they are written in the order of their times, nearly."""
-    ((low, high),) = reader._all("SELECT COALESCE(MIN(rowid), 1), COALESCE(MAX(rowid), 0) + 1 FROM decision")
+    ((low, high),) = reader.rows("SELECT COALESCE(MIN(rowid), 1), COALESCE(MAX(rowid), 0) + 1 FROM decision")
     while low < high:
         middle = (low + high) // 2
-        found = reader._all("SELECT at FROM decision WHERE rowid >= ? ORDER BY rowid LIMIT 1", middle)
+        found = reader.rows("SELECT at FROM decision WHERE rowid >= ? ORDER BY rowid LIMIT 1", middle)
         if found and found[0][0] < since:
             low = middle + 1
         else:
@@ -69,11 +69,11 @@ def _first_row(reader: Queries, since: int) -> int:
 
 
 def _first_seq(reader: Queries, policy: int, since: int) -> int:
-    ((high,),) = reader._all("SELECT COALESCE(MAX(seq), 0) + 1 FROM stream WHERE policy = ?", policy)
+    ((high,),) = reader.rows("SELECT COALESCE(MAX(seq), 0) + 1 FROM stream WHERE policy = ?", policy)
     low = 1
     while low < high:
         middle = (low + high) // 2
-        found = reader._all("SELECT at FROM stream WHERE policy = ? AND seq >= ? ORDER BY seq LIMIT 1", policy, middle)
+        found = reader.rows("SELECT at FROM stream WHERE policy = ? AND seq >= ? ORDER BY seq LIMIT 1", policy, middle)
         if found and found[0][0] < since:
             low = middle + 1
         else:
@@ -83,7 +83,7 @@ def _first_seq(reader: Queries, policy: int, since: int) -> int:
 
 def stats(reader: Queries, policy: int, since: int, until: int, bucket: int) -> tuple[list[Any], list[Any]]:
     """(bucket, arm, decisions) and (bucket, arm, lessons, defaulted, sum of rewards, of their squares) of a span; all times in microseconds."""
-    made = reader._all(
+    made = reader.rows(
         "SELECT (at / ?) * ?, arm, COUNT(*) FROM decision WHERE rowid >= ? AND policy = ? AND at >= ? AND at < ? GROUP BY 1, 2",
         bucket,
         bucket,
@@ -92,7 +92,7 @@ def stats(reader: Queries, policy: int, since: int, until: int, bucket: int) -> 
         since,
         until,
     )
-    learned = reader._all(
+    learned = reader.rows(
         "SELECT (s.at / ?) * ?, d.arm, COUNT(*), SUM(s.defaulted), SUM(s.reward), SUM(s.reward * s.reward) FROM stream s "
         "JOIN decision d ON d.id = s.decision WHERE s.policy = ? AND s.seq >= ? AND s.kind = 1 AND s.at >= ? AND s.at < ? GROUP BY 1, 2",
         bucket,
@@ -108,12 +108,12 @@ def stats(reader: Queries, policy: int, since: int, until: int, bucket: int) -> 
 def snapshot_list(reader: Queries, policy: int) -> list[Any]:
     """(row of the stream, when, bytes, learners, digest of the first) of each snapshot, the newest first."""
     sql = "SELECT seq, MAX(at), SUM(LENGTH(body)), COUNT(*) FROM snapshot WHERE policy = ? GROUP BY seq ORDER BY seq DESC"
-    return reader._all(sql, policy)
+    return reader.rows(sql, policy)
 
 
 def snapshot_file(reader: Queries, policy: int, seq: int) -> tuple[bytes, str] | None:
     """The file of the learner that played at a snapshot, and its digest."""
-    rows = reader._all("SELECT learner, digest, about, body FROM snapshot WHERE policy = ? AND seq = ?", policy, seq)
+    rows = reader.rows("SELECT learner, digest, about, body FROM snapshot WHERE policy = ? AND seq = ?", policy, seq)
     for learner, digest, about, body in rows:
         if json.loads(json.loads(about)["state"])["learners"][""]["id"] == learner:
             return body, digest
@@ -125,4 +125,4 @@ def deeds(reader: Queries, policy: str | None, limit: int, after: int = 0) -> li
     sql = (
         "SELECT at, key, what, policy, detail, id FROM deed WHERE id < ? AND (? IS NULL OR policy = ?) ORDER BY id DESC LIMIT ?"
     )
-    return reader._all(sql, after or 1 << 62, policy, policy, limit)
+    return reader.rows(sql, after or 1 << 62, policy, policy, limit)

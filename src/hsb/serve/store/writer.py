@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.messages import Committed, Failed
-from ..core.orders import Batch
+from ..core.orders import OrderBatch
 from . import Full, Lost
 from .sqlite import SqliteStore
 
@@ -24,7 +24,7 @@ class Writer(threading.Thread):
         self.store, self.report = store, report
         self.batches: queue.SimpleQueue[Any] = queue.SimpleQueue()  # batches, other work, None for the end
 
-    def submit(self, batch: Batch) -> None:
+    def submit(self, batch: OrderBatch) -> None:
         """Commit it when its turn comes."""
         self.batches.put(batch)
 
@@ -44,7 +44,7 @@ class Writer(threading.Thread):
             if batch is None:
                 return
             rested = False
-            if isinstance(batch, Batch):
+            if isinstance(batch, OrderBatch):
                 self.report(carried_out(self.store, batch))
                 self.store.tend()  # while the answers leave
             else:
@@ -62,7 +62,7 @@ class Writer(threading.Thread):
         self.join()
 
 
-def carried_out(store: SqliteStore, batch: Batch) -> Committed | Failed:
+def carried_out(store: SqliteStore, batch: OrderBatch) -> Committed | Failed:
     """Commit a batch; what to report."""
     try:
         return Committed(batch.number, store.commit(batch))

@@ -28,7 +28,7 @@ RECENT = 8  # pools back that a pool is recognised
 MULTIPLIER = 0x5851F42D  # of the hash
 
 
-class Out(NamedTuple):
+class YahooColumns(NamedTuple):
     """A batch in the making: columns, and its different pools (arm indices of pool k: members[starts[k] : starts[k + 1]], in order)."""
 
     time: np.ndarray
