@@ -33,7 +33,7 @@ def _kernels() -> Any:
 # -- CSB-FTPL --------------------------------------------------------------------------------------------------------------
 
 
-class Noise(NamedTuple):
+class Perturbation(NamedTuple):
     """The mean size of the noise in each round, and the most redraws. B is `cost`, as in `hsb.theory.noise_cost`, M is `arms`."""
 
     arms: int
@@ -75,7 +75,7 @@ class Noise(NamedTuple):
 class PerturbedLeader(Learner):
     """The best mapping of totals with fresh noise, and redraws that estimate 1 / its probability. What it sees of a context is its leaf."""
 
-    def __init__(self, table: LeafTotals, noise: Noise, seen: int = 0) -> None:
+    def __init__(self, table: LeafTotals, noise: Perturbation, seen: int = 0) -> None:
         self.table, self.noise = table, noise
         self._seen: Ints = np.array([seen], dtype=np.int64)
         self._work = table.workspace()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from ..checks import is_number, whole
 from ..errors import InputError, quoted
-from ..learners.leaders import MOST_NOISE, Noise, PerturbedLeader
+from ..learners.leaders import MOST_NOISE, Perturbation, PerturbedLeader
 from ..learners.leaf_totals import LeafTotals
 from ..policy import Policy
 from ..policy.arms import ArmSet
@@ -88,7 +88,7 @@ class CsbFtpl(Policy):
             raise InputError(
                 f"noise must be a positive number, the mean size of the noise in units of loss; given {quoted(noise)}."
             )
-        settings = Noise.of(
+        settings = Perturbation.of(
             table,
             horizon=None if horizon is None else float(horizon),
             mean=None if noise is None else float(noise),
