@@ -1,6 +1,7 @@
 """Feedback that comes late, or in batches: the default goes on exploring before it knows anything, and its rate minds the delay."""
 
 import math
+import pickle
 from collections import deque
 from collections.abc import Callable
 
@@ -62,15 +63,17 @@ def test_the_rate_falls_with_the_total_delay_and_files_keep_it(tmp_path) -> None
         policy.learn(decision, reward=0.0)
     for _ in range(400):
         twin.learn(twin.decide(0.5), reward=0.0)
-    assert policy.rate < twin.rate == twin.schedule.stretch(0).rate
+    mine, theirs = policy.learner.mixture.rates, twin.learner.mixture.rates
+    assert mine.rate < theirs.rate == theirs.schedule.stretch(0).rate
     total = sum(range(400))
-    assert policy.rate == policy.schedule.stretch(int(400 + 2 * total / 3)).rate
+    assert mine.rate == mine.schedule.stretch(int(400 + 2 * total / 3)).rate
     policy.save(tmp_path / "late.hsb")
     again = hsb.load(tmp_path / "late.hsb")
     for _ in range(50):
         for each in (policy, again):
             each.learn(hsb.Decision(context=0.3, arm=1, propensity=0.4), reward=0.0)
-    assert again.rate == policy.rate and again.certificate() == policy.certificate()
+    here, there = policy.learner.mixture.rates, again.learner.mixture.rates
+    assert (there.rate, there.phase) == (here.rate, here.phase) and again.certificate() == policy.certificate()
 
 
 def test_what_was_advised_counts_and_not_what_would_be() -> None:
@@ -81,13 +84,13 @@ def test_what_was_advised_counts_and_not_what_would_be() -> None:
         for _ in range(300):
             policy.learn(hsb.Decision(context=0.5, arm=0, propensity=0.5), loss=0.0)
             policy.learn(hsb.Decision(context=0.5, arm=late[policy].arm, propensity=0.5), loss=1.0)
-    assert late[one].advised == pytest.approx(1 / 3)  # it knew nothing
-    late[other].advised = 0.0  # as it would be now
-    before = one.state.head[1]
+    assert late[one].memo.advice == pytest.approx(1 / 3)  # it knew nothing
+    late[other].memo = late[other].memo._replace(advice=0.0)  # as it would be now
+    before = one.learner.mixture.state.head[1]
     for policy in (one, other):
         policy.learn(late[policy], loss=1.0)
-    assert one.state.head[1] < other.state.head[1]
-    assert one.state.head[1] < before
+    assert one.learner.mixture.state.head[1] < other.learner.mixture.state.head[1]
+    assert one.learner.mixture.state.head[1] < before
 
 
 def test_it_counts_even_where_the_same_context_was_just_decided() -> None:
@@ -101,17 +104,15 @@ def test_it_counts_even_where_the_same_context_was_just_decided() -> None:
             policy.learn(hsb.Decision(context=0.5, arm=late.arm, propensity=0.5), loss=1.0)
         policy.decide(late.context if same else float(np.float64(0.5)))
         policy.learn(late, loss=1.0)
-        heads.append(policy.state.head[1])
+        heads.append(policy.learner.mixture.state.head[1])
     assert heads[0] == heads[1]
 
 
-def test_decisions_of_old_files_have_no_advice() -> None:
+def test_decisions_from_elsewhere_have_no_advice() -> None:
     decision = hsb.Decision(context=0.5, arm=0, propensity=0.5)
-    assert decision.rounds == -1 and decision.advised == -1.0
-    state = {name: value for name, value in decision.__getstate__().items() if name not in ("rounds", "advised")}
-    old = hsb.Decision.__new__(hsb.Decision)
-    old.__setstate__(state)
-    assert (old.rounds, old.advised, old.arm) == (-1, -1.0, 0)
+    plain = hsb.Decision.from_dict({"context": 0.5, "arm": 0, "propensity": 0.5})
+    for each in (decision, plain, pickle.loads(pickle.dumps(decision))):
+        assert (each.memo.rounds, each.memo.advice, each.arm) == (-1, -1.0, 0)
 
 
 # -- what is proved of it ---------------------------------------------------------------------------------------------
@@ -144,13 +145,13 @@ def test_late_feedback_costs_no_more_than_is_said(delay, swap):
     """The theorem of late feedback, for the default and for a falling rate."""
     for make in (falling, lambda seed: hsb.HSB(hsb.BinaryTree(depth=0), arms=2, seed=seed)):
         regrets = np.array([late_regret(make, delay, 6000, seed, swap=swap) for seed in range(3)])
-        bound = make(0).schedule.bound(math.log(2), arms=2, horizon=6000, delay=delay)
+        bound = make(0).learner.mixture.rates.schedule.bound(math.log(2), arms=2, horizon=6000, delay=delay)
         assert above(regrets) < bound
         assert bound < 6000 or delay == 200
 
 
 def test_the_delay_must_be_paid_for():
     """Negative control: the bound of feedback that comes at once is untrue where it comes 1,000 rounds late."""
-    bounds = [falling(0).schedule.bound(math.log(2), arms=2, horizon=6000, delay=delay) for delay in (0, 1000)]
+    bounds = [falling(0).learner.mixture.rates.schedule.bound(math.log(2), arms=2, horizon=6000, delay=delay) for delay in (0, 1000)]
     regrets = np.array([late_regret(falling, 1000, 6000, seed) for seed in range(3)])
     assert bounds[0] < regrets.min() <= regrets.max() < bounds[1]

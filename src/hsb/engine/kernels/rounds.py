@@ -248,6 +248,7 @@ def update(F, I, key, offered, arm, loss, chance, visited, made, advised, recall
         late = 2.0 * (F[h.SEEN] - made) / I[h.ALL_ARMS]
     elif not recalled:
         advised = NOW
+    visited = visited and advised < 0.0  # else the advice that was visited is of no account
     x = min(F[h.RATE] * (loss - shift) / (chance + F[h.GAMMA]), MOST)
     drift = F[h.DRIFT], F[h.HEAD_DRIFT]
     log_z = 0.0
