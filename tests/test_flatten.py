@@ -6,7 +6,6 @@ import pytest
 from cases import EXAMPLES, Array, Case, binary, each_example
 
 import hsb
-from hsb.policies.mixture import Mixture
 
 EXACT = 1e-10
 RATIOS = (0.5, 0.97, 0.1)
@@ -29,7 +28,7 @@ def gap(
         M = len(policy.arms)
         if t % 7 == 5:
             r = RATIOS[t // 7 % 3]
-            policy.state.flatten(r * told)
+            policy.learner.mixture.state.flatten(r * told)
             for oracle in oracles:
                 oracle.flatten(r)
         leaf = int(rng.integers(case.shape.leaves))
@@ -79,7 +78,7 @@ def after(case: Case, arms: int, steps: list[float], scale: float) -> tuple[hsb.
         decision = hsb.Decision(context=case.context(leaf, rng), arm=int(rng.integers(arms - 1)), propensity=0.5 / scale)
         policy.learn(decision, loss=float(rng.random()))
     for r in steps:
-        policy.state.flatten(r)
+        policy.learner.mixture.state.flatten(r)
     return policy, np.array([policy.probabilities(context) for context in case.middles])
 
 
@@ -129,7 +128,7 @@ def test_compressed_and_dense_trees_fall_alike() -> None:
 def test_a_falling_rate_is_exponential_weights_at_the_present_rate(make) -> None:
     """Without horizon and rate: at any time the weights are those of the present rate for all rounds so far."""
     rng = np.random.default_rng(5)
-    policy: Mixture = make(arms=3, seed=0)
+    policy: hsb.Policy = make(arms=3, seed=0)
     told = []
     for t in range(300):
         decision = policy.decide(float(rng.random()))
@@ -138,7 +137,7 @@ def test_a_falling_rate_is_exponential_weights_at_the_present_rate(make) -> None
         told.append((decision.context, decision.arm, decision.propensity, loss))
         if t in (0, 1, 62, 63, 64, 200, 299):
             where = [] if isinstance(policy, hsb.Exp3) else [policy.structure]
-            twin = type(policy)(*where, arms=3, learning_rate=policy.rate)
+            twin = type(policy)(*where, arms=3, learning_rate=policy.learner.mixture.rates.rate)
             for context, arm, propensity, loss in told:
                 twin.learn(hsb.Decision(context=context, arm=arm, propensity=propensity), loss=loss)
             for context in (0.1, 0.5, 0.9):
@@ -158,6 +157,6 @@ def test_listed_mappings_fall_as_the_structure_does(prior: str) -> None:
 
 def test_what_was_never_visited_stays_untouched() -> None:
     policy = EXAMPLES["binary"].policy(3, learning_rate=0.1)
-    before = policy.state.digest()
-    policy.state.flatten(0.5)
-    assert policy.state.digest() == before
+    before = policy.learner.mixture.state.digest()
+    policy.learner.mixture.state.flatten(0.5)
+    assert policy.learner.mixture.state.digest() == before

@@ -13,7 +13,7 @@ from test_policies import CANNOT_WIDEN, CONTEXTS, OFFERED, POLICIES, each_policy
 from test_structures import EXAMPLES
 
 import hsb
-from hsb.policies import mixture
+from hsb.learners import mixture
 
 TREE = hsb.BinaryTree(depth=3)
 
@@ -25,7 +25,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def told(decisions: Any) -> list[Any]:
-    return [(d.context, d.arm, d.propensity, d.available, d.id, d._stream, d.offered, d.rounds, d.advised) for d in decisions]
+    return [(d.context, d.arm, d.propensity, d.available, d.id, d._stream, d.memo[:3]) for d in decisions]
 
 
 def twins(name: str, **common: Any) -> tuple[hsb.Policy, hsb.Policy]:

@@ -32,8 +32,8 @@ POLICIES: dict[str, Callable[[], hsb.Policy]] = {
     "HSB, horizon": lambda: hsb.HSB(TREE, arms=3, horizon=1000, seed=1),
     "HSB, drift": lambda: hsb.HSB(TREE, arms=3, drift=1e-3, seed=1),
     "HSB, rate and advisor": lambda: hsb.HSB(TREE, arms=3, learning_rate=0.1, drift="auto", seed=1),
-    "FeatureHSB": lambda: hsb.HSB(arms=3, seed=1),
-    "FeatureHSB, declared": lambda: hsb.HSB(features=hsb.Features(x=hsb.Number()), arms=3, seed=1),
+    "HSB, features": lambda: hsb.HSB(arms=3, seed=1),
+    "HSB, declared features": lambda: hsb.HSB(features=hsb.Features(x=hsb.Number()), arms=3, seed=1),
     "Exp3": lambda: hsb.Exp3(arms=3, horizon=1000, seed=1),
     "SExp3": lambda: hsb.SExp3(TREE, arms=3, learning_rate=0.3, seed=1),
     "SExp3, cells": lambda: hsb.SExp3(5, arms=3, seed=1),
@@ -57,7 +57,7 @@ ESTIMATED = {"CsbFtpl", "CsbFtpl, regions"}  # their propensity is 1/J, an estim
 def state(policy: hsb.Policy) -> dict[str, Any]:
     return {
         "arrays": {name: array.tobytes() for name, array in policy.to_arrays().items()},
-        "counters": (policy.rounds, policy.clipped, policy.ledger.issued, repr(policy.arms), repr(policy.offer.removed)),
+        "counters": (policy.rounds, policy.clipped, policy.ledger.issued, repr(policy.arms), repr(policy.arm_set.removed)),
         "settings": repr(policy.settings()),
         "random": repr(policy.rng.bit_generator.state),
     }
@@ -81,7 +81,7 @@ def test_no_policy_is_forgotten() -> None:
 
 def certified(policy: hsb.Policy) -> list[float]:
     """What a certificate is made of, where there is one."""
-    return policy.state.sums.tolist() if hasattr(policy, "certificate") else []
+    return policy.learner.mixture.state.sums.tolist() if hasattr(policy, "certificate") else []
 
 
 @each_policy

@@ -23,8 +23,8 @@ def state(policy: hsb.HSB) -> dict[str, Any]:
         "arrays": [array.tobytes() for array in policy.to_arrays().values()],
         "ledger": (policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
         "counters": (policy.rounds, policy.clipped),
-        "settings": (policy.structure, policy.learning_rate, policy.horizon, policy.regions, policy.stop, policy.loss_range),
-        "arms": (repr(policy.arms), {repr(arm) for arm in policy.offer.removed}),
+        "settings": (repr(policy.settings()), policy.learner.mixture.rates.learning_rate, policy.loss_range),
+        "arms": (repr(policy.arms), {repr(arm) for arm in policy.arm_set.removed}),
         "random": repr(policy.rng.bit_generator.state),
     }
 
@@ -345,10 +345,10 @@ def test_a_context_from_numpy_is_the_same_context(kind):
     wide = hsb.HSB(hsb.BinaryTree(depth=45, space=hsb.Box(-7, 1e6)), arms=2, learning_rate=0.3)
     for value in (0.3, 1.7, 700.1, 65000.0):
         given = kind(value)
-        wide.probabilities(given)
-        key = wide.locator.key.copy()
-        wide.probabilities(float(np.ravel(given)[0]))
-        assert np.array_equal(key, wide.locator.key)
+        key, clipped = wide.learner.read(given)
+        same, _ = wide.learner.read(float(np.ravel(given)[0]))
+        assert np.array_equal(key, same) and clipped == 0
+        assert np.array_equal(wide.probabilities(given), wide.probabilities(float(np.ravel(given)[0])))
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])
