@@ -83,9 +83,7 @@ def become(policy: Kind, other: Kind) -> None:
         replace(policy, **found | {"ledger": other.ledger.fork(other.rounds)})
 
 
-def resume(
-    policy: Policy, arrays: Arrays, *, removed: Iterable[Hashable], rounds: int, clipped: int, ledger: Ledger
-) -> None:
+def resume(policy: Policy, arrays: Arrays, *, removed: Iterable[Hashable], rounds: int, clipped: int, ledger: Ledger) -> None:
     """Go on, in a fresh policy, from what a file holds of another; ValueError if its arrays do not fit."""
     policy.learner = policy.learner.from_arrays(arrays, rounds)
     policy.arm_set = ArmSet(policy.arms, removed)

@@ -10,12 +10,13 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import check_u, floor_share, generator, is_number, shown
+from ..checks import check_u, floor_share, generator, shown
 from ..errors import InputError, quoted
 from ..types import Arms, Arrays, Bounds, Floats, Masks, Outside, Range, Seed
 from . import copying, lock, propose, tables
 from .arms import ArmSet
-from .decision import Decision, no_decision
+from .checking import check_decision
+from .decision import Decision
 from .decisions import Decisions
 from .floor import distribution, draw
 from .learner import Learner, Memo
@@ -240,35 +241,11 @@ class Policy:
             if self.pending is not None:
                 settle(self)
             value, rewarded = self.loss_scale.given(loss, reward)
-            mask, arm, own = self._check(decision)
+            mask, arm, own = check_decision(self, decision)
             self._learn(decision, mask, arm, own, value, rewarded)
 
-    def _check(self, decision: Any) -> tuple[Masks | None, int, bool]:
-        """The arms that were available, the index of the arm, and whether the decision is the policy's own; InputError if it is unfit."""
-        if not isinstance(decision, Decision):
-            raise no_decision(decision)
-        arm_set = self.arm_set
-        try:
-            arm = arm_set.index[decision.arm]
-        except (KeyError, TypeError):
-            arm = arm_set.number(decision.arm)  # says what is wrong
-        propensity = decision.propensity
-        if not (type(propensity) is float or is_number(propensity)) or not 0.0 < propensity <= 1.0:
-            raise InputError(
-                f"propensity must be in (0, 1], the probability with which the arm was played; given {quoted(propensity)}."
-            )
-        own = self.ledger.check(decision)
-        mask = None
-        if decision.available is not None:
-            mask = arm_set.mask(decision.available, past=True)
-        elif own and 0 < decision.memo.arms < len(arm_set.arms):  # an arm added since was not among them
-            mask = arm_set.first(decision.memo.arms)
-        if mask is not None and not mask[arm]:
-            raise InputError(f"Arm {quoted(decision.arm)} was not among the available {shown(decision.available or ())}.")
-        return mask, arm, own
-
     def _learn(self, decision: Decision, mask: Masks | None, arm: int, own: bool, value: float, rewarded: bool) -> None:
-        """Learn a decision that `_check` found fit, and its feedback."""
+        """Learn a decision that `check_decision` found fit, and its feedback."""
         learner, memo = self.learner, decision.memo if own else None
         seen, clipped = learner.recall(decision.context, memo)
         if clipped and not own:
@@ -386,7 +363,7 @@ class Policy:
         with self.lock:
             settle(self)
             value, rewarded = self.loss_scale.given(loss, reward)
-            mask, arm, _ = self._check(decision)
+            mask, arm, _ = check_decision(self, decision)
             if decision.id is not None:
                 raise InputError(
                     f"learn_proposed needs a decision without a number, from propose; given {quoted(decision)}. Use learn."

@@ -15,6 +15,7 @@ from ..checks import is_number, listed
 from ..errors import InputError, quoted
 from ..structures.spaces import numbers
 from ..types import Floats, Ints, Masks
+from .checking import check_decision
 from .decision import Decision
 from .decisions import Decisions
 from .floor import draw, mix, share_of
@@ -77,7 +78,7 @@ def check_many(policy: Policy, decisions: Any, losses: Any, rewards: Any, missin
         if missing == "skip" and (value is None or (is_number(value) and value != value)):
             continue
         try:
-            mask, arm, own = policy._check(decision)
+            mask, arm, own = check_decision(policy, decision)
             first = seen.setdefault(int(decision.id) if own else policy.ledger.name_of(decision), t)
             if first != t:
                 raise InputError(f"{quoted(decision)} is in row {first} already. Each decision counts once.")
