@@ -229,9 +229,9 @@ def fight_once(adversary: Adversary, seed: int, rounds: int) -> Fight:
     suffered = advised = weight = 0.0
     for t in range(rounds):
         decision = policy.decide(contexts[t, 0])
-        (advice,) = policy.state.advice
+        (advice,) = policy.learner.mixture.state.advice
         losses[t] = adversary.losses(rng, expected[t], advice)
-        weight += policy.state.head[1]
+        weight += policy.learner.mixture.state.head[1]
         suffered += losses[t, decision.arm]
         advised += losses[t, advice]
         policy.learn(decision, loss=losses[t, decision.arm])

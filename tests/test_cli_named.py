@@ -39,7 +39,7 @@ def test_train_evaluate_replay_explain(logs, tmp_path, capsys):
     pytest.importorskip("pyarrow")
     file, other, third = tmp_path / "policy.hsb", tmp_path / "turned.hsb", tmp_path / "parquet.hsb"
     found = run_json(capsys, "train", logs["csv"], *OPTIONS, "--rows", "2000", "--out", file)
-    assert (found["learned"], found["skipped"], found["arms"], found["kind"]) == (2000, 0, 3, "FeatureHSB")
+    assert (found["learned"], found["skipped"], found["arms"], found["kind"]) == (2000, 0, 3, "HSB")
     kinds = {column["name"]: column["kind"] for column in found["columns"]}
     assert kinds == {"country": "category", "device": "category", "hour": "number", "is_member": "flag", "spend": "number"}
     missing = {column["name"]: column["missing"] for column in found["columns"]}

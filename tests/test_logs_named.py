@@ -46,7 +46,7 @@ def test_every_source_teaches_the_same(tmp_path):
     columns = shop(ROWS)
     right = trained(columns)
     assert right.rounds == ROWS
-    assert right.named_columns == {
+    assert right.learner.named_columns == {
         "country": "category",
         "device": "category",
         "hour": "number",
@@ -81,7 +81,7 @@ def test_the_order_of_columns_does_not_matter_and_others_are_ignored(tmp_path):
     assert found["ips"] == right["ips"] and found["dr"].value == pytest.approx(right["dr"].value, abs=2e-3)  # another model
     before = policy.rounds
     hsb.learn_from(policy, hsb.logs.open(more, **PARTS))
-    assert policy.rounds == before + ROWS and "noise" not in policy.named_columns
+    assert policy.rounds == before + ROWS and "noise" not in policy.learner.named_columns
 
 
 def test_a_log_without_a_column_is_refused_by_name(tmp_path):
@@ -168,7 +168,7 @@ def test_what_turns_out_different_is_a_problem_of_the_row(tmp_path):
         hsb.learn_from(hsb.HSB(arms=["a"]), hsb.logs.open(path, **PARTS, on_error="raise"))
     policy = hsb.HSB(arms=["a"])
     hsb.learn_from(policy, hsb.logs.open(path, **PARTS))
-    assert policy.rounds == n - 3 and policy.named_columns["empty"] == "category"
+    assert policy.rounds == n - 3 and policy.learner.named_columns["empty"] == "category"
     mixed = {"x": [1, "a", None, True, [1], 2.5], "shown": ["a"] * 6, "p": [1] * 6, "click": [1] * 6}
     log = hsb.logs.open(mixed, **PARTS)
     assert log.by_name().count() == 4 and [problem.line for problem in log.problems.first] == [2, 5]
@@ -204,7 +204,7 @@ def test_other_kinds():
     assert log.kinds().known == {"at": "time", "likes": "tags"}
     policy = hsb.HSB(arms=["a", "b"], seed=0)
     assert hsb.learn_from(policy, log) == 3
-    assert policy.encoder.slot_names[:3] == ["at day", "at weekday", "at hour"]
+    assert policy.learner.reader.slot_names[:3] == ["at day", "at weekday", "at hour"]
     text = columns | {"at": ["2026-01-05 10:30", "", "2026-01-06T23:00"]}
     assert hsb.learn_from(policy, hsb.logs.open(text, **PARTS)) == 3  # dates as text, where the policy knows them for dates
     kinds = Kinds({"x": None}, ["x"], untyped=False)
@@ -239,7 +239,7 @@ def test_by_name_earns_more_than_components_of_codes():
 def test_columns_for_policies_that_take_numbers():
     columns, later = shop(ROWS), shop(ROWS, seed=1)
     encoder = Columns().fit(hsb.logs.open(columns, **PARTS).head(1000))
-    assert encoder.named_columns == {name: trained(columns).named_columns[name] for name in sorted(CONTEXT)}
+    assert encoder.named_columns == {name: trained(columns).learner.named_columns[name] for name in sorted(CONTEXT)}
     policy = hsb.LinUCB(len(encoder.names), arms=ARMS, seed=0)
     log = hsb.logs.open({name: columns[name] for name in reversed(columns)}, **PARTS)
     assert hsb.learn_from(policy, log, context=encoder) == ROWS

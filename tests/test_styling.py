@@ -60,7 +60,7 @@ def test_every_class_of_a_policy_has_a_look():
     own = {name for name, kind in Policy.kinds.items() if kind.__module__.startswith("hsb.") and not inspect.isabstract(kind)}
     assert own <= set(CLASSES)
     assert all(look(name) is look(CLASSES[name]) is not None for name in CLASSES)
-    assert all(hasattr(hsb, name) or name == "FeatureHSB" for name in CLASSES)
+    assert all(hasattr(hsb, name) for name in CLASSES)
 
 
 def test_a_label_finds_its_policy():

@@ -85,11 +85,11 @@ def test_regions_default_to_the_number_of_arms(structure, closed):
 @each_example
 def test_a_policy_uses_these_rates(structure, closed):
     policy = hsb.HSB(structure, arms=3, horizon=5000)
-    assert policy.learning_rate == theory.learning_rate(structure, arms=3, horizon=5000)
+    assert policy.learner.mixture.rates.learning_rate == theory.learning_rate(structure, arms=3, horizon=5000)
     policy = hsb.HSB(structure, arms=["a", "b"], horizon=5000, regions=4)
-    assert policy.learning_rate == theory.learning_rate(structure, arms=2, horizon=5000, regions=4)
-    assert hsb.HSB(structure, arms=2, learning_rate=0.02).learning_rate == 0.02
-    assert hsb.HSB(structure, arms=2).learning_rate is None
+    assert policy.learner.mixture.rates.learning_rate == theory.learning_rate(structure, arms=2, horizon=5000, regions=4)
+    assert hsb.HSB(structure, arms=2, learning_rate=0.02).learner.mixture.rates.learning_rate == 0.02
+    assert hsb.HSB(structure, arms=2).learner.mixture.rates.learning_rate is None
 
 
 @pytest.mark.parametrize("regions", [None, 5])
@@ -103,8 +103,8 @@ def test_without_a_horizon_the_rate_falls_with_the_rounds(structure, regions):
         policy.learn(hsb.Decision(context=0.4, arm=0, propensity=0.5), loss=0.5)
         p = policy.probabilities(0.4)
         end = 1 << t.bit_length()  # of the stretch that comes next
-        assert policy.rate == pytest.approx(math.sqrt(A / (2 * end / math.sqrt(2))))
-        assert math.isclose(ln(p[1] / p[0]), policy.rate * t, rel_tol=1e-9)
+        assert policy.learner.mixture.rates.rate == pytest.approx(math.sqrt(A / (2 * end / math.sqrt(2))))
+        assert math.isclose(ln(p[1] / p[0]), policy.learner.mixture.rates.rate * t, rel_tol=1e-9)
     assert policy.regret_bound(10_000) < 10_000
 
 

@@ -23,6 +23,7 @@ import numpy as np
 import hsb
 from hsb.engine.state import trees
 from hsb.files import policy_file
+from hsb.learners.featured import Featured
 
 LIMIT = 60.0  # seconds, compiling included, that loading and playing one file may take
 PLANE = hsb.Box([18, 0], [90, 1])
@@ -92,7 +93,7 @@ def context_of(policy: hsb.Policy, rng: np.random.Generator) -> Any:
     """Something that the policy takes."""
     if isinstance(policy, hsb.Exp4) and isinstance(policy.experts, int):
         return [policy.arms[i] for i in rng.integers(len(policy.arms), size=policy.experts)]
-    if type(policy).__name__ == "FeatureHSB":
+    if isinstance(policy.learner, Featured):
         return {"age": float(rng.normal(40, 9)), "country": "abcde"[rng.integers(5)], "member": bool(rng.random() < 0.3)}
     if isinstance(policy, hsb.LinUCB):
         return rng.random(policy.features)
@@ -135,7 +136,7 @@ def simulate(policy: hsb.Policy, rounds: int, seed: int) -> None:
     """A whole table."""
     rng = np.random.default_rng(seed)
     contexts: Any = [context_of(policy, rng) for _ in range(rounds)]
-    if type(policy).__name__ != "FeatureHSB":
+    if not isinstance(policy.learner, Featured):
         contexts = np.array(contexts)
     losses = np.array([[loss_of(policy, rng) for _ in policy.arms] for _ in range(rounds)])
     result = hsb.simulate(policy, contexts, losses)

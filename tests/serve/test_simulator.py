@@ -58,5 +58,5 @@ def test_a_seed_is_a_world():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_with_the_default_policy(seed):
-    """FeatureHSB learns decisions as its own, with what it saw and was advised then: the fold is the same after every crash."""
+    """HSB without a structure learns decisions as its own, with what it saw and was advised then: the fold is the same after every crash."""
     run(seed, 300, kinds=[{"kind": "HSB"}, {"kind": "HSB"}, {"kind": "Exp3", "learning_rate": 0.2}])

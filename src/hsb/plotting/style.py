@@ -60,7 +60,7 @@ KNOWN = (
     Look("VW", "#1f6fb4", DASHES[4], "s", "xx"),
 )
 CLASSES = {
-    "HSB": "HSB", "FeatureHSB": "HSB", "SExp3": "S-EXP3", "Exp3": "EXP3", "Exp4": "EXP4", "LinUCB": "LinUCB", "TreeThompson": "TreeThompson",
+    "HSB": "HSB", "SExp3": "S-EXP3", "Exp3": "EXP3", "Exp4": "EXP4", "LinUCB": "LinUCB", "TreeThompson": "TreeThompson",
     "EpochGreedy": "EpochGreedy", "CsbFtpl": "CsbFtpl", "MixtureOfMappings": "MixtureOfMappings", "BestFixed": "best fixed arm",
     "Uniform": "uniform",
 }  # fmt: skip

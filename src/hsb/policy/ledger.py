@@ -187,8 +187,8 @@ class Ledger:
 
     def close(self, decision: Decision, rounds: int, *, own: bool) -> None:
         """It was learned from, as the policy's round number `rounds`."""
-        if own and decision.id is not None:  # else it was proposed, and only a journal knows it
-            number = int(decision.id)
+        number = decision.id
+        if own and number is not None:  # else it was proposed, and only a journal knows it
             self.bits[number >> 3] |= 1 << (number & 7)
         elif not own and len(name := self.name_of(decision)) == 2:
             self.elsewhere.add(*name)

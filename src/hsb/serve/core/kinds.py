@@ -3,7 +3,6 @@
 Only hsb's own kinds: no request names a module to be imported.
 """
 
-import inspect
 from typing import Any
 
 from ...checks import whole
@@ -11,13 +10,12 @@ from ...errors import BudgetError, InputError, quoted
 from ...features import Features
 from ...files.memory_limit import limited
 from ...policy import Policy
-from ...specs import NEEDED, declared, known_keys, made, needed, within
+from ...specs import NEEDED, declared, known_keys, made, needed, needs_structure, within
 from ...structures import OneOf, Structure
 from ...structures.spaces import Box, Cells, Space
 
 Plain = dict[str, Any]
 UNSERVED = {"arms", "seed", "floor"}  # the service has these
-FREE = {"HSB", "FeatureHSB"}  # need no structure
 INEXACT = {"CsbFtpl"}  # kinds whose propensity is an estimate
 RANGES = ("loss_range", "reward_range")
 MOST_CELLS = 1 << 20
@@ -51,20 +49,17 @@ def make_policy(given: Plain, arms: list[str], arm_features: Plain | None = None
         if isinstance(settings.get(key), list):
             settings[key] = tuple(settings[key])
     where = settings.pop("structure", None)
-    first: list[Any] = []
-    if next(iter(inspect.signature(kind).parameters), "") in ("structure", "features") and (
-        where is not None or name not in FREE
-    ):
-        if where is None:
-            raise InputError(f"policy.structure is missing: {name} needs one, e.g. {{'kind': 'BinaryTree', 'depth': 10}}.")
-        first = [make_structure(where)]
-    elif where is not None:
+    takes = needs_structure(kind)
+    if where is None and takes in ("always", "features"):
+        raise InputError(f"policy.structure is missing: {name} needs one, e.g. {{'kind': 'BinaryTree', 'depth': 10}}.")
+    if where is not None and not takes:
         raise InputError(f"policy.structure: {name} takes none.")
+    first = [] if where is None else [make_structure(where)]
     if "features" in settings:
         said = _table("policy.features", settings["features"])
         with within("policy"):
             settings["features"] = Features.from_dict(said) if isinstance(said.get("kinds"), list) else declared(said)
-    if arm_features and name in FREE and not first:
+    if arm_features and takes == "perhaps" and not first:
         settings["arm_features"] = arm_features
     try:
         with limited(MOST_MEMORY / 8):
