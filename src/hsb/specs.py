@@ -75,7 +75,7 @@ def entrant(given: Plain, problem: Domain, rounds: int, *, bare: bool = False) -
     `bare`: those that can do without a structure need none: HSB, and LinUCB, which then takes as many numbers as the space has features.
 
     >>> tree = {"kind": "BinaryTree", "depth": 2}
-    >>> entrant({"policy": "SExp3", "structure": tree, "horizon": True}, world({"name": "stationary"}), 1000)(0).horizon
+    >>> entrant({"policy": "SExp3", "structure": tree, "horizon": True}, world({"name": "stationary"}), 1000)(0).settings()["horizon"]
     1000.0
     """
     settings = dict(given)

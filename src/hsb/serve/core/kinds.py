@@ -34,7 +34,7 @@ def make_policy(given: Plain, arms: list[str], arm_features: Plain | None = None
 
     >>> make_policy({"kind": "Exp3", "learning_rate": 0.1}, ["a", "b"])
     Exp3(learning_rate=0.1, arms=['a', 'b'], rounds=0)
-    >>> make_policy({"features": {"age": "number", "at": "time"}}, ["a", "b"]).features
+    >>> make_policy({"features": {"age": "number", "at": "time"}}, ["a", "b"]).learner.reader.features
     Features(age=Number(), at=Time())
     """
     settings = dict(_table("policy", given))
