@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..engine.kernels import header as h
+from ..engine.kernels.words import one_of as one_of_words
 from ..engine.state import Member
 from ..structures import Structure
 from . import advisor as advisors
@@ -70,7 +71,7 @@ def _solve(structure: Structure, members: Sequence[Member], stop: float | None) 
 def _one_of(structure: Structure, members: Sequence[Member], stop: float | None) -> Best:
     """One arm everywhere, or the best of the structures."""
     F, I = head = members[0]
-    row, n = int(I[h.NODE]), int(I[h.OPTIONS])
+    row, n = int(I[one_of_words.NODE]), int(I[one_of_words.OPTIONS])
     arms = best_arms(head, np.array([row + 1 + 2 * n]))
     logs = log_options(F, np.array([row]), n)[0]
     boxes = ((((0.0, 1.0),) * structure.space.features),)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ..engine.kernels import header as h
+from ..engine.kernels.words import advisor as advisor_words
 from ..engine.state import Member
 from ..structures import Structure
 from ..structures.boxes import tree_box
@@ -19,8 +20,8 @@ def solve(structure: Structure, member: Member) -> Best:
     from ..engine.kernels import advisor as a  # loads Numba: on first use
 
     F, I = member
-    depth, arms = int(I[h.DEPTH]), int(I[h.ARMS])
-    rows = F[I[h.ROW0] : I[h.ROWS_END]].reshape(-1, int(I[h.STRIDE]))
+    depth, arms = int(I[advisor_words.DEPTH]), int(I[h.ARMS])
+    rows = F[I[advisor_words.ROW0] : I[advisor_words.ROWS_END]].reshape(-1, int(I[advisor_words.STRIDE]))
     changed = rows[:, a.CHANGED].copy()
     for i in range(2, len(rows)):  # a change holds for all that lies below
         changed[i] = max(changed[i], changed[i // 2])

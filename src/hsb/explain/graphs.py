@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..engine.kernels import header as h
+from ..engine.kernels.words import graph as graph_words
 from ..engine.state import Member
 from ..structures import Structure
 from ..structures.walk import Layer, climb
@@ -16,7 +17,7 @@ def solve(structure: Structure, member: Member) -> Best:
 
     def weights(layer: Layer) -> tuple[Floats, Floats]:
         n = layer.children.shape[1] + 1
-        rows = I[I[h.NODE0] + layer.nodes]
+        rows = I[I[graph_words.NODE0] + layer.nodes]
         logs = log_options(F, rows, n)
         return logs[:, 0] + best_arms(member, rows + 1 + 2 * n).log_share, logs[:, 1:]
 
@@ -27,7 +28,7 @@ def solve(structure: Structure, member: Member) -> Best:
         node = todo.pop()
         options = structure.options(node)
         n = len(options) + 1
-        row = int(I[I[h.NODE0] + structure.number(node)])
+        row = int(I[I[graph_words.NODE0] + structure.number(node)])
         best = best_arms(member, np.array([row + 1 + 2 * n]))
         logs = log_options(F, np.array([row]), n)[0]
         groups = structure.groups(node)

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from ..engine.kernels import header as h
+from ..engine.kernels.words import intervals as interval_words
 from ..engine.state import Member
 from ..structures import Structure
 from ..structures.grouped_lexicographic import tables
@@ -21,13 +22,16 @@ def solve(structure: Structure, member: Member) -> Best:
     from ..engine.kernels.intervals import LOG_SIGMA_BASE  # loads Numba: on first use
 
     F, I = member
-    N, K, arms = int(I[h.LEAVES]), int(I[h.GROUPS]), int(I[h.ARMS])
+    N, K, arms = int(I[interval_words.LEAVES]), int(I[interval_words.GROUPS]), int(I[h.ARMS])
     best = best_arms(member, member.kind.blocks(member))
-    rate, count = F[I[h.SIGMA] : I[h.SIGMA] + N * N], F[I[h.SIGMA_E] : I[h.SIGMA_E] + N * N]
+    rate, count = (
+        F[I[interval_words.SIGMA] : I[interval_words.SIGMA] + N * N],
+        F[I[interval_words.SIGMA_E] : I[interval_words.SIGMA_E] + N * N],
+    )
     stay = (log_of(rate) - count * LOG_SIGMA_BASE).reshape(N, N)
     first, last = np.triu_indices(N)  # the order of the arm blocks
     stay[first, last] += best.log_total + best.log_share
-    log_count = log_of(F[I[h.COUNTS] : I[h.COUNTS] + N + 1])
+    log_count = log_of(F[I[interval_words.COUNTS] : I[interval_words.COUNTS] + N + 1])
     begin, ways = tables(stay, log_count, K, highest)
 
     pieces = []
@@ -41,7 +45,7 @@ def solve(structure: Structure, member: Member) -> Best:
             pieces.append(piece(structure.boxes(node), best, block, arms))
         else:
             todo += parts
-    return Best(float(begin[0, N] - math.log(F[I[h.TABLE] + N - 1])), pieces, structure)
+    return Best(float(begin[0, N] - math.log(F[I[interval_words.TABLE] + N - 1])), pieces, structure)
 
 
 def _split(begin: Floats, ways: list[Floats], i: int, e: int, K: int) -> list[tuple[int, int]]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..engine.kernels import header as h
+from ..engine.kernels.words import tree as tree_words
 from ..engine.state import Member
 from ..structures import Structure
 from ..structures.walk import log_of
@@ -32,9 +33,9 @@ class _Chains(NamedTuple):
 def solve(structure: Structure, member: Member, q: float) -> Best:
     """The most probable mapping of a tree. O(rows in use), whatever the depth; a subtree never visited is one piece."""
     I = member.I
-    k, depth, arms = int(I[h.FANOUT]), int(I[h.DEPTH]), int(I[h.ARMS])
+    k, depth, arms = int(I[tree_words.FANOUT]), int(I[tree_words.DEPTH]), int(I[h.ARMS])
     prior = _prior(k, depth, arms, q)
-    if I[h.ROWS] == 0:
+    if I[tree_words.ROWS] == 0:
         return Best(float(prior[0]), [unseen(structure.boxes((0, 0)), arms)], structure)
     chains = _dense(member) if I[h.KIND] == h.DENSE else _compressed(I)
     best = best_arms(member, member.kind.blocks(member))
@@ -79,7 +80,7 @@ def _values(member: Member, chains: _Chains, best: Arms, prior: Floats, q: float
 
     Children begin at lower levels than their parents, so the rows are taken level by level, the lowest first.
     """
-    k, depth = int(member.I[h.FANOUT]), int(member.I[h.DEPTH])
+    k, depth = int(member.I[tree_words.FANOUT]), int(member.I[tree_words.DEPTH])
     log_stop, log_go = _log_odds(member, best.log_total)
     ends = chains.bottom == depth
     links = chains.bottom - chains.top + 1
@@ -120,9 +121,9 @@ def _log_odds(member: Member, log_total: Floats) -> tuple[Floats, Floats]:
 def _dense(member: Member) -> _Chains:
     """Every node visited is a chain of one link."""
     I = member.I
-    k, depth = int(I[h.FANOUT]), int(I[h.DEPTH])
+    k, depth = int(I[tree_words.FANOUT]), int(I[tree_words.DEPTH])
     begins = np.cumsum([0] + [k**level for level in range(depth + 1)])
-    heap = (member.kind.blocks(member) - I[h.ROW0]) // I[h.STRIDE]
+    heap = (member.kind.blocks(member) - I[tree_words.ROW0]) // I[tree_words.STRIDE]
     level = np.searchsorted(begins, heap, side="right") - 1
     place = np.full(begins[-1], -1)
     place[heap] = np.arange(len(heap))
@@ -133,12 +134,12 @@ def _dense(member: Member) -> _Chains:
 
 
 def _compressed(I: Ints) -> _Chains:
-    rows, stride, k = int(I[h.ROWS]), int(I[h.LINK_STRIDE]), int(I[h.FANOUT])
-    links = I[I[h.LINKS] : I[h.LINKS] + rows * stride].reshape(rows, stride)
+    rows, stride, k = int(I[tree_words.ROWS]), int(I[tree_words.LINK_STRIDE]), int(I[tree_words.FANOUT])
+    links = I[I[tree_words.LINKS] : I[tree_words.LINKS] + rows * stride].reshape(rows, stride)
     return _Chains(links[:, 0] >> 12, links[:, 0] & 4095, links[:, 1 : 1 + k], links[:, 1 + k :])
 
 
 def _digit(I: Ints, key: Ints, level: int) -> int:
     """Which child the key goes to at a level."""
-    per, bits = int(I[h.PER_WORD]), int(I[h.BITS])
+    per, bits = int(I[tree_words.PER_WORD]), int(I[tree_words.BITS])
     return int(key[level // per]) >> (bits * (per - 1 - level % per)) & ((1 << bits) - 1)

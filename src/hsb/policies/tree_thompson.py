@@ -10,6 +10,7 @@ import numpy as np
 from .. import reproducible_math
 from ..checks import is_number, is_scalar, stop_prior
 from ..engine.kernels import header as h
+from ..engine.kernels.words import tree as tree_words
 from ..engine.state import Member, aligned_zeros, chain_prior, checked, resized
 from ..errors import BudgetError, InputError, quoted
 from ..learners.keys import Keys
@@ -143,20 +144,20 @@ class TreeThompson(Located):
             h.ARMS: arms,
             h.VISITS: depth + 1,
             h.WEIGHT: 8,
-            h.GO: go,
-            h.STAY: go + len(links),
-            h.ROW0: -(-(go + 2 * len(links)) // 8) * 8,
-            h.STRIDE: -(-(1 + 2 * arms) // 8) * 8,  # whole cache lines
-            h.PATH: h.HEADER,
-            h.LINKS: h.HEADER + len(links),
-            h.LINK_STRIDE: 1 + k + words,
-            h.DEPTH: depth,
-            h.FANOUT: k,
-            h.BITS: bits,
-            h.PER_WORD: WORD // bits,
-            h.WORDS: words,
+            tree_words.GO: go,
+            tree_words.STAY: go + len(links),
+            tree_words.ROW0: -(-(go + 2 * len(links)) // 8) * 8,
+            tree_words.STRIDE: -(-(1 + 2 * arms) // 8) * 8,  # whole cache lines
+            tree_words.PATH: h.HEADER,
+            tree_words.LINKS: h.HEADER + len(links),
+            tree_words.LINK_STRIDE: 1 + k + words,
+            tree_words.DEPTH: depth,
+            tree_words.FANOUT: k,
+            tree_words.BITS: bits,
+            tree_words.PER_WORD: WORD // bits,
+            tree_words.WORDS: words,
         }
-        F, I = aligned_zeros(header[h.ROW0]), np.zeros(header[h.LINKS], dtype=np.int64)
+        F, I = aligned_zeros(header[tree_words.ROW0]), np.zeros(header[tree_words.LINKS], dtype=np.int64)
         I[list(header)] = list(header.values())
         F[go : go + len(links)], F[go + len(links) : go + 2 * len(links)] = chain_prior(stop, depth)
         return Member(F, I)
@@ -164,12 +165,12 @@ class TreeThompson(Located):
     def _widen(self) -> None:
         """The new arm is at its prior in every node."""
         old, arms = self._tree, len(self.arms)
-        rows = int(old.I[h.ROWS])
+        rows = int(old.I[tree_words.ROWS])
         fresh = self._fresh(arms + 1)
-        capacity = int(old.I[h.CAPACITY])
-        wider = resized(fresh, len(fresh.F) + capacity * int(fresh.I[h.STRIDE]), len(old.I))
-        wider.I[h.ROWS] = rows
-        wider.I[wider.I[h.LINKS] :] = old.I[old.I[h.LINKS] :]
+        capacity = int(old.I[tree_words.CAPACITY])
+        wider = resized(fresh, len(fresh.F) + capacity * int(fresh.I[tree_words.STRIDE]), len(old.I))
+        wider.I[tree_words.ROWS] = rows
+        wider.I[wider.I[tree_words.LINKS] :] = old.I[old.I[tree_words.LINKS] :]
         _rows(wider, rows)[:, : 1 + 2 * arms] = _rows(old, rows)[:, : 1 + 2 * arms]
         self._tree = wider
 
@@ -191,8 +192,8 @@ class TreeThompson(Located):
     def _take_rows(self, own: Member, F: Floats) -> bool:
         """Counts, and the evidence of what hangs below: 1 in a leaf."""
         I, words = own.I, 1 + 2 * len(self.arms)
-        mine, theirs = _rows(own, int(I[h.ROWS])), _rows(Member(F, I), int(I[h.ROWS]))[:, :words]
-        leaf = (I[I[h.LINKS] :: I[h.LINK_STRIDE]][: len(mine)] & 4095) == I[h.DEPTH]
+        mine, theirs = _rows(own, int(I[tree_words.ROWS])), _rows(Member(F, I), int(I[tree_words.ROWS]))[:, :words]
+        leaf = (I[I[tree_words.LINKS] :: I[tree_words.LINK_STRIDE]][: len(mine)] & 4095) == I[tree_words.DEPTH]
         floor, x, counts = self._kernels.FLOOR, theirs[:, 0], theirs[:, 1:]
         mine[:, :words] = theirs
         return bool(
@@ -218,7 +219,7 @@ class TreeThompson(Located):
 
 def _rows(tree: Member, rows: int) -> Floats:
     """The rows in use, one a line."""
-    start, stride = int(tree.I[h.ROW0]), int(tree.I[h.STRIDE])
+    start, stride = int(tree.I[tree_words.ROW0]), int(tree.I[tree_words.STRIDE])
     return tree.F[start : start + rows * stride].reshape(rows, stride)
 
 

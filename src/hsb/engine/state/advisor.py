@@ -4,6 +4,7 @@ import numpy as np
 
 from ...types import Floats, Ints
 from ..kernels import header as h
+from ..kernels.words import advisor as advisor_words
 from .member import Kind, Member, aligned_zeros, arm_block
 from .sound import CLOSE
 
@@ -31,7 +32,14 @@ def make_advisor(depth: int, arms: int) -> Member:
     weight = -(-end // 8) * 8
     block = weight + 8
     I = np.zeros(h.HEADER + 1, dtype=np.int64)
-    I[h.KIND], I[h.ARMS], I[h.DEPTH], I[h.STRIDE], I[h.ROW0], I[h.ROWS_END] = h.ADVISOR, arms, depth, stride, row0, end
+    I[h.KIND], I[h.ARMS], I[advisor_words.DEPTH], I[advisor_words.STRIDE], I[advisor_words.ROW0], I[advisor_words.ROWS_END] = (
+        h.ADVISOR,
+        arms,
+        depth,
+        stride,
+        row0,
+        end,
+    )
     I[h.TOP], I[h.TOP_SIZE], I[h.WIDTH], I[h.LOGS], I[h.VISITS] = top, size, width, width, 1
     I[h.WEIGHT], I[h.BASES], I[h.PARENT], I[h.HEADER] = weight, h.HEADER, -1, block
     F = aligned_zeros(-(-(block + width + arms) // 8) * 8)
@@ -45,23 +53,23 @@ class Advisor(Kind):
     def scratch(self, member: Member) -> list[tuple[int, int]]:
         """Words before the rows, the clock apart; and all behind them."""
         I = member.I
-        end = int(I[h.ROWS_END])
-        return [(0, 2), (3, int(I[h.ROW0]) - 3), (end, len(member.F) - end)]
+        end = int(I[advisor_words.ROWS_END])
+        return [(0, 2), (3, int(I[advisor_words.ROW0]) - 3), (end, len(member.F) - end)]
 
     def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
-        return [(h.ADVICE, 1)]
+        return [(advisor_words.ADVICE, 1)]
 
     def trimmed(self, member: Member) -> Member:
-        return Member(member.F[: member.I[h.ROWS_END]], member.I)
+        return Member(member.F[: member.I[advisor_words.ROWS_END]], member.I)
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
         """Of the settings' size."""
-        return len(F) == fresh.I[h.ROWS_END] and np.array_equal(I, fresh.I) and bool(np.isfinite(F).all())
+        return len(F) == fresh.I[advisor_words.ROWS_END] and np.array_equal(I, fresh.I) and bool(np.isfinite(F).all())
 
     def take(self, own: Member, F: Floats) -> bool:
         """The clock, and the rows of nodes that were visited (`engine/kernels/advisor.py`)."""
         I, clock = own.I, float(F[CLOCK])
-        rows = F[I[h.ROW0] : I[h.ROWS_END]].reshape(-1, int(I[h.STRIDE]))
+        rows = F[I[advisor_words.ROW0] : I[advisor_words.ROWS_END]].reshape(-1, int(I[advisor_words.STRIDE]))
         seen = rows[:, VISITS] > 0.0
         if not (0.0 <= clock < MOST_ROUNDS and (rows[~seen] == 0.0).all()) or seen[0]:
             return False
@@ -76,21 +84,23 @@ class Advisor(Kind):
             and ((counts >= 0.0) & (counts <= visits[:, None] * (1.0 + CLOSE))).all()
         )
         own.F[CLOCK] = clock
-        own.F[I[h.ROW0] : I[h.ROWS_END]] = rows.ravel()
+        own.F[I[advisor_words.ROW0] : I[advisor_words.ROWS_END]] = rows.ravel()
         return bool(possible)
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
         """Everything; of a trimmed one, all that there is."""
-        fresh = make_advisor(int(member.I[h.DEPTH]), int(member.I[h.ARMS])) if len(member.F) < len(F) else member
+        fresh = make_advisor(int(member.I[advisor_words.DEPTH]), int(member.I[h.ARMS])) if len(member.F) < len(F) else member
         F[:], I[:] = fresh.F, member.I
         F[: len(member.F)] = member.F
 
     def add_arm(self, member: Member) -> Member:
         F, I = member
-        wider = make_advisor(int(I[h.DEPTH]), int(I[h.ARMS]) + 1)
+        wider = make_advisor(int(I[advisor_words.DEPTH]), int(I[h.ARMS]) + 1)
         wider.F[:HEAD] = F[:HEAD]
-        old = F[I[h.ROW0] : I[h.ROWS_END]].reshape(-1, int(I[h.STRIDE]))
-        new = wider.F[wider.I[h.ROW0] : wider.I[h.ROWS_END]].reshape(-1, int(wider.I[h.STRIDE]))
+        old = F[I[advisor_words.ROW0] : I[advisor_words.ROWS_END]].reshape(-1, int(I[advisor_words.STRIDE]))
+        new = wider.F[wider.I[advisor_words.ROW0] : wider.I[advisor_words.ROWS_END]].reshape(
+            -1, int(wider.I[advisor_words.STRIDE])
+        )
         new[:, : old.shape[1]] = old
         wider.I[h.PARENT], wider.I[h.OPTION] = I[h.PARENT], I[h.OPTION]
         return wider

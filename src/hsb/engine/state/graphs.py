@@ -6,6 +6,7 @@ import numpy as np
 
 from ...types import Floats, Ints
 from ..kernels import header as h
+from ..kernels.words import graph as graph_words
 from .member import Kind, Layout, Member, Walk, arm_block, fill_blocks, flatten_blocks, flatten_options
 from .sound import take_blocks, take_options
 
@@ -13,27 +14,27 @@ from .sound import take_blocks, take_options
 def make_graph(shape: int, spec: Sequence[int] | Ints, option_counts: Ints, visits: int, edges: int, arms: int) -> Member:
     """Nodes 0, 1, ... with option_counts[i] options each (0: no such node); see `engine/kernels/locate.py` for shape and spec."""
     layout = Layout(h.GRAPH, arms, visits)
-    layout.header[h.SHAPE] = shape
-    layout.floats(h.REACH, visits)
-    layout.floats(h.RATIO, visits)
-    layout.ints(h.LIST, visits)
-    layout.ints(h.START, visits + 1)
-    layout.ints(h.EDGE, edges)
-    layout.ints(h.SPEC, len(spec))
-    layout.ints(h.NODE0, len(option_counts))
+    layout.header[graph_words.SHAPE] = shape
+    layout.floats(graph_words.REACH, visits)
+    layout.floats(graph_words.RATIO, visits)
+    layout.ints(graph_words.LIST, visits)
+    layout.ints(graph_words.START, visits + 1)
+    layout.ints(graph_words.EDGE, edges)
+    layout.ints(graph_words.SPEC, len(spec))
+    layout.ints(graph_words.NODE0, len(option_counts))
     sizes = np.where(option_counts > 0, 1 + 2 * option_counts + arm_block(arms)[2] + arms, 0)
     first = layout.f
     layout.f += int(sizes.sum())
     layout.afford(arms)
     F, I = member = layout.make()
-    I[I[h.SPEC] : I[h.SPEC] + len(spec)] = spec
+    I[I[graph_words.SPEC] : I[graph_words.SPEC] + len(spec)] = spec
     rows = first + np.concatenate(([0], np.cumsum(sizes)[:-1]))
-    I[I[h.NODE0] : I[h.NODE0] + len(rows)] = rows
+    I[I[graph_words.NODE0] : I[graph_words.NODE0] + len(rows)] = rows
     for k in np.unique(option_counts[option_counts > 0]):
         at = rows[option_counts == k]
         F[at[:, None] + 1 + np.arange(k)] = 1.0 / k
     fill_blocks(member)
-    if shape == h.BOXES:
+    if shape == graph_words.BOXES:
         from ..kernels import locate
 
         locate.box_edges(I)
@@ -48,15 +49,22 @@ class Graph(Kind):
 
     def scratch(self, member: Member) -> list[tuple[int, int]]:
         I = member.I
-        return [*super().scratch(member), (int(I[h.REACH]), int(I[h.VISITS])), (int(I[h.RATIO]), int(I[h.VISITS]))]
+        return [
+            *super().scratch(member),
+            (int(I[graph_words.REACH]), int(I[h.VISITS])),
+            (int(I[graph_words.RATIO]), int(I[h.VISITS])),
+        ]
 
     def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
         """The nodes that contain the leaf, and their edges."""
-        return [*super().scratch_ints(member), (int(member.I[h.LIST]), int(member.I[h.SPEC] - member.I[h.LIST]))]
+        return [
+            *super().scratch_ints(member),
+            (int(member.I[graph_words.LIST]), int(member.I[graph_words.SPEC] - member.I[graph_words.LIST])),
+        ]
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
         """What the finder needs, and where each row begins, must be the structure's own."""
-        return super().fits(F, I, fresh) and np.array_equal(I[int(I[h.SPEC]) :], fresh.I[int(I[h.SPEC]) :])
+        return super().fits(F, I, fresh) and np.array_equal(I[int(I[graph_words.SPEC]) :], fresh.I[int(I[graph_words.SPEC]) :])
 
     def take(self, own: Member, F: Floats) -> bool:
         """Options and arms of every node; START and EDGE, like all of I, are the fresh member's."""
@@ -71,9 +79,9 @@ class Graph(Kind):
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
         assert walk is not None, "a graph is walked by its structure's layers"
-        I, H = member.I, np.zeros(len(member.I) - int(member.I[h.NODE0]) + 1)  # the last is that of no child
+        I, H = member.I, np.zeros(len(member.I) - int(member.I[graph_words.NODE0]) + 1)  # the last is that of no child
         for layer in walk():
-            rows, n = I[I[h.NODE0] + layer.nodes], layer.children.shape[1] + 1
+            rows, n = I[I[graph_words.NODE0] + layer.nodes], layer.children.shape[1] + 1
             own = flatten_blocks(member, rows + 1 + 2 * n, r)
             each = np.concatenate([own[:, None], H[layer.children].sum(axis=-1)], axis=1)
             H[layer.nodes] = flatten_options(member, rows, np.full(n, 1.0 / n), r, each)
@@ -82,18 +90,18 @@ class Graph(Kind):
 
     def widened(self, member: Member) -> Member:
         F, I = member
-        spec, rows = I[I[h.SPEC] : I[h.NODE0]], I[I[h.NODE0] :]
+        spec, rows = I[I[graph_words.SPEC] : I[graph_words.NODE0]], I[I[graph_words.NODE0] :]
         sizes = np.diff(np.append(rows, len(F)))
         options = np.where(sizes > 0, (sizes - 1 - I[h.WIDTH] - I[h.ARMS]) // 2, 0)
-        edges = int(I[h.SPEC] - I[h.EDGE])
-        return make_graph(int(I[h.SHAPE]), spec, options, int(I[h.VISITS]), edges, int(I[h.ARMS]) + 1)
+        edges = int(I[graph_words.SPEC] - I[graph_words.EDGE])
+        return make_graph(int(I[graph_words.SHAPE]), spec, options, int(I[h.VISITS]), edges, int(I[h.ARMS]) + 1)
 
     def ahead(self, member: Member, blocks: Ints) -> Ints:
         return blocks - _rows(member)
 
 
 def _rows(member: Member) -> Ints:
-    rows = member.I[member.I[h.NODE0] :]
+    rows = member.I[member.I[graph_words.NODE0] :]
     return np.unique(rows[rows < len(member.F)])
 
 

@@ -9,6 +9,7 @@ from ... import reproducible_math
 from ...errors import BudgetError
 from ...types import Floats, Ints
 from ..kernels import header as h
+from ..kernels.words import intervals as interval_words
 from .member import Kind, Layout, Member, Walk, arm_block, fill_blocks, flatten_blocks
 from .sound import CLOSE, are_counts, take_blocks
 
@@ -24,20 +25,22 @@ def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float] 
         )
     square = leaves * leaves
     layout = Layout(h.INTERVALS, arms, (leaves + 1) // 2 * (leaves // 2 + 1), scratch=2)
-    layout.header |= {h.LEAVES: leaves, h.GROUPS: groups}
-    layout.floats(h.SIGMA, square)
-    layout.floats(h.SIGMA_E, square)
-    layout.floats(h.TABLE, 2 * square * (groups - 1))
-    layout.floats(h.ADJOINT, 2 * square * (groups - 1) + square)
-    layout.floats(h.ARM0, square * (arm_block(arms)[2] + arms))
-    layout.floats(h.COUNTS, leaves + 1)
-    layout.floats(h.UNIT, 1)
+    layout.header |= {interval_words.LEAVES: leaves, interval_words.GROUPS: groups}
+    layout.floats(interval_words.SIGMA, square)
+    layout.floats(interval_words.SIGMA_E, square)
+    layout.floats(interval_words.TABLE, 2 * square * (groups - 1))
+    layout.floats(interval_words.ADJOINT, 2 * square * (groups - 1) + square)
+    layout.floats(interval_words.ARM0, square * (arm_block(arms)[2] + arms))
+    layout.floats(interval_words.COUNTS, leaves + 1)
+    layout.floats(interval_words.UNIT, 1)
     layout.afford(arms)
     F, I = member = layout.make()
-    F[I[h.COUNTS] : I[h.COUNTS] + leaves + 1] = counts
-    F[I[h.UNIT]] = unit = arms**-0.5 if unit is None else unit
+    F[I[interval_words.COUNTS] : I[interval_words.COUNTS] + leaves + 1] = counts
+    F[I[interval_words.UNIT]] = unit = arms**-0.5 if unit is None else unit
     length = np.arange(leaves)[None, :] - np.arange(leaves)[:, None] + 1
-    F[I[h.SIGMA] : I[h.SIGMA] + square] = (np.where(length > 0, float(unit) ** np.maximum(length, 1), 1.0) / arms).ravel()
+    F[I[interval_words.SIGMA] : I[interval_words.SIGMA] + square] = (
+        np.where(length > 0, float(unit) ** np.maximum(length, 1), 1.0) / arms
+    ).ravel()
     fill_blocks(member)
     from ..kernels import intervals
 
@@ -50,28 +53,38 @@ class Intervals(Kind):
 
     def blocks(self, member: Member) -> Ints:
         I = member.I
-        first, last = np.triu_indices(I[h.LEAVES])
-        return np.asarray(I[h.ARM0] + (I[h.WIDTH] + I[h.ARMS]) * (first * I[h.LEAVES] + last))
+        first, last = np.triu_indices(I[interval_words.LEAVES])
+        return np.asarray(I[interval_words.ARM0] + (I[h.WIDTH] + I[h.ARMS]) * (first * I[interval_words.LEAVES] + last))
 
     def scratch(self, member: Member) -> list[tuple[int, int]]:
         I = member.I
-        return [*super().scratch(member), (int(I[h.ADJOINT]), int((2 * I[h.GROUPS] - 1) * I[h.LEAVES] ** 2))]
+        return [
+            *super().scratch(member),
+            (int(I[interval_words.ADJOINT]), int((2 * I[interval_words.GROUPS] - 1) * I[interval_words.LEAVES] ** 2)),
+        ]
 
     def take(self, own: Member, F: Floats) -> bool:
         """Masses and arms of every interval; the tables must be those that follow from them, up to rounding."""
         from ..kernels import intervals
 
-        I, N = own.I, int(own.I[h.LEAVES])
+        I, N = own.I, int(own.I[interval_words.LEAVES])
         first, last = np.triu_indices(N)
         at, length = first * N + last, last - first + 1
-        rate, count = F[I[h.SIGMA] + at], F[I[h.SIGMA_E] + at]
+        rate, count = F[I[interval_words.SIGMA] + at], F[I[interval_words.SIGMA_E] + at]
         totals = take_blocks(own, F, self.blocks(own))
         if totals is None or not (are_counts(count) & (rate > 0.0)).all():
             return False
-        unit, square = float(F[I[h.UNIT]]), slice(int(I[h.SIGMA]), int(I[h.SIGMA]) + N * N)
+        unit, square = (
+            float(F[I[interval_words.UNIT]]),
+            slice(int(I[interval_words.SIGMA]), int(I[interval_words.SIGMA]) + N * N),
+        )
         if not any(unit == arms**-0.5 for arms in range(1, int(I[h.ARMS]) + 1)):  # as many as there were at first
             return False
-        own.F[I[h.UNIT]], own.F[I[h.TABLE] + at[length == 1]], own.F[I[h.TABLE] + N * N + at[length == 1]] = unit, unit, unit
+        (
+            own.F[I[interval_words.UNIT]],
+            own.F[I[interval_words.TABLE] + at[length == 1]],
+            own.F[I[interval_words.TABLE] + N * N + at[length == 1]],
+        ) = unit, unit, unit
         if not ((F[square] > 0.0) & np.isfinite(F[square])).all():
             return False
         own.F[square] = F[square]
@@ -79,10 +92,12 @@ class Intervals(Kind):
         leaf = (length == 1) & ~((count == 0.0) & (np.abs(logs - math.log(unit)) <= CLOSE))
         if leaf.any() or not (np.abs(logs) <= RANGE).all():
             return False
-        own.F[I[h.SIGMA_E] + at] = count
+        own.F[I[interval_words.SIGMA_E] + at] = count
         intervals.refill(*own)
-        tables = 2 * (int(I[h.GROUPS]) - 1)
-        places = np.concatenate([I[h.TABLE] + t * N * N + (last * N + first if t % 2 else at) for t in range(tables)])
+        tables = 2 * (int(I[interval_words.GROUPS]) - 1)
+        places = np.concatenate(
+            [I[interval_words.TABLE] + t * N * N + (last * N + first if t % 2 else at) for t in range(tables)]
+        )
         due, given = own.F[places], F[places]
         if not (np.isfinite(due) & (np.abs(given - due) <= CLOSE * due)).all():
             return False
@@ -94,7 +109,7 @@ class Intervals(Kind):
         from ..kernels import intervals
 
         F, I = member
-        N, unit, blocks = int(I[h.LEAVES]), float(F[I[h.UNIT]]), self.blocks(member)
+        N, unit, blocks = int(I[interval_words.LEAVES]), float(F[I[interval_words.UNIT]]), self.blocks(member)
         first, last = np.triu_indices(N)
         at = first * N + last
         masses, scale = np.empty(len(at)), (last - first + 1.0) * reproducible_math.ln(unit)
@@ -102,10 +117,10 @@ class Intervals(Kind):
         A = flatten_blocks(member, blocks, r)
         leaves = np.concatenate([[0.0], np.cumsum(A[first == last])])
         intervals.set_masses(F, I, at, r * masses + (1.0 - r) * scale + A - (leaves[last + 1] - leaves[first]))
-        before = reproducible_math.ln(F[I[h.TABLE] + N - 1])
+        before = reproducible_math.ln(F[I[interval_words.TABLE] + N - 1])
         intervals.refill(F, I)
         return (
-            reproducible_math.ln(F[I[h.TABLE] + N - 1])
+            reproducible_math.ln(F[I[interval_words.TABLE] + N - 1])
             - r * before
             + float(leaves[-1])
             - (1.0 - r) * N * reproducible_math.ln(unit)
@@ -113,17 +128,21 @@ class Intervals(Kind):
 
     def widened(self, member: Member) -> Member:
         F, I = member
-        leaves, groups = int(I[h.LEAVES]), int(I[h.GROUPS])
-        counts = F[I[h.COUNTS] : I[h.COUNTS] + leaves + 1]
-        wider = make_intervals(leaves, groups, int(I[h.ARMS]) + 1, counts, unit=float(F[I[h.UNIT]]))
-        for table, squares in ((h.SIGMA, 1), (h.SIGMA_E, 1), (h.TABLE, 2 * (groups - 1))):
+        leaves, groups = int(I[interval_words.LEAVES]), int(I[interval_words.GROUPS])
+        counts = F[I[interval_words.COUNTS] : I[interval_words.COUNTS] + leaves + 1]
+        wider = make_intervals(leaves, groups, int(I[h.ARMS]) + 1, counts, unit=float(F[I[interval_words.UNIT]]))
+        for table, squares in (
+            (interval_words.SIGMA, 1),
+            (interval_words.SIGMA_E, 1),
+            (interval_words.TABLE, 2 * (groups - 1)),
+        ):
             words = squares * leaves * leaves
             wider.F[wider.I[table] : wider.I[table] + words] = F[I[table] : I[table] + words]
         return wider
 
     def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
         I = wider.I
-        return np.asarray(I[h.SIGMA] + (places - I[h.ARM0]) // (I[h.WIDTH] + I[h.ARMS]))
+        return np.asarray(I[interval_words.SIGMA] + (places - I[interval_words.ARM0]) // (I[h.WIDTH] + I[h.ARMS]))
 
 
 Intervals(h.INTERVALS)

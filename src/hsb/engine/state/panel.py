@@ -10,7 +10,7 @@ import numpy as np
 
 from ...types import Floats, Ints
 from ..kernels import header as h
-from ..kernels import panel_layout as p
+from ..kernels.words import panel as p
 from .frequencies import frequencies
 from .member import Member, aligned_zeros, arm_block
 

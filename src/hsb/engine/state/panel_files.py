@@ -6,7 +6,8 @@ import numpy as np
 
 from ...types import Floats, Ints
 from ..kernels import header as h
-from ..kernels import panel_layout as p
+from ..kernels.words import advice as advice_words
+from ..kernels.words import panel as p
 from .member import Kind, Member
 from .panel import chance_sums, forest_cuts, forest_nodes, is_regression, linear_models, piece, resized_panel, wave_models
 from .sound import CLOSE
@@ -24,7 +25,7 @@ class Panel(Kind):
         return [(0, 8)]
 
     def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
-        return [(h.ADVICE, 1)]
+        return [(advice_words.ADVICE, 1)]
 
     def trimmed(self, member: Member) -> Member:
         F, I = member
@@ -49,7 +50,7 @@ class Panel(Kind):
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
         """The header must be that of the settings, and there must be as many nodes and cuts as it says."""
-        free = [h.ADVICE, p.NODES_USED, p.BLOCKS_USED, p.SEED]
+        free = [advice_words.ADVICE, p.NODES_USED, p.BLOCKS_USED, p.SEED]
         if I.shape != fresh.I.shape or not np.array_equal(np.delete(I, free), np.delete(fresh.I, free)):
             return False
         n, blocks = int(I[p.NODES_USED]), int(I[p.BLOCKS_USED])

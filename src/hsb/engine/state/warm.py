@@ -6,7 +6,7 @@ import numpy as np
 
 from ...types import Floats, Ints
 from ..kernels import header as h
-from ..kernels import panel_layout as p
+from ..kernels.words import panel as p
 from .member import Member
 from .panel import compiled, forest_cuts, forest_nodes, linear_models, piece, wave_models
 
