@@ -12,17 +12,18 @@ import numpy as np
 from ...errors import BrokenState
 from ...types import Arrays, Floats, Ints, Masks
 from ..kernels import header as h
-from ..kernels.words import advice as advice_words
-from ..kernels.words import one_of as one_of_words
+from ..kernels.has import Has
 from ..kernels.words import state as state_words
-from ..kernels.words import tree as tree_words
+from ..kernels.words.advice import ADVICE
 from .member import Member, Walk, aligned_zeros, checked
+from .views import OptionsView, TreeView
 
 if TYPE_CHECKING:
     from ..kernels.replay import Events, Offers
     from ..kernels.tables import Chosen, Out, Rounds
 
 MANY = 1 << 62
+ADVISORS = (h.ADVISOR, h.PANEL)
 
 
 class Laid(NamedTuple):
@@ -31,7 +32,7 @@ class Laid(NamedTuple):
     F: Floats
     I: Ints
     kinds: tuple[int | None, ...]
-    """What the kernels must be compiled for (`engine/kernels/kinds.py`)."""
+    """What the kernels must be compiled for: the fields of `Has` (`engine/kernels/has.py`), as a plain tuple."""
     advice: int
     """F: where the advice of the one advisor stands; 0 if there is not just one."""
 
@@ -162,8 +163,8 @@ class State:
         below: list[dict[int, float]] = [{} for _ in members]
         for member, walk, options in reversed(list(zip(members, self.walks, below, strict=True))):
             log_h = member.kind.flatten(member, r, options, walk)
-            if member.I[h.PARENT] >= 0:
-                below[member.I[h.PARENT]][int(member.I[h.OPTION])] = log_h
+            if member.parent >= 0:
+                below[member.parent][member.option] = log_h
 
     def update(
         self,
@@ -239,7 +240,7 @@ class State:
     @property
     def advice(self) -> list[int]:
         """What each advisor advised in the last round decided."""
-        return [int(I[advice_words.ADVICE]) for _, I in self.members if I[h.KIND] in (h.ADVISOR, h.PANEL)]
+        return [int(member.I[ADVICE]) for member in self.members if member.number in ADVISORS]
 
     def advised(self, arm: int) -> float:
         """How much of the advice in the last round decided was on an arm; -1 where there is not just one advisor."""
@@ -249,12 +250,8 @@ class State:
     @property
     def head(self) -> Floats:
         """The present weights of the head's options: of the mixture, then of each advisor. Empty where there is no head."""
-        F, I = self.members[0]
-        return (
-            F[I[one_of_words.NODE] + 1 : I[one_of_words.NODE] + 1 + I[one_of_words.OPTIONS]].copy()
-            if I[h.KIND] == h.HEAD
-            else np.zeros(0)
-        )
+        first = self.members[0]
+        return OptionsView(first).weights.copy() if first.number == h.HEAD else np.zeros(0)
 
     def grow(self, rounds: int = MANY) -> None:
         """Room for at least one more round in every tree; for as many as `rounds` if that is not much."""
@@ -329,11 +326,12 @@ class State:
             )
         else:
             self._hard = True
-            self.laid = self.laid._replace(kinds=self._kinds(self.members, self.arms))
+            members = self.members
+            self.laid = self.laid._replace(kinds=self._compiled_for(members, [member.number for member in members]))
 
     def _lay(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]], header: Floats | None = None) -> Laid:
         """Members in new arrays, each in as many words of F and I as `sizes` says; `header` are the state's own words, by default these."""
-        arms = int(members[0].I[h.ARMS])
+        arms = members[0].arms
         f, i, k = state_words.STATE_WORDS + 8 * -(-arms // 8), state_words.DIRECTORY + len(members) * state_words.ENTRY, 0
         entries = []
         for (floats, ints), words in zip(sizes, self.words, strict=True):
@@ -346,27 +344,32 @@ class State:
         own = _views(F, I, len(members))
         for member, place in zip(members, own, strict=True):
             member.kind.pour(member, *place)
-        advisors = [k for k, member in enumerate(own) if member.I[h.KIND] in (h.ADVISOR, h.PANEL)]
+        numbers = [member.number for member in own]
+        advisors = [k for k, number in enumerate(numbers) if number in ADVISORS]
         advice = 0
         if len(advisors) == 1:
             ints = own[advisors[0]].I
             advice = int(_entries(I, len(members))[advisors[0], state_words.F0] + ints[ints[h.BASES]])
-        return Laid(F, I, self._kinds(own, arms), advice)
+        return Laid(F, I, self._compiled_for(own, numbers), advice)
 
-    def _kinds(self, members: Sequence[Member], arms: int) -> tuple[int | None, ...]:
-        """What the kernels must be compiled for (`engine/kernels/kinds.py`)."""
-        there = {int(member.I[h.KIND]) for member in members}
-        wanted = ({h.DENSE, h.COMPRESSED}, {h.COMPRESSED}, {h.INTERVALS}, {h.GRAPH, h.ONE_OF}, {h.HEAD, h.ADVISOR, h.PANEL})
-        alone = there == {h.DENSE} and len(members) == 1 and members[0].I[tree_words.FANOUT] == 2
-        also = (
-            self._hard,
-            alone and arms <= h.SMALL,
-            alone and h.SMALL < arms <= h.FEW,
-            arms > h.FEW,
-            h.DENSE in there,
-            h.PANEL in there,
-        )
-        return (*(0 if there & kinds else None for kinds in wanted), *(0 if it else None for it in also))
+    def _compiled_for(self, members: Sequence[Member], numbers: Sequence[int]) -> tuple[int | None, ...]:
+        """What the kernels must be compiled for: the fields of `Has`, as a plain tuple."""
+        there, arms = set(numbers), members[0].arms
+        alone = numbers == [h.DENSE] and TreeView(members[0]).fanout == 2
+        has = {
+            "trees": h.DENSE in there or h.COMPRESSED in there,
+            "compressed": h.COMPRESSED in there,
+            "intervals": h.INTERVALS in there,
+            "listed": h.GRAPH in there or h.ONE_OF in there,
+            "heads": h.HEAD in there or not there.isdisjoint(ADVISORS),
+            "logs": self._hard,
+            "small": alone and arms <= h.SMALL,
+            "medium": alone and h.SMALL < arms <= h.FEW,
+            "many": arms > h.FEW,
+            "dense": h.DENSE in there,
+            "panels": h.PANEL in there,
+        }
+        return tuple(Has(**{name: 0 if it else None for name, it in has.items()}))
 
     def _with(self, members: Sequence[Member]) -> Self:
         """A state of the same shape with other members."""
