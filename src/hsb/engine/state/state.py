@@ -348,8 +348,8 @@ class State:
         advisors = [k for k, number in enumerate(numbers) if number in ADVISORS]
         advice = 0
         if len(advisors) == 1:
-            ints = own[advisors[0]].I
-            advice = int(_entries(I, len(members))[advisors[0], state_words.F0] + ints[ints[h.BASES]])
+            words = own[advisors[0]].I
+            advice = int(_entries(I, len(members))[advisors[0], state_words.F0] + words[words[h.BASES]])
         return Laid(F, I, self._compiled_for(own, numbers), advice)
 
     def _compiled_for(self, members: Sequence[Member], numbers: Sequence[int]) -> tuple[int | None, ...]:
