@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 from .errors import InputError, quoted
 from .features import Features
 from .features.kinds import Kind
-from .policies import Policy
+from .policy import Policy
 from .problems import Problem, named
 from .problems.losses_file import Losses
 from .structures import OneOf, Structure

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..evaluate.engines import check_engine
 from ..evaluate.off_policy.comparison import OffPolicyComparison
 from ..files import policy_file
-from ..policies import Policy
+from ..policy import Policy
 from . import output
 from .log_options import Json, SomeRows
 from .log_results import tell

@@ -17,7 +17,7 @@ from ..logs.log import nothing_used
 from ..play import learn_from
 from ..play import replay as replay_log
 from ..plotting.explanations import explanation_png
-from ..policies import Policy
+from ..policy import Policy
 from . import output
 from .log_options import Json, SomeRows, Source
 from .log_results import tell

@@ -13,7 +13,8 @@ from ..experiments.spec import read_toml
 from ..features import Features
 from ..features.encoders import PCA, Chain, Columns, Encoder, MinMax
 from ..logs.log import nothing_used
-from ..policies import HSB, Policy
+from ..policies import HSB
+from ..policy import Policy
 from ..specs import declared, entrant, needs_structure, policy_kind, table, within
 from ..structures import Structure
 from ..structures.spaces import Box

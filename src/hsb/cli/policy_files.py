@@ -8,7 +8,7 @@ from ..features import encoders
 from ..features.encoders import PCA, Chain, Columns, Encoder
 from ..features.encoders.files import with_encoder
 from ..files import policy_file
-from ..policies import Policy
+from ..policy import Policy
 
 BESIDE = ".encoder.json"  # where hsb kept the encoding before it was in the policy's file
 

@@ -10,7 +10,7 @@ from ..evaluate.off_policy.distributions import distributions
 from ..logs import Batch
 from ..logs.log import NOTHING, Log, View
 from ..play.named import own_contexts, read_for
-from ..policies import Policy
+from ..policy import Policy
 
 MATCHED = 10_000  # rows that the policy is asked about
 RULES = 5  # that are shown

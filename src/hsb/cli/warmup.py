@@ -14,7 +14,8 @@ from typer import Option
 from .. import logs
 from ..evaluate import off_policy
 from ..play import learn_from, replay, simulate
-from ..policies import HSB, Policy
+from ..policies import HSB
+from ..policy import Policy
 from ..structures import ArbitrarySplits, BinaryTree, Lexicographic, OneOf, Structure
 
 ROUNDS = 20

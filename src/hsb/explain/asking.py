@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..checks import whole
-from ..policy import Policy
-from ..policy.rows import Rows
+from ..policy import Policy, tables
+from ..policy.learner import LoggedRows
 from ..structures import Structure
 from ..structures.carry import parts
 from ..structures.spaces import Cells
@@ -34,16 +34,16 @@ def player(policy: Policy, *, raw: bool = False) -> Play:
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """
-    mask = policy.offer.now if len(policy.offer.now) else np.ones(len(policy.arms), dtype=np.uint8)
+    mask = policy.arm_set.default_mask
+    masks = np.ones((1, len(policy.arms)), dtype=np.uint8) if mask is None else mask[None, :]
 
     def play(points: Floats) -> Floats:
         chances = np.empty((len(points), len(policy.arms)))
         for start in range(0, len(points), AT_ONCE):
-            some = points[start : start + AT_ONCE] if raw else policy.check(points[start : start + AT_ONCE])[0]
+            some = points[start : start + AT_ONCE] if raw else tables.check(policy, points[start : start + AT_ONCE])[0]
             nothing = np.zeros(len(some), dtype=np.int64)
-            chances[start : start + AT_ONCE] = policy.distributions(
-                Rows(some, mask[None, :], nothing, nothing, np.zeros(len(some)))
-            )
+            rows = LoggedRows(some, masks, nothing, nothing, np.zeros(len(some)))
+            chances[start : start + AT_ONCE] = tables.distributions(policy, rows)
         return chances
 
     return play
@@ -92,7 +92,7 @@ def explain_played(
     if policy.rounds == 0:
         return replace(bare, regions=nothing_learned(columns, policy.arms))
     most = None if rules is None else whole("rules", rules, 1)
-    sample = None if contexts is None else policy.check(contexts)[0]
+    sample = None if contexts is None else tables.check(policy, contexts)[0]
     found = played(columns, player(policy), policy.arms, sample=sample, edges=edges, rules=most)
     return replace(found, structure=structure, chosen=structure, top=top)
 
@@ -109,5 +109,5 @@ def explain_mapping(
     """A mapping found in a policy's state, with what can be measured of it: shares, agreement with what is played, which features matter."""
     assert mapping.structure is not None
     told = replace(mapping, columns=columns_of(mapping.structure.space, names), top=top)
-    sample = None if contexts is None else policy.check(contexts)[0]
+    sample = None if contexts is None else tables.check(policy, contexts)[0]
     return measured(told, player(policy), world_of(told.columns, sample), np.random.default_rng(0), ROWS)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..checks import whole
 from ..engine.kernels import slots as at
-from ..features import Encoder
+from ..features import FeatureReader
 from ..features.values import PARTS, TIME
 from ..policy import Policy
 from ..types import Floats
@@ -19,11 +19,11 @@ from .result import TOP, Explanation
 FORMS: dict[str, Form] = {"day": "date", "hour": "clock", "weekday": "weekday"}  # of the parts of a time
 
 
-def columns_of_features(encoder: Encoder, names: Sequence[str] | None = None) -> tuple[Column, ...]:
+def columns_of_features(encoder: FeatureReader, names: Sequence[str] | None = None) -> tuple[Column, ...]:
     """A column for each slot, called as the feature is or by the names given.
 
     >>> from hsb.features import Features
-    >>> encoder = Encoder(Features())
+    >>> encoder = FeatureReader(Features())
     >>> _ = encoder.admit({"country": "FR", "age": 31, "member": True})
     >>> [(column.name, column.kind) for column in columns_of_features(encoder)]
     [('country', 'category'), ('age', 'number'), ('member', 'flag')]
@@ -32,7 +32,7 @@ def columns_of_features(encoder: Encoder, names: Sequence[str] | None = None) ->
     return tuple(_column(encoder, s, name) for s, name in enumerate(called))
 
 
-def _column(encoder: Encoder, s: int, name: str) -> Column:
+def _column(encoder: FeatureReader, s: int, name: str) -> Column:
     feature, kind = encoder.knowledge.slot_columns[s], encoder.layout.I[s, at.KIND]
     if kind == at.CATEGORY:
         return Column(name, "category", labels=tuple(feature.codes), missing=feature.missing)
@@ -47,7 +47,7 @@ def _column(encoder: Encoder, s: int, name: str) -> Column:
 
 def explain_features(
     policy: Policy,
-    encoder: Encoder,
+    encoder: FeatureReader,
     sample: Floats | None = None,
     *,
     names: Sequence[str] | None = None,

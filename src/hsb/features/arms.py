@@ -11,7 +11,7 @@ from .. import reproducible_math
 from ..errors import InputError, quoted
 from ..types import Floats
 from .declared import Features
-from .encoder import Encoder
+from .reader import FeatureReader
 from .stored import from_journal
 
 BANDWIDTH = 0.125  # h^2, in mean squared distances between two arms
@@ -26,7 +26,7 @@ class ArmFeatures:
     [0.87, 0.0, 0.0, 0.0]
     """
 
-    def __init__(self, encoder: Encoder, raw: Floats) -> None:
+    def __init__(self, encoder: FeatureReader, raw: Floats) -> None:
         self.encoder, self.raw = encoder, raw
 
     @classmethod
@@ -39,7 +39,7 @@ class ArmFeatures:
             raise InputError(
                 f"arm_features has {quoted(strange[0]):.100}, which is no arm. The arms are {quoted(list(arms)):.200}; leave the others out."
             )
-        encoder = Encoder(Features())
+        encoder = FeatureReader(Features())
         rows = [_read(encoder, arm, given.get(arm)) for arm in arms]
         return cls(encoder, _table(rows, encoder.slots))
 
@@ -47,7 +47,7 @@ class ArmFeatures:
         """The features of the arm with that number are these, or nothing where they are None; it may be one more arm."""
         encoder = self.encoder
         if features is not None:
-            encoder = from_journal(Encoder, encoder.to_dict())
+            encoder = from_journal(FeatureReader, encoder.to_dict())
         rows = list(self.raw)
         rows[index : index + 1] = [_read(encoder, arm, features)]
         return ArmFeatures(encoder, _table(rows, encoder.slots))
@@ -68,7 +68,7 @@ class ArmFeatures:
         if index not in known:
             return found
         raw = np.ascontiguousarray(self.raw[known])
-        encoder = from_journal(Encoder, self.encoder.to_dict())
+        encoder = from_journal(FeatureReader, self.encoder.to_dict())
         encoder.observe_rows(raw)
         encoder.refit()
         g, cells = np.empty((len(raw), encoder.places)), np.empty(raw.shape, dtype=np.int64)
@@ -82,7 +82,7 @@ class ArmFeatures:
     @classmethod
     def restore(cls, data: Any, raw: Any, arms: int) -> ArmFeatures:
         """What a file has: the encoder's `to_dict`, and `raw`; ValueError where they do not fit."""
-        encoder = from_journal(Encoder, data)
+        encoder = from_journal(FeatureReader, data)
         if encoder.features != Features() or not isinstance(raw, np.ndarray) or raw.dtype != np.float64:
             raise ValueError("its features of arms are not as they are written")
         if raw.shape != (arms, encoder.slots) or np.isinf(raw).any():
@@ -90,7 +90,7 @@ class ArmFeatures:
         return cls(encoder, raw)
 
 
-def _read(encoder: Encoder, arm: Hashable, features: Any) -> Floats:
+def _read(encoder: FeatureReader, arm: Hashable, features: Any) -> Floats:
     """The raw row of an arm, what is new in it being admitted first."""
     if features is None:
         return np.empty(0)

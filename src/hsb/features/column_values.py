@@ -19,7 +19,7 @@ class Values(ABC):
 
     @abstractmethod
     def at(self, t: int) -> Any:
-        """The value of row t, as `Encoder.read` takes it; None where it is missing."""
+        """The value of row t, as `FeatureReader.read` takes it; None where it is missing."""
 
     @abstractmethod
     def missing(self) -> NDArray[np.bool_]:

@@ -1,6 +1,7 @@
 """One feature as an encoder knows it: its kind, once that is known, and its slots; and how a value is taken for it."""
 
 import math
+from copy import copy
 from hashlib import blake2b
 from typing import Any
 
@@ -26,6 +27,12 @@ class Column:
         self.codes: dict[str, float] = {}
         self.slots: list[int] = []
         self.missing = False  # was a missing value admitted?
+
+    def copy(self) -> "Column":
+        """An independent one."""
+        other = copy(self)
+        other.codes, other.slots = dict(self.codes), self.slots[:]
+        return other
 
     def share(self, text: str) -> int:
         """Which of the limit's categories or tags one beyond them goes with."""

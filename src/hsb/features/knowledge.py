@@ -5,7 +5,8 @@ Everything but the statistics follows from the declaration and the journal, so a
 
 import re
 import warnings
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 from ..engine.kernels import slots as at
 from ..errors import InputError, quoted
@@ -35,6 +36,7 @@ class Knowledge:
         self.form: str | None = None  # of contexts, where nothing is declared
         self.length = 0  # of rows
         self.journal: list[Event] = []
+        self._owned: set[str] = set()  # the columns that no copy shares
         for name, kind in features.kinds.items():
             self._add(Column(name, kind))
 
@@ -79,6 +81,25 @@ class Knowledge:
                 j += 1
         return found
 
+    def copy(self) -> Self:
+        """An independent one. Columns are shared until one of the two changes them."""
+        other = copy(self)
+        other.columns, other.listed, other.slot_columns = dict(self.columns), self.listed[:], self.slot_columns[:]
+        other.layout, other.journal = self.layout.copy(), self.journal[:]
+        self._owned, other._owned = set(), set()
+        return other
+
+    def _own(self, j: int) -> Column:
+        """Column `j`, to be changed: a copy of it if it may be shared."""
+        column = self.listed[j]
+        if column.name not in self._owned:
+            column = column.copy()
+            self._owned.add(column.name)
+            self.listed[j] = self.columns[column.name] = column
+            for s in column.slots:
+                self.slot_columns[s] = column
+        return column
+
     def apply(self, event: Event) -> None:
         """Write an event into the journal and do what it says."""
         self.journal.append(event)
@@ -87,15 +108,16 @@ class Knowledge:
         elif event[0] == "name":
             self._add(Column(event[1]))
         elif event[0] == "kind":
-            self.listed[event[1]].kind = event[2]
-            self._make_slot(self.listed[event[1]])
+            column = self._own(event[1])
+            column.kind = event[2]
+            self._make_slot(column)
         elif event[0] == "missing":
-            column = self.listed[event[1]]
+            column = self._own(event[1])
             column.missing = True
             if column.slots:
                 self.layout.miss(column.slots[0], column.name)
         else:
-            self._value(self.listed[event[1]], event[2])
+            self._value(self._own(event[1]), event[2])
 
     def found(self) -> Features:
         """The features as they would be declared; those that were always missing are left out.
@@ -109,6 +131,7 @@ class Knowledge:
         return Features(kinds).limit(**self.features.limits)
 
     def _add(self, column: Column) -> None:
+        self._owned.add(column.name)
         self.columns[column.name] = column
         self.listed.append(column)
         if column.kind is not None:

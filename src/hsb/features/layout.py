@@ -1,5 +1,7 @@
 """The arrays of an encoder: what each slot means and has seen, and which place each thing has."""
 
+from copy import copy
+
 import numpy as np
 
 from ..engine.kernels import slots as at
@@ -22,6 +24,14 @@ class Layout:
         self.slot_names: list[str] = []
         self.listed = 0  # entries of `where` in use
         self.crowded = 0  # things that share a place, because `width` places were used up
+
+    def copy(self) -> "Layout":
+        """An independent one."""
+        other = copy(self)
+        for name in ("head", "I", "F", "where", "reservoir"):
+            setattr(other, name, getattr(self, name).copy())
+        other.names, other.slot_names = [*map(list, self.names)], self.slot_names[:]
+        return other
 
     @property
     def slots(self) -> int:

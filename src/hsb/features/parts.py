@@ -1,4 +1,4 @@
-"""Parts of a table as raw rows: what `Encoder.read` would say of each row, whole columns at a time where that can be."""
+"""Parts of a table as raw rows: what `FeatureReader.look` would say of each row, whole columns at a time where that can be."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -15,27 +15,27 @@ from .tables import Listed, Table
 from .values import CATEGORY, CYCLE, FLAG, NUMBER, TIME
 
 if TYPE_CHECKING:
-    from .encoder import Encoder
+    from .reader import FeatureReader
 
 Bools = NDArray[np.bool_]
 
 
-def read_part(encoder: "Encoder", table: Table, start: int, stop: int) -> tuple[Floats, Bools]:
+def read_part(reader: "FeatureReader", table: Table, start: int, stop: int) -> tuple[Floats, Bools]:
     """Raw rows (n, slots) of rows start .. stop - 1 and which of them have something new."""
     n = stop - start
-    raw, news = np.full((n, encoder.slots), math.nan), np.zeros(n, dtype=np.bool_)
+    raw, news = np.full((n, reader.slots), math.nan), np.zeros(n, dtype=np.bool_)
     if n <= 0:
         return raw, news
     if isinstance(table, Listed):
-        _one_by_one(encoder, table, start, raw, news)
+        _one_by_one(reader, table, start, raw, news)
         return raw, news
-    knowledge = encoder.knowledge
+    knowledge = reader.knowledge
     names = list(_from(start, knowledge.named, table.context(start))[1])
-    if encoder.features.open and knowledge.form is None:
+    if reader.features.open and knowledge.form is None:
         news[:] = True
     for name, values in zip(names, table.columns.values(), strict=True):
         column = knowledge.columns.get(name)
-        missing = Part(encoder, values, start, stop).fill(name, column, raw, news)
+        missing = Part(reader, values, start, stop).fill(name, column, raw, news)
         if column is None or not column.missing:
             news |= missing
     if any(not column.missing and column.name not in names for column in knowledge.listed):
@@ -43,10 +43,9 @@ def read_part(encoder: "Encoder", table: Table, start: int, stop: int) -> tuple[
     return raw, news
 
 
-def _one_by_one(encoder: "Encoder", table: Table, start: int, raw: Floats, news: Bools) -> None:
+def _one_by_one(reader: "FeatureReader", table: Table, start: int, raw: Floats, news: Bools) -> None:
     for t in range(len(raw)):
-        raw[t] = _from(start + t, encoder.read, table.context(start + t))
-        news[t] = encoder.news
+        raw[t], news[t] = _from(start + t, reader.look, table.context(start + t))
 
 
 def _from(t: int, read: Any, *given: Any) -> Any:
@@ -60,9 +59,9 @@ def _from(t: int, read: Any, *given: Any) -> Any:
 class Part:
     """Rows start .. stop - 1 of a column."""
 
-    def __init__(self, encoder: "Encoder", values: Values, start: int, stop: int) -> None:
-        self.knowledge, self.values, self.start, self.rows = encoder.knowledge, values, start, slice(start, stop)
-        self.text = encoder.features.limits["text"]
+    def __init__(self, reader: "FeatureReader", values: Values, start: int, stop: int) -> None:
+        self.knowledge, self.values, self.start, self.rows = reader.knowledge, values, start, slice(start, stop)
+        self.text = reader.features.limits["text"]
 
     def fill(self, name: str, column: Column | None, raw: Floats, news: Bools) -> Bools:
         """Fill the column's slots; which values are missing?"""

@@ -27,52 +27,52 @@ from .declared import Features
 from .knowledge import fits
 
 if TYPE_CHECKING:
-    from .encoder import Encoder
+    from .reader import FeatureReader
 
 COUNTS = [ROWS, UNSEEN, SHARED]
 MOMENTS = [COUNT, MEAN, M2, SHIFT, SCALE, SETTLED]
 WIDEST = 1 << 20
 
 
-def to_dict(encoder: "Encoder") -> dict[str, Any]:
+def to_dict(reader: "FeatureReader") -> dict[str, Any]:
     """The declaration and the journal, for JSON."""
-    journal = [list(event) for event in encoder.knowledge.journal]
-    return {"features": encoder.features.to_dict(), "width": encoder.width, "journal": journal}
+    journal = [list(event) for event in reader.knowledge.journal]
+    return {"features": reader.features.to_dict(), "width": reader.width, "journal": journal}
 
 
-def to_arrays(encoder: "Encoder") -> Arrays:
+def to_arrays(reader: "FeatureReader") -> Arrays:
     """What was counted, as copies."""
-    layout, slots = encoder.layout, encoder.slots
+    layout, slots = reader.layout, reader.slots
     return {
         "counts": layout.head[COUNTS],
         "moments": layout.F[:slots, MOMENTS],
         "cuts": layout.I[:slots, EDGES].copy(),
         "edges": layout.F[:slots, EDGE:].copy(),
-        "sample": encoder.sample.copy(),
+        "sample": reader.sample.copy(),
     }
 
 
-def from_journal(make: type["Encoder"], data: Any) -> "Encoder":
+def from_journal(make: type["FeatureReader"], data: Any) -> "FeatureReader":
     """A fresh encoder that has admitted what a journal says; ValueError where it does not fit."""
     if not isinstance(data, dict) or set(data) != {"features", "width", "journal"}:
         raise ValueError("its encoder is not as to_dict writes it")
     width, journal = data["width"], data["journal"]
     if type(width) is not int or not 2 <= width <= WIDEST or not isinstance(journal, list):
         raise ValueError("its encoder has no width or no journal")
-    encoder = make(Features.from_dict(data["features"]), width)
+    reader = make(Features.from_dict(data["features"]), width)
     for event in journal:
-        if not isinstance(event, list) or any(isinstance(part, bool) for part in event) or not fits(encoder.knowledge, event):
+        if not isinstance(event, list) or any(isinstance(part, bool) for part in event) or not fits(reader.knowledge, event):
             raise ValueError(f"its encoder's journal does not fit at {event!r:.100}")
-        encoder.knowledge.apply(list(event))
-    encoder.refresh()
-    return encoder
+        reader.knowledge.apply(list(event))
+    reader.refresh()
+    return reader
 
 
-def take_arrays(encoder: "Encoder", arrays: Arrays) -> None:
+def take_arrays(reader: "FeatureReader", arrays: Arrays) -> None:
     """Take over what `to_arrays` gave; ValueError where it does not fit."""
     given = {name: _shaped(arrays, name, dtype) for name, dtype in (("counts", "i"), ("cuts", "i"))}
     given |= {name: _shaped(arrays, name, "f") for name in ("moments", "edges", "sample")}
-    slots, layout = encoder.slots, encoder.layout
+    slots, layout = reader.slots, reader.layout
     rows = int(given["counts"][0]) if given["counts"].shape == (len(COUNTS),) else -1
     shapes = {"counts": (3,), "moments": (slots, len(MOMENTS)), "cuts": (slots,), "edges": (slots, CELLS - 1)}
     shapes["sample"] = (min(max(rows, 0), SAMPLE), slots)

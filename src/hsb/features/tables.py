@@ -21,7 +21,7 @@ class Table:
         self.form, self.columns, self.rows = form, dict(columns), rows
 
     def context(self, t: int) -> Any:
-        """The context of row t, as `Encoder.read` takes it."""
+        """The context of row t, as `FeatureReader.read` takes it."""
         values = [column.at(t) for column in self.columns.values()]
         return dict(zip(self.columns, values, strict=True)) if self.form == NAMED else values if self.form == ROW else values[0]
 

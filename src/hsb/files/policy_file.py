@@ -20,12 +20,12 @@ import numpy as np
 
 from ..checks import generator as drawn_from
 from ..errors import FileError, InputError
-from ..policies import Policy
+from ..policy import Policy, copying
 from ..policy.ledger import Ledger
-from ..policy.lock import locked
+from ..policy.transaction import settle
 from ..types import Seed
 from .atomic import file_path, replacing, write_atomically
-from .json_values import decode_arm, encode_arm
+from .json_values import decode_arm
 from .memory_limit import limited
 from .rng_state import STATES, from_plain, generator, plain
 from .zip_reader import HEADER, Archive
@@ -33,11 +33,10 @@ from .zip_reader import HEADER, Archive
 __all__ = ["DAMAGE", "FORMAT", "VERSION", "described", "from_plain", "load", "pack", "plain", "replacing", "save", "unpack"]
 __all__ += ["write_atomically"]
 
-FORMAT, VERSION = "hsb-policy", 4
+FORMAT, VERSION = "hsb-policy", 5
 # What zipfile, bz2, json and numpy raise on flipped bytes and huge numbers.
 DAMAGE: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError)
 DAMAGE += (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
-KINDS = {"f": "<f8", "i": "<i8", "u": "<u8"}
 MOST = 2**53  # of rounds, decisions and whatever else is counted: more than there is time for; a file says no more
 NAMED = ("header.json", "ledger")
 
@@ -82,10 +81,7 @@ def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **given: An
 def described(policy: Policy) -> dict[str, Any]:
     """What a policy is, as plain data: two that say the same and learn the same stay the same."""
     return {
-        "policy": type(policy).__name__,
-        "settings": policy.settings(),
-        "arms": [encode_arm(arm) for arm in policy.arms],
-        "removed": [encode_arm(arm) for arm in policy.arms if arm in policy.offer.removed],
+        **copying.described(policy),
         **policy.loss_scale.plain_data(),
         **({"floor": policy.floor} if policy.floor > 0.0 else {}),
         "rounds": min(policy.rounds, MOST),
@@ -93,13 +89,18 @@ def described(policy: Policy) -> dict[str, Any]:
     }
 
 
-@locked
 def pack(policy: Policy) -> bytes:
-    """The bytes of a policy's file; InputError where its arms or its random generator cannot be written."""
+    """The bytes of a policy's file; InputError if its arms or its random generator cannot be written."""
+    with policy.lock:
+        settle(policy)
+        return _packed(policy)
+
+
+def _packed(policy: Policy) -> bytes:
     ledger, name = policy.ledger, type(policy.rng.bit_generator).__name__
     if name not in STATES:
         raise InputError(f"The random generator {name} cannot be written to a file. Use one of {', '.join(STATES)}.")
-    arrays = policy.to_arrays()
+    arrays = policy.learner.to_arrays()
     header = {"format": FORMAT, "version": VERSION, **described(policy), "clipped": min(policy.clipped, MOST)}
     header |= {"issued": min(ledger.issued, MOST), "stream": ledger.stream, "past": ledger.past}
     header |= {"elsewhere": ledger.elsewhere.plain()} if ledger.elsewhere.blocks else {}
@@ -110,7 +111,7 @@ def pack(policy: Policy) -> bytes:
         archive.writestr("header.json", text, how)
         archive.writestr("ledger", ledger.packed())
         for name, array in arrays.items():
-            archive.writestr(name, array.astype(KINDS[array.dtype.kind]).tobytes())
+            archive.writestr(name, array.astype(copying.STORED[array.dtype.kind]).tobytes())
     return buffer.getvalue()
 
 
@@ -139,7 +140,7 @@ def unpack(source: bytes | BinaryIO, given: dict[str, Any]) -> Policy:
             if not set(removed) < set(policy.arms):
                 raise FileError("its removed arms are not some of its arms.")
             arrays = {name: _array(archive, name, *what) for name, what in header["arrays"].items()}
-            policy.resume(arrays, removed=removed, rounds=counts["rounds"], clipped=counts["clipped"], ledger=ledger)
+            copying.resume(policy, arrays, removed=removed, rounds=counts["rounds"], clipped=counts["clipped"], ledger=ledger)
         return policy
 
 
@@ -148,14 +149,12 @@ def _header(archive: Archive) -> dict[str, Any]:
     header = json.loads(archive.text("header.json"))
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FileError("not an hsb policy file.")
-    if type(header["version"]) is not int or header["version"] < 1:
-        raise FileError(f"its version is {header['version']!r:.100}.")
-    if header["version"] > VERSION:
-        raise FileError(
-            f"written in format {header['version']!r:.100}, this version reads up to {VERSION}. Install a newer hsb."
-        )
-    if header["version"] == 1:
-        _upgrade(header)
+    version = header["version"]
+    if type(version) is not int:
+        raise FileError(f"its version is {version!r:.100}.")
+    if version != VERSION:
+        fix = "Install a newer hsb." if version > VERSION else "It was never released: make the policy anew."
+        raise FileError(f"written in format {version!r:.100}, this version reads format {VERSION}. {fix}")
     if header["policy"] not in Policy.kinds:
         raise FileError(f"it holds a {header['policy']!r:.100}, which this version does not know. Install a newer hsb.")
     if not isinstance(header["arms"], list) or not isinstance(header["removed"], list):
@@ -169,24 +168,10 @@ def _count(value: Any) -> int:
     return value
 
 
-def _upgrade(header: dict[str, Any]) -> None:
-    """Format 1 knew only HSB, and kept its settings in the header itself."""
-    names = ("structure", "horizon", "regions", "learning_rate", "stop")
-    header["policy"] = "HSB"
-    header["settings"] = {name: header[name] for name in names}
-    if header["horizon"] is not None:
-        header["settings"]["learning_rate"] = None
-    members = range(min(_count(header["members"]), len(header["structure"]) + MOST_MEMBERS))
-    header["arrays"] = {f"{k}.{what}": [what[0], -1] for k in members for what in ("floats", "ints")}
-
-
-MOST_MEMBERS = 1000
-
-
 def _array(archive: Archive, name: str, kind: str, *shape: int) -> np.ndarray:
     """An entry as an array of that kind and shape; one length may be -1, and follows from the others."""
     if name in NAMED or not all(type(length) is int and -1 <= length <= MOST for length in shape):
         raise FileError(f"its {name} has no shape.")
     if -1 not in shape and 8 * math.prod(shape) != archive.size(name):
         raise FileError(f"its {name} has another size than its shape.")
-    return np.frombuffer(archive.read(name), dtype=KINDS[kind]).reshape(shape).astype(KINDS[kind].replace("<", "="))
+    return np.frombuffer(archive.read(name), dtype=copying.STORED[kind]).reshape(shape).astype(copying.STORED[kind].replace("<", "="))

@@ -12,7 +12,7 @@ import numpy as np
 from ..checks import is_number
 from ..errors import InputError, quoted
 from ..policies import Exp3, Uniform
-from ..policy import Policy
+from ..policy import Policy, tables
 from ..policy.decision import Decision
 from ..structures.spaces import numbers
 from .player import copied
@@ -159,7 +159,7 @@ class MABWiserBandit:
             return [None]
         space = getattr(self.policy, "space", None) or getattr(getattr(self.policy, "structure", None), "space", None)
         points = _points(contexts, single=space is not None and space.features > 1)  # so is a series of numbers read
-        self.policy.check(np.array(points))
+        tables.check(self.policy, np.array(points))
         return points
 
     def _chances(self, rows: Sequence[Any], propensities: Any) -> list[float] | None:

@@ -47,7 +47,7 @@ class Player:
         if strange := [arm for arm in arms if not is_hashable(arm)]:
             raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {quoted(strange[0])}.")
         policy = self._current or self._made(list(dict.fromkeys(arms)))
-        new = [arm for arm in dict.fromkeys(arms) if arm not in policy.offer.index]
+        new = [arm for arm in dict.fromkeys(arms) if arm not in policy.arm_set.index]
         if new or self._current is None:
             trial = policy.copy()
             for arm in new:

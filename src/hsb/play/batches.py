@@ -1,7 +1,5 @@
 """A policy on its way through a log: batch by batch."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,8 +7,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..logs import Batch
-from ..policy import Policy
-from ..policy.rows import Rows
+from ..policy import Policy, tables
+from ..policy.learner import LoggedRows
 from ..types import Floats, Ints
 
 
@@ -25,7 +23,7 @@ class Play:
     def batch(self, batch: Batch, contexts: Any) -> None:
         """Play a batch, in pieces: a piece ends where an arm appears that the policy does not know."""
         if len(batch):
-            with self.policy.guard:
+            with self.policy.lock:
                 self._batch(batch, contexts)
 
     def _batch(self, batch: Batch, contexts: Any) -> None:
@@ -33,7 +31,7 @@ class Play:
         points, clipped = checked_contexts(policy, batch, contexts)
         policy.loss_scale.check(batch.reward, "The reward of event {}")
         policy.clipped += clipped
-        new = [policy.offer.index.get(arm, -1) for arm in batch.arms[len(self.places) :]]
+        new = [policy.arm_set.index.get(arm, -1) for arm in batch.arms[len(self.places) :]]
         self.places = np.append(self.places, np.array(new, dtype=np.int64))
         begin = 0
         for row, pool in self._arrivals(batch):
@@ -59,7 +57,7 @@ class Play:
     def _add(self, batch: Batch, pool: int) -> None:
         for arm in batch.pools[pool]:
             if self.places[arm] < 0:
-                self.places[arm] = self.policy.offer.index.get(batch.arms[arm], -1)  # another thread may have added it
+                self.places[arm] = self.policy.arm_set.index.get(batch.arms[arm], -1)  # another thread may have added it
             if self.places[arm] < 0:
                 self.places[arm] = len(self.policy.arms)
                 self.policy.add_arm(batch.arms[arm])
@@ -73,7 +71,7 @@ class Play:
         renumber = np.zeros(used[-1] + 1, dtype=np.int64)
         renumber[used] = np.arange(len(used))
         pool = renumber[pool]
-        masks = self.policy.offer.pools(self.places[batch.pools[number]] for number in used)
+        masks = self.policy.arm_set.pools(self.places[batch.pools[number]] for number in used)
         rows: Any = slice(begin, end)
         some = np.asarray(masks.any(axis=1))
         if not some.all():  # nothing that the policy may play was on offer
@@ -85,7 +83,7 @@ class Play:
             n, losses = self.policy.loss_scale.ahead(rewards[at:, None], rewarded=True)
             part = slice(at, at + n)
             learned = self._learn(
-                Rows(points[part], masks, pool[part], shown[part], losses[:, 0]), propensities[part], rewards[part]
+                LoggedRows(points[part], masks, pool[part], shown[part], losses[:, 0]), propensities[part], rewards[part]
             )
             self._count(rewards[part][learned])
             at += n
@@ -97,26 +95,14 @@ class Play:
         self.total += float(counted.sum())
         self.squares += float(counted @ counted)
 
-    def _learn(self, rows: Rows, propensities: Floats, rewards: Floats) -> Ints:
+    def _learn(self, rows: LoggedRows, propensities: Floats, rewards: Floats) -> Ints:
         """Which of the rows were learned."""
-        with self._met(rewards):
-            return self.policy.replay_rows(rows)
-
-    @contextmanager
-    def _met(self, rewards: Floats) -> Iterator[None]:
-        """Whatever ends the learning of rows with these rewards, the policy's range of losses learns of those that it learned."""
-        begun, scale = self.policy.rounds, self.policy.loss_scale
-        try:
-            yield
-        finally:
-            learned = self.policy.rounds - begun
-            if learned:
-                self.policy.met(scale, rewards[self.policy.first_learned(learned)], rewarded=True)
+        return tables.replay_rows(self.policy, rows, rewards)
 
 
 def checked_contexts(policy: Policy, batch: Batch, contexts: Any) -> tuple[NDArray[Any], int]:
     """The policy's own contexts for a batch, one row an event, and how many were clipped."""
-    points, clipped = policy.check(contexts)
+    points, clipped = tables.check(policy, contexts)
     if len(points) != len(batch):
         raise InputError(f"context must give a row for each of the {len(batch)} events; it gave {len(points)}.")
     return points, clipped

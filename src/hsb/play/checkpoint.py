@@ -16,11 +16,12 @@ from ..errors import FileError, InputError, quoted
 from ..files import policy_file
 from ..logs import Batch
 from ..policy import Policy
+from ..policy.copying import become
 from ..types import Floats
 from .batches import Play
 from .seen import Seen, context_digest, policy_digest
 
-FORMAT, VERSION = "hsb-replay", 2  # 1: the log was known by the sum of its rewards alone
+FORMAT, VERSION = "hsb-replay", 3
 ROUNDING = 1.0 + 1e-9
 
 
@@ -87,7 +88,7 @@ class Checkpoint:
             raise FileError(f"{self.path} is not a whole checkpoint ({error}). Remove it to begin anew.") from error
         self._before = [(play.policy, policy_file.pack(play.policy), _asked(play.policy)) for play in plays.values()]
         for play, policy in zip(plays.values(), found, strict=True):
-            play.policy.become(policy)
+            become(play.policy, policy)
         for name, play in plays.items():
             play.matched, play.total, play.squares = header["sums"][name]
         thinning.bit_generator.state = drawn
@@ -111,7 +112,7 @@ class Checkpoint:
             yield batch, self.seen.digest()
         if not is_same:
             for policy, packed, given in self._before:  # as if nothing had been taken over
-                policy.become(policy_file.unpack(packed, given))
+                become(policy, policy_file.unpack(packed, given))
             raise FileError(f"{self.path} is the checkpoint of a replay of another log. Give that one, or remove the file.")
 
     def write(self, plays: Mapping[str, Play], thinning: np.random.Generator, at: Progressed, read: str) -> None:
@@ -195,9 +196,8 @@ def _policy(data: bytes, play: Play, at: Progressed, sums: Any) -> Policy:
 
 def _given(policy: Policy) -> str:
     """The settings that a policy was made with."""
-    return json.dumps(
-        {name: value for name, value in policy.settings().items() if name not in policy.found_out}, sort_keys=True
-    )
+    changing = policy.learner.changing_settings
+    return json.dumps({name: value for name, value in policy.settings().items() if name not in changing}, sort_keys=True)
 
 
 def _asked(policy: Policy) -> dict[str, Any]:

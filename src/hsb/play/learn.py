@@ -9,8 +9,8 @@ from ..checks import function
 from ..errors import InputError, quoted
 from ..logs import Batch, Log
 from ..logs.log import check_log, each_batch
-from ..policy import Policy
-from ..policy.rows import Rows
+from ..policy import Policy, tables
+from ..policy.learner import LoggedRows
 from ..types import Floats, Ints
 from .batches import Play
 from .named import own_contexts, read_for
@@ -57,7 +57,7 @@ def learn_from(
 class _Learning(Play):
     """A policy that learns what was shown instead of choosing."""
 
-    def _learn(self, rows: Rows, propensities: Floats, rewards: Floats) -> Ints:
+    def _learn(self, rows: LoggedRows, propensities: Floats, rewards: Floats) -> Ints:
         bad = ~((propensities > 0.0) & (propensities <= 1.0))
         if bad.any():
             raise InputError(
@@ -67,7 +67,6 @@ class _Learning(Play):
         learned = np.flatnonzero(rows.masks[rows.pool, rows.arm])  # of the others, the arm was removed
         if len(learned):
             points, masks, pool, arm, losses = rows
-            some = Rows(points[learned], masks, pool[learned], arm[learned], losses[learned])
-            with self._met(rewards[learned]):
-                self.policy.learn_rows(some, propensities[learned])
+            some = LoggedRows(points[learned], masks, pool[learned], arm[learned], losses[learned])
+            tables.learn_rows(self.policy, some, propensities[learned], rewards[learned])
         return learned

@@ -40,7 +40,7 @@ def read_by(log: Log | Iterable[Batch], columns: Sequence[Mapping[str, str | Non
 
 
 def own_contexts(policy: Policy, batch: Batch, context: Context = None) -> Any:
-    """What `policy.check` is given for a batch: what `context` makes of it, if there is one.
+    """What a policy is given for a batch: what `context` makes of it, if there is one.
 
     A policy or an encoder that knows its columns is given these and no others, in whatever order the log has them; without one of them the
     log is refused. One that knows none yet is given all, in the order of their names.
@@ -59,7 +59,7 @@ def own_contexts(policy: Policy, batch: Batch, context: Context = None) -> Any:
 
 def columns_of(policy: Policy, context: Context) -> dict[str, str | None] | None:
     """The columns that a policy, or what makes its contexts, takes by name; None: numbers."""
-    columns: dict[str, str | None] | None = getattr(policy if context is None else context, "named_columns", None)
+    columns: dict[str, str | None] | None = getattr(policy.learner if context is None else context, "named_columns", None)
     return columns
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, quoted
-from ..policy import Policy
+from ..policy import Policy, tables
 from ..policy.rows import check_shape, losses_or_rewards
 from ..structures.spaces import numbers
 
@@ -72,7 +72,7 @@ def simulate(
     """
     if not isinstance(policy, Policy):
         raise InputError(f"simulate needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {quoted(policy)}.")
-    with policy.guard:
+    with policy.lock:
         return _simulated(policy, contexts, losses, rewards, available, progress)
 
 
@@ -84,13 +84,13 @@ def _simulated(
     available: ArrayLike | None,
     progress: Callable[[int, int], None] | None,
 ) -> Run:
-    points, clipped = policy.check(contexts)
+    points, clipped = tables.check(policy, contexts)
     name, given = losses_or_rewards("simulate", losses, rewards)
     table = np.ascontiguousarray(numbers(name, given))
     scale, rewarded = policy.loss_scale, rewards is not None
     check_shape(name, table, (len(points), len(policy.arms)))
     scale.check(table, name + "[{}]")
-    masks = policy.offer.table(available, len(points))
+    masks = policy.arm_set.table(available, len(points))
     total = len(points)
     played = np.empty(total, dtype=np.int64)
     chances = np.empty(total)
@@ -102,8 +102,14 @@ def _simulated(
         while at < end:  # once, unless the range of losses is found on the way: no row may know of it what comes later
             n, scaled = policy.loss_scale.ahead(table[at:end], rewarded)
             part = slice(at, at + n)
-            played[part], chances[part] = policy.play(
-                points[part], masks[part], scaled, to_come=total - at, given=table[part], rewarded=rewarded
+            played[part], chances[part] = tables.play(
+                policy,
+                points[part],
+                None if masks is None else masks[part],
+                scaled,
+                to_come=total - at,
+                given=table[part],
+                rewarded=rewarded,
             )
             table[part].ravel().take(rows[:n] + played[part], out=suffered[part], mode="clip")
             at += n

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from .. import reproducible_math, theory
 from ..checks import flag, is_number, stop_prior
@@ -100,7 +100,7 @@ class HSB(Policy):
         horizon: float | None = None,
         regions: int | None = None,
         learning_rate: float | None = None,
-        drift: Drift = "default",
+        drift: Drift | Literal["default"] = "default",
         stop: float | None = None,
         implicit: bool = False,
         loss_range: Range = UNIT,
@@ -302,8 +302,10 @@ def _drift(drift: Any, constant: bool) -> Drift:
     """The drift, checked; `constant`: is a rate or a horizon given?"""
     if isinstance(drift, str) and drift == "default":
         return None if constant else "auto"
-    if drift is None or (isinstance(drift, str) and drift == "auto"):
-        return drift
+    if drift is None:
+        return None
+    if isinstance(drift, str) and drift == "auto":
+        return "auto"
     if not is_number(drift) or not 1e-12 <= drift <= 0.5:
         raise InputError(
             f"drift must be 'auto', None (no drift), or a share of weight in [1e-12, 0.5], e.g. 1e-5; given {quoted(drift)}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy as copies
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -14,6 +14,8 @@ from ..checks import generator
 from ..files.json_values import encode_arm
 from ..types import Arrays, Seed
 from . import lock
+from .arms import ArmSet
+from .ledger import Ledger
 from .transaction import Pending, replace, settle
 
 if TYPE_CHECKING:
@@ -80,6 +82,15 @@ def become(policy: Kind, other: Kind) -> None:
         if hasattr(other.learner, "of"):
             found["learner"] = other.learner.of(policy)
         replace(policy, **found | {"ledger": other.ledger.fork(other.rounds)})
+
+
+def resume(
+    policy: Policy, arrays: Arrays, *, removed: Iterable[Hashable], rounds: int, clipped: int, ledger: Ledger
+) -> None:
+    """Go on, in a fresh policy, from what a file holds of another; ValueError if its arrays do not fit."""
+    policy.learner = policy.learner.from_arrays(arrays, rounds)
+    policy.arm_set = ArmSet(policy.arms, removed)
+    policy.rounds, policy.clipped, policy.ledger = rounds, clipped, ledger.fork(rounds)
 
 
 def after_fork(policy: Policy, torn: Pending | None) -> None:

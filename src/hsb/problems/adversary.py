@@ -8,7 +8,7 @@ import numpy as np
 from ..checks import whole
 from ..errors import InputError, quoted
 from ..play import Run
-from ..policies import Policy
+from ..policy import Policy
 from ..types import Floats, Ints
 from .base import Problem, data_generator, flips
 from .paper import waves_and_line

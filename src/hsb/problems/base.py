@@ -12,7 +12,7 @@ import numpy as np
 from ..checks import whole
 from ..errors import InputError, quoted
 from ..play import Run, simulate
-from ..policies import Policy
+from ..policy import Policy
 from ..structures import BinaryTree
 from ..structures.spaces import Box
 from ..types import Floats, Ints

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..errors import InputError, quoted
-from ..policies import Policy
+from ..policy import Policy
 from ..structures.spaces import Box
 from ..types import Floats, Ints
 from . import Problem, Sample

@@ -211,10 +211,8 @@ def run(F, I, offers, events, memory, most, learned, at, kinds):
                 _keep(memory, place, offers.starts[k + 1] - offers.starts[k], t)
             chance = _chance(offers, k, memory.p[place], memory.sums[place], u, M, shown, offers.place[t])
         if chance > 0.0:
-            loss = events.loss[t]
-            status = rounds.update(
-                F, I, key, offered, shown, loss, chance, visited, rounds.NOW, 0.0, n < 0, kinds
-            )  # never plain
+            loss, no = events.loss[t], n < 0  # neither recalled nor plain; a literal would compile the same once more
+            status = rounds.update(F, I, key, offered, shown, loss, chance, visited, rounds.NONE, rounds.NOW, no, no, kinds)
             if status != DONE:
                 return (t, n), status
             learned.rows[n] = t

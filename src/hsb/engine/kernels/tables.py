@@ -123,10 +123,7 @@ def play(F, I, table, out, start, end, kinds):
         if arm < 0:
             return t, HARD
         loss = table.losses[t, arm]
-        visited, plain = (
-            t >= start,
-            t < start,
-        )  # always, and never; but no literals: Numba would compile the same once more for them
+        visited, plain = t >= start, t < start  # always, and never; with literals Numba would compile the same once more
         status = rounds.update(F, I, key, offered, arm, loss, chance, visited, rounds.NONE, rounds.NOW, plain, plain, kinds)
         if status != DONE:
             return t, status

@@ -332,24 +332,24 @@ class State:
     def _lay(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]], header: Floats | None = None) -> Laid:
         """Members in new arrays, each in as many words of F and I as `sizes` says; `header` are the state's own words, by default these."""
         arms = members[0].arms
-        f, i, k = state_words.STATE_WORDS + 8 * -(-arms // 8), state_words.DIRECTORY + len(members) * state_words.ENTRY, 0
+        f, i, key = state_words.STATE_WORDS + 8 * -(-arms // 8), state_words.DIRECTORY + len(members) * state_words.ENTRY, 0
         entries = []
         for (floats, ints), words in zip(sizes, self.words, strict=True):
-            entries.append((f, f + floats, i, i + ints, k, k + words))
-            f, i, k = f + 8 * -(-floats // 8), i + ints, k + words
+            entries.append((f, f + floats, i, i + ints, key, key + words))
+            f, i, key = f + 8 * -(-floats // 8), i + ints, key + words
         F, I = aligned_zeros(f), np.zeros(i, dtype=np.int64)
         F[: state_words.STATE_WORDS] = self.laid.F[: state_words.STATE_WORDS] if header is None else header
         I[state_words.MEMBERS], I[state_words.ALL_ARMS], I[state_words.P] = len(members), arms, state_words.STATE_WORDS
         _entries(I, len(members))[:, : state_words.COUNT] = entries
         own = _views(F, I, len(members))
-        for member, place in zip(members, own, strict=True):
-            member.kind.pour(member, *place)
+        for member, room in zip(members, own, strict=True):
+            member.kind.pour(member, *room)
         numbers = [member.number for member in own]
         advisors = [k for k, number in enumerate(numbers) if number in ADVISORS]
         advice = 0
         if len(advisors) == 1:
-            words = own[advisors[0]].I
-            advice = int(_entries(I, len(members))[advisors[0], state_words.F0] + words[words[h.BASES]])
+            advisor = own[advisors[0]].I
+            advice = int(_entries(I, len(members))[advisors[0], state_words.F0] + advisor[advisor[h.BASES]])
         return Laid(F, I, self._compiled_for(own, numbers), advice)
 
     def _compiled_for(self, members: Sequence[Member], numbers: Sequence[int]) -> tuple[int | None, ...]:

@@ -11,7 +11,7 @@ from ...checks import shown
 from ...errors import InputError
 from ...logs import Batch
 from ...logs.log import nothing_used
-from ...policies import Policy
+from ...policy import Policy
 from ...types import Flags, Floats, Ints
 from .betting import Wagers
 from .bootstrap import Tally, draws, studentised, too_fine

@@ -72,7 +72,7 @@ class Played(Player):
 
     @property
     def sight(self) -> Hashable:
-        return "numbers" if self.policy.named_columns is None else id(self.policy)
+        return "numbers" if self.policy.learner.named_columns is None else id(self.policy)
 
     def sees(self, batch: Batch, context: Contexts) -> Any:
         return own_contexts(self.policy, batch, context)

@@ -11,7 +11,7 @@ from ...logs.log import check_log
 from ...play import replay_all
 from ...play.named import columns_of, read_by
 from ...play.result import Replay
-from ...policies import Policy
+from ...policy import Policy
 from ...structures import Structure
 from ...types import Floats
 from ..engines import check_engine

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from ...logs import Batch
 from ...play.batches import checked_contexts
 from ...play.named import own_contexts
-from ...policy import Policy
-from ...policy.rows import Rows
+from ...policy import Policy, tables
+from ...policy.learner import LoggedRows
 from ...types import Floats
 
 
@@ -26,15 +26,15 @@ def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[F
     array([[0.5, 0.5, 0. ]])
     """
     points, _ = checked_contexts(policy, batch, own_contexts(policy, batch) if contexts is None else contexts)
-    places = np.array([policy.offer.index.get(arm, -1) for arm in batch.arms], dtype=np.int64)
+    places = np.array([policy.arm_set.index.get(arm, -1) for arm in batch.arms], dtype=np.int64)
     known = np.flatnonzero(places >= 0)
     offered = (places[batch.pools[k]] for k in range(len(batch.pools.sizes)))
-    masks = policy.offer.pools(pool[pool >= 0] for pool in offered)
+    masks = policy.arm_set.pools(pool[pool >= 0] for pool in offered)
     playable = np.asarray(masks.any(axis=1))[batch.pool]
     rows = np.flatnonzero(playable)
     table = np.zeros((len(batch), len(batch.arms)))
     if len(rows):
         shown, losses = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows))
-        own = policy.distributions(Rows(points[rows], masks, batch.pool[rows], shown, losses))
+        own = tables.distributions(policy, LoggedRows(points[rows], masks, batch.pool[rows], shown, losses))
         table[rows[:, None], known] = own[:, places[known]]
     return table, playable

@@ -9,7 +9,7 @@ from ...errors import InputError, quoted
 from ...logs import Batch, Log
 from ...logs.log import check_log, each_batch
 from ...play.named import read_for
-from ...policies import Policy
+from ...policy import Policy
 from ...structures import Structure
 from ...types import Floats
 from .accumulators import Reading

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...errors import InputError, quoted
 from ...play import simulate
-from ...policies import Policy
+from ...policy import Policy
 from ...problems import Problem
 from ...types import Floats, Ints
 

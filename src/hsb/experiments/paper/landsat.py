@@ -6,7 +6,8 @@ import numpy as np
 
 from ...evaluate.intervals import mean_interval
 from ...play import simulate
-from ...policies import HSB, Exp3, Policy, SExp3
+from ...policies import HSB, Exp3, SExp3
+from ...policy import Policy
 from ...structures import BinaryTree, PositionSplits
 from ...structures.spaces import Box
 from ...types import Floats

@@ -12,7 +12,8 @@ from ...errors import InputError
 from ...evaluate.intervals import mean_interval
 from ...features.encoders import PCA, Chain, MinMax
 from ...play import replay_all
-from ...policies import HSB, Exp3, Policy, SExp3
+from ...policies import HSB, Exp3, SExp3
+from ...policy import Policy
 from ...structures import BinaryTree, Lexicographic
 from ...types import Floats
 from ..base import Analysis, Claim, Figure, Options, Origin, Part, Table, claim

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from ...engine.kernels.slots import CELLS, SAMPLE
 from ...errors import InputError, quoted
 from ...types import Floats
-from .. import Encoder as Reader
-from .. import Features
+from .. import FeatureReader, Features
 from ..tables import Table, table_of
 from .base import Encoder, Head
 
@@ -40,7 +39,7 @@ class Columns(Encoder):
         super().__init__()
         if features is not None and not isinstance(features, Features):
             raise InputError(f"Columns takes hsb.Features(age=hsb.Number(), ...), or nothing; given {quoted(features)}.")
-        self._reader = Reader(Features() if features is None else features)
+        self._reader = FeatureReader(Features() if features is None else features)
 
     @property
     def named_columns(self) -> dict[str, str | None] | None:
@@ -54,7 +53,7 @@ class Columns(Encoder):
     def fit(self, head: Head) -> Self:
         """Learn from a table, named columns or rows, or from the head of a log. Fewer than two rows raise `InputError`."""
         fitted, rows = copy.copy(self), 0
-        fitted._reader = Reader(self._reader.features)
+        fitted._reader = FeatureReader(self._reader.features)
         for table in self.parts(head):
             fitted._take(fitted._own(table))
             rows += len(table)
@@ -122,10 +121,10 @@ class Columns(Encoder):
     def _from_plain(cls, data: dict[str, Any]) -> Self:
         """What only trees see of numbers, and the sample that it was fitted on, are not kept."""
         slots, counts = len(data["moments"]), np.array(data["counts"], dtype=np.int64)
-        moments = np.array(data["moments"], dtype=np.float64) if slots else Reader(Features()).arrays()["moments"]
+        moments = np.array(data["moments"], dtype=np.float64) if slots else FeatureReader(Features()).arrays()["moments"]
         kept = {"counts": counts, "moments": moments, "cuts": np.zeros(slots, dtype=np.int64)}
         unused = {"edges": np.zeros((slots, CELLS - 1)), "sample": np.zeros((min(int(counts[0]), SAMPLE), slots))}
         encoder = cls()
-        encoder._reader = Reader.restore(data["reader"], {**kept, **unused})
+        encoder._reader = FeatureReader.restore(data["reader"], {**kept, **unused})
         encoder.features = len(encoder._reader.knowledge.listed) if int(counts[0]) else 0
         return encoder

@@ -10,7 +10,7 @@ from ...checks import whole
 from ...errors import BudgetError, InputError, quoted
 from ...features import Features
 from ...files.memory_limit import limited
-from ...policies import Policy
+from ...policy import Policy
 from ...specs import NEEDED, declared, known_keys, made, needed, within
 from ...structures import OneOf, Structure
 from ...structures.spaces import Box, Cells, Space

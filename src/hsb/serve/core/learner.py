@@ -6,8 +6,9 @@ import numpy as np
 
 from ...errors import FileError, InputError
 from ...files.policy_file import DAMAGE, pack, unpack
-from ...policies import Policy
+from ...policy import Policy
 from ...policy.decision import Decision
+from ...policy.learner import Memo
 from .kinds import INEXACT, Plain, make_policy
 from .rows import DecisionRow, Entry, Kind
 from .sampling import places_of
@@ -61,8 +62,8 @@ class Learner:
             self._value(lesson, reward)
         try:
             if row.learner == self.id and row.rounds >= 0:
-                lesson.rounds, lesson.advised = row.rounds, row.advised
-                lesson.seen = None if row.seen is None else np.frombuffer(row.seen, dtype="<i8").astype(np.int64)
+                cells = None if row.seen is None else np.frombuffer(row.seen, dtype="<i8").astype(np.int64)
+                lesson.memo = Memo(row.rounds, advice=row.advised, cells=cells)
                 self.policy.learn_proposed(lesson, reward=reward)
             else:
                 self.policy.learn(lesson, reward=reward)

@@ -181,7 +181,7 @@ class Served:
     def _row(
         self, id: str, made: Decision, u: float, text: str, bits: bytes, base: int | None, body: bytes, at: int, key: int | None
     ) -> DecisionRow:
-        own = self.settings.ramp == 1.0  # else an arm may be rarer than what is proved of the learner's own decisions allows
+        memo, own = made.memo, self.settings.ramp == 1.0  # else an arm may be rarer than what is proved of the learner's own decisions allows
         return DecisionRow(
             id,
             self.id,
@@ -194,9 +194,9 @@ class Served:
             self.settings.ramp,
             base,
             text,
-            made.rounds if own else -1,
-            made.advised if own else -1.0,
-            None if made.seen is None or not own else np.asarray(made.seen, dtype="<i8").tobytes(),
+            memo.rounds if own else -1,
+            memo.advice if own else -1.0,
+            None if memo.cells is None or not own else np.asarray(memo.cells, dtype="<i8").tobytes(),
             body,
             at + self.rules.wait,
             at,

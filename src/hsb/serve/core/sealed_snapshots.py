@@ -5,7 +5,7 @@ import json
 from typing import NamedTuple
 
 from ...files.policy_file import pack
-from ...policies import Policy
+from ...policy import Policy
 from .arithmetic import arithmetic
 from .rows import SnapshotRow
 

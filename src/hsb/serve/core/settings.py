@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ...checks import floor_share, is_number
 from ...errors import InputError, quoted
-from ...policies import Policy
+from ...policy import Policy
 from .kinds import Plain, make_policy
 from .orders import Rules
 

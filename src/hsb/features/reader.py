@@ -1,6 +1,7 @@
 """From any context to numbers, and back to words: what a policy keeps to read what it is given."""
 
 import math
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -20,7 +21,7 @@ from .parts import read_part
 from .reading import read_value
 from .refit import refit
 from .tables import Table, table_of
-from .values import CYCLE, MISSING, NUMBER, found
+from .values import CYCLE, NUMBER
 from .words import cells_in_words, value_in_words
 
 Raw = Floats
@@ -35,7 +36,7 @@ def compiled() -> Any:
     return encode
 
 
-class Encoder:
+class FeatureReader:
     """What `hsb.HSB(arms=...)` reads contexts with: into raw rows, and these into `z`, which models see, and `cells`, which trees see.
 
     A raw row has a float for each *slot*: one for most features, several for a time. `z` has a number for each *place*: a number, a category, a
@@ -45,37 +46,39 @@ class Encoder:
     `refit`, when it is `due`, freezes new scales and edges from what was counted and says how z has moved. `features` says what is declared;
     `width` is the most places, None for the limit of `features`.
 
-    >>> from hsb.features import Encoder, Features
+    >>> from hsb.features import FeatureReader, Features
     >>> import numpy as np
-    >>> encoder = Encoder(Features())
-    >>> encoder.admit({"country": "FR", "age": 31}), encoder.admit({"country": "FR", "age": 33})
+    >>> reader = FeatureReader(Features())
+    >>> reader.admit({"country": "FR", "age": 31}), reader.admit({"country": "FR", "age": 33})
     (True, False)
-    >>> encoder.read({"country": "DE", "age": None}), encoder.news
+    >>> reader.look({"country": "DE", "age": None})
     (array([-1., nan]), True)
     >>> for age in (31, 33):
-    ...     encoder.observe(encoder.read({"country": "FR", "age": age}))
-    >>> a, c = encoder.refit()
-    >>> z, cells = encoder.encoded(encoder.read({"country": "FR", "age": 34}))
-    >>> dict(zip(encoder.place_names, z.tolist())), cells.tolist()
+    ...     reader.observe(reader.read({"country": "FR", "age": age}))
+    >>> a, c = reader.refit()
+    >>> z, cells = reader.encoded(reader.read({"country": "FR", "age": 34}))
+    >>> dict(zip(reader.place_names, z.tolist())), cells.tolist()
     ({'constant': 1.0, 'country=FR': 1.0, 'age': 2.0}, [2, 31])
     """
 
     def __init__(self, features: Features, width: int | None = None) -> None:
         if not isinstance(features, Features):
-            raise InputError(f"An encoder needs hsb.Features; given {quoted(features):.200}.")
+            raise InputError(f"A reader of features needs hsb.Features; given {quoted(features):.200}.")
         self.features = features
         self.width = whole("width", features.limits["width"] if width is None else width, 2)
         self.knowledge = Knowledge(features, self.width)
         self.layout = self.knowledge.layout
-        self.news = False
         self.refresh()
 
     def read(self, context: Any) -> Raw:
-        """The raw row of a context. Changes nothing but `news`: would `admit` add something?"""
+        """The raw row of a context. Changes nothing."""
+        return self.look(context)[0]
+
+    def look(self, context: Any) -> tuple[Raw, bool]:
+        """The raw row of a context, and whether `admit` would add something. Changes nothing."""
         if type(context) is not dict or not self._dicts:
-            return self._read_other(context)
-        row, quick, whole_ = self._blank[:], self._quick, len(context) >= self._columns
-        news = False
+            return self._look_at_other(context)
+        row, quick, unseen = self._blank[:], self._quick, False
         for name, value in context.items():
             entry = quick.get(name)
             if entry is not None:
@@ -91,9 +94,8 @@ class Encoder:
                         row[slot] = code
                         continue
             new, missing = read_value(self.knowledge, name, value, row)
-            news |= new
-            whole_ &= not missing
-        return self._finish(context, row, news, whole_)
+            unseen = unseen or new or (missing and name in self._complete)
+        return self._finish(context, row, unseen)
 
     def admit(self, context: Any) -> bool:
         """Take in what is new in a context, all of it or, where it is refused, nothing: was there anything?"""
@@ -123,9 +125,9 @@ class Encoder:
     def table(self, contexts: Any) -> Table:
         """A whole table, in columns where it has them: a list of contexts, an array, a dict of columns, a data frame.
 
-        >>> encoder = Encoder(Features())
-        >>> table = encoder.table({"age": [31, 33], "country": ["FR", "DE"]})
-        >>> encoder.admit(table.context(0)), encoder.read_part(table, 0, 2)
+        >>> reader = FeatureReader(Features())
+        >>> table = reader.table({"age": [31, 33], "country": ["FR", "DE"]})
+        >>> reader.admit(table.context(0)), reader.read_part(table, 0, 2)
         (True, (array([[31.,  0.],
                [33., -1.]]), array([False,  True])))
         """
@@ -140,7 +142,7 @@ class Encoder:
         """The features that it knows by name, in order, and their kinds, None where all was missing; None where contexts have no names.
 
         >>> from hsb.features import Cycle
-        >>> Encoder(Features()).named_columns, Encoder(Features(hour=Cycle(24))).named_columns
+        >>> FeatureReader(Features()).named_columns, FeatureReader(Features(hour=Cycle(24))).named_columns
         ({}, {'hour': 'cycle'})
         """
         if self.features.open and self.knowledge.form not in (None, NAMED):
@@ -256,12 +258,12 @@ class Encoder:
     def describe(self, slot: int, cell: int, last: int | None = None) -> str:
         """What lies in a cell of a slot, or in all from `cell` to `last`, in the units of the contexts.
 
-        >>> encoder = Encoder(Features())
+        >>> reader = FeatureReader(Features())
         >>> for age in (20, 30, 40):
-        ...     _ = encoder.admit({"age": age, "country": "FR"})
-        ...     encoder.observe(encoder.read({"age": age, "country": "FR"}))
-        >>> _ = encoder.refit()
-        >>> encoder.describe(0, 8, 20), encoder.describe(0, 0), encoder.describe(1, 2)
+        ...     _ = reader.admit({"age": age, "country": "FR"})
+        ...     reader.observe(reader.read({"age": age, "country": "FR"}))
+        >>> _ = reader.refit()
+        >>> reader.describe(0, 8, 20), reader.describe(0, 0), reader.describe(1, 2)
         ('25 <= age < 35', 'age is missing', "country is 'FR'")
         """
         return cells_in_words(self.layout, self.knowledge.slot_columns[slot], slot, cell, cell if last is None else last)
@@ -279,18 +281,21 @@ class Encoder:
         return stored.to_arrays(self)
 
     @classmethod
-    def restore(cls, data: dict[str, Any], arrays: Arrays) -> "Encoder":
-        """The encoder that `to_dict` and `arrays` describe; ValueError where they do not fit each other."""
-        encoder = stored.from_journal(cls, data)
-        stored.take_arrays(encoder, arrays)
-        return encoder
+    def restore(cls, data: dict[str, Any], arrays: Arrays) -> "FeatureReader":
+        """The reader that `to_dict` and `arrays` describe; ValueError where they do not fit each other."""
+        reader = stored.from_journal(cls, data)
+        stored.take_arrays(reader, arrays)
+        return reader
 
-    def copy(self) -> "Encoder":
-        """A twin that shares nothing with it."""
-        return Encoder.restore(self.to_dict(), self.arrays())
+    def copy(self) -> "FeatureReader":
+        """An independent reader in the same state."""
+        other = copy(self)
+        other.knowledge = self.knowledge.copy()
+        other.layout = other.knowledge.layout
+        return other
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Encoder) or self.to_dict() != other.to_dict():
+        if not isinstance(other, FeatureReader) or self.to_dict() != other.to_dict():
             return False
         theirs = other.arrays()
         return all(array.tobytes() == theirs[name].tobytes() for name, array in self.arrays().items())
@@ -298,7 +303,7 @@ class Encoder:
     __hash__ = None  # type: ignore[assignment]
 
     def refresh(self) -> None:
-        """Make anew what reading looks things up in, after the journal grew."""
+        """Derive the look-up tables of `look` again, after the journal grew."""
         known = self.knowledge
         self._blank = [math.nan] * self.slots
         self._columns = len(known.listed)
@@ -306,36 +311,34 @@ class Encoder:
         entries = {name: column.entry() for name, column in known.columns.items()}
         self._quick = {name: entry for name, entry in entries.items() if entry is not None}
         self._cycles = [(column.slots[0], column) for column in known.listed if column.kind == CYCLE]
-        self._complete = [column for column in known.listed if not column.missing]  # that never missed a value
-        self._numbers = (not self.features.open or known.form == ROW) and all(
+        self._complete = frozenset(column.name for column in known.listed if not column.missing)  # never missed a value
+        self._row = (not self.features.open or known.form == ROW) and all(
             column.kind == NUMBER and column.slots[0] == j for j, column in enumerate(known.listed)
         )  # a row of numbers is its own raw row
 
-    def _read_other(self, context: Any) -> Raw:
-        """`read` of what is no dict, or of the first context."""
+    def _look_at_other(self, context: Any) -> tuple[Raw, bool]:
+        """`look` at what is no dict, or at the first context."""
         known = self.knowledge
         if (
-            self._numbers
+            self._row
             and type(context) is np.ndarray
             and context.shape == (self._columns,)
             and context.dtype.char in "dflqiI"
         ):
             raw = np.array(context, dtype=np.float64)
-            self.news = any(math.isnan(raw[column.slots[0]]) for column in self._complete)
-            return raw
+            return raw, any(math.isnan(raw[known.columns[name].slots[0]]) for name in self._complete)
         values = known.named(context)[1]
-        row, news, whole_ = self._blank[:], self.features.open and known.form is None, len(values) >= self._columns
+        row, unseen = self._blank[:], self.features.open and known.form is None
         for name, value in values.items():
             new, missing = read_value(self.knowledge, name, value, row)
-            news |= new
-            whole_ &= not missing
-        return self._finish(values, row, news, whole_)
+            unseen = unseen or new or (missing and name in self._complete)
+        return self._finish(values, row, unseen)
 
-    def _finish(self, values: dict[str, Any], row: list[float], news: bool, whole_: bool) -> Raw:
-        if news:
+    def _finish(self, values: dict[str, Any], row: list[float], unseen: bool) -> tuple[Raw, bool]:
+        if unseen:
             self.knowledge.check_names(values)
-        elif not whole_:
-            news = any(found(values.get(column.name))[0] == MISSING for column in self._complete)
+        elif len(values) < self._columns:
+            unseen = not self._complete.issubset(values)
         try:
             for slot, column in self._cycles:
                 row[slot] = turned(row[slot], column)
@@ -344,5 +347,4 @@ class Encoder:
             for column in self.knowledge.listed:
                 taken(column, values.get(column.name), self.features.limits["text"])  # says which feature it is
             raise
-        self.news = news
-        return raw
+        return raw, unseen
