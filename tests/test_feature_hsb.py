@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import hsb
 import hsb.logs
 from hsb.engine.kernels import header as h
+from hsb.engine.kernels.words import state as state_words
+from hsb.engine.kernels.words import tree as tree_words
 from hsb.engine.state import State
 from hsb.files.policy_file import described
 
@@ -320,7 +322,7 @@ def test_late_feedback_is_learned_in_the_cells_that_were_seen():
         waiting.append((decision, list(decision.seen), float(losses[t, ARMS.index(decision.arm)])))
         while len(waiting) > 40 or (waiting and t == len(contexts) - 1) or (waiting and rng.random() < 0.4):
             decision, seen, loss = waiting.pop(int(rng.integers(len(waiting))))
-            pace, slots = policy.state.F[: h.LOST].tolist(), policy.encoder.slots
+            pace, slots = policy.state.F[: state_words.LOST].tolist(), policy.encoder.slots
             policy.learn(decision, loss=loss)
             for slot in range(len(trees), policy.encoder.slots):
                 (tree,) = policy._trees(range(slot, slot + 1))
@@ -338,7 +340,7 @@ def test_late_feedback_is_learned_in_the_cells_that_were_seen():
     ours = policy.state.to_arrays()
     for slot, tree in enumerate(trees):
         F, I = ours[f"{3 + slot}.floats"], policy.state.members[3 + slot].I
-        row = slice(int(I[h.ROW0]), int(I[h.ROW0] + I[h.CAPACITY] * I[h.STRIDE]))
+        row = slice(int(I[tree_words.ROW0]), int(I[tree_words.ROW0] + I[tree_words.CAPACITY] * I[tree_words.STRIDE]))
         assert np.allclose(F[row], tree.to_arrays()["0.floats"][row], rtol=1e-9, atol=0.0)
 
 

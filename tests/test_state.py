@@ -9,6 +9,7 @@ from cases import EXAMPLES, each_example
 
 import hsb
 from hsb.engine.kernels import header as h
+from hsb.engine.kernels.words import advisor as advisor_words
 from hsb.engine.state import State, depth_for, hang, make_advisor, make_head
 from hsb.theory.anytime import anytime_schedule
 from hsb.theory.schedule import Constant, Falling
@@ -145,7 +146,7 @@ def test_an_advisor_looks_as_closely_as_it_can_afford():
 
 def test_arms_added_past_what_an_advisor_can_afford_are_saved_too(tmp_path):
     policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=500, seed=0)
-    depth = int(policy.state.members[1].I[h.DEPTH])
+    depth = int(policy.state.members[1].I[advisor_words.DEPTH])
     while depth_for(1024, len(policy.arms)) == depth:
         policy.add_arm(f"arm {len(policy.arms)}")
     policy.learn(policy.decide(0.3), loss=1.0)
