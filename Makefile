@@ -52,13 +52,14 @@ test-serve: $(READY)  ## the service: simulated worlds, power cuts, real process
 	HSB_SERVE=$(if $(FULL),full,quick) HSB_FIGURES=$(FIGURES) $(BIN)/python -m pytest -n 2 -rs $(PICK) tests/serve
 	@cat $(FIGURES)
 
-lint: $(READY)  ## style, types, which module may import which, and how often one reaches into another
+lint: $(READY)  ## style, types, which module may import which, and the shape of the package against its limits
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python .ci/private_reaches.py 50
 	$(BIN)/python .ci/private_reaches.py 5 --kernels
+	HSB_QUIET=1 $(BIN)/python .ci/shape.py
 
 bench: $(READY)  ## speed and memory, each against a reference in the same run
 	$(BIN)/python benchmarks/bench.py

@@ -7,6 +7,7 @@ Measures of the source, read with `ast` and never imported. "Own" means defined 
 
 - ancestors: the own classes that a class inherits from, directly or not; the largest number of any class. Base names are followed through
   imports, re-exports and aliases. What is not own counts as nothing: object, Protocol, NamedTuple, the standard library.
+- lines of a file: of any file, blank ones and comments too.
 - modules: the modules and packages directly in src/hsb, without `__init__` and `__main__`. A folder without `__init__.py` is no package.
 - repeated class names: the distinct names that two or more classes have, nested classes included.
 - foreign attributes: the distinct pairs (file, `_x`) where the file uses `self._x` and never defines it. A file defines `_x` if it assigns
@@ -96,6 +97,15 @@ def top_modules(package: Path) -> list[str]:
     """The modules and packages directly in a package, without `__init__` and `__main__`."""
     modules = {path.stem for path in package.glob("*.py")} | {path.parent.name for path in package.glob("*/__init__.py")}
     return sorted(modules - {"__init__", "__main__"})
+
+
+def file_lengths(package: Path) -> dict[str, int]:
+    """How many lines each module of a package has, the longest first."""
+    found = {
+        path.relative_to(package).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for path in package.rglob("*.py")
+    }
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 # Classes and their bases ------------------------------------------------------------------------------------------------------------------
@@ -395,7 +405,7 @@ def measure_sources(package: Path, root: str = "hsb") -> list[Measure]:
     classes = Classes(sources, root)
     depths = sorted(((len(classes.ancestors(name)), name) for name in classes.files), key=lambda pair: (-pair[0], pair[1]))
     deep = [f"{name} ({depth})" for depth, name in depths if depth]
-    top = top_modules(package)
+    top, lengths = top_modules(package), file_lengths(package)
     repeated = sorted(repeated_classes(sources).items(), key=lambda item: (-len(item[1]), item[0]))
     foreign = foreign_attributes(sources)
     pairs = Counter((use.file, use.name) for use in foreign)
@@ -409,6 +419,7 @@ def measure_sources(package: Path, root: str = "hsb") -> list[Measure]:
     alone = [f"{name} <- {child}" for name, child in bases_of_one(classes).items()]
     return [
         Measure("ancestors of a class", depths[0][0] if depths else 0, 3, deep),
+        Measure("lines of a file", max(lengths.values(), default=0), 500, [f"{file} ({n})" for file, n in lengths.items()]),
         Measure("modules at the top", len(top), 26, top),
         Measure("repeated class names", len(repeated), 12, [f"{name} ({', '.join(files)})" for name, files in repeated]),
         Measure("foreign attributes", len(pairs), 15, [f"{file} {name} ({n})" for (file, name), n in pairs.most_common()]),

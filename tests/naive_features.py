@@ -1,4 +1,4 @@
-"""A slow and obvious encoder, in plain Python: a list of everything that was admitted, whole columns kept, nothing incremental.
+"""A slow and obvious reader, in plain Python: a list of everything that was admitted, whole columns kept, nothing incremental.
 
 It is told what was admitted and observed, in order, and says from scratch what z and cells must be. Numbers, text and flags only, in
 dicts; cycles where declared. No limits are reached.
@@ -13,7 +13,7 @@ from naive_leaders import GAMMA, WORD, splitmix64
 CLIP = 4.0
 
 
-class NaiveEncoder:
+class NaiveReader:
     def __init__(self, cycles: dict[str, float] | None = None) -> None:
         self.cycles = cycles or {}
         self.kinds: dict[str, str] = {}

@@ -12,8 +12,8 @@ from test_bad_input import refused
 
 import hsb
 from hsb.policies.exp4 import Exp4
-from hsb.policy.arms import EVERYTHING
-from hsb.policy.rows import Rows
+from hsb.policy import tables
+from hsb.policy.learner import LoggedRows
 from hsb.structures.mappings import Mappings, mappings
 
 EXACT = 1e-11
@@ -283,10 +283,10 @@ def test_a_hundred_thousand_rounds(world, rate):
     penalties = np.array([math.fsum(steps[given[:, k] == run.arms]) for k in range(12)])
     logs = penalties.min() - penalties
     expected = np.exp(logs) / np.exp(logs).sum()
-    assert np.isfinite(policy._logs).all() and np.isfinite(policy._weights).all()
+    assert np.isfinite(policy.learner.logs).all() and np.isfinite(policy.learner.scaled).all()
     # Sums up to 1e7 in steps that round to 2^-53 of them, at random: 1e7 * 1e-16 * sqrt(1e5) = 3e-7.
     assert np.abs(policy.weights - expected).max() < 1e-6
-    assert np.allclose(policy._logs - policy._logs.max(), logs, rtol=1e-9, atol=1e-6)
+    assert np.allclose(policy.learner.logs - policy.learner.logs.max(), logs, rtol=1e-9, atol=1e-6)
 
 
 def test_a_weight_that_fell_below_every_number_comes_back():
@@ -294,7 +294,7 @@ def test_a_weight_that_fell_below_every_number_comes_back():
     lowest = 0.0
     for t in range(5000):  # expert 1 is wrong 2000 times in a row, then right 3000 times
         policy.learn(hsb.Decision(context=[0, 1], arm=int(t < 2000), propensity=0.5), loss=1.0)
-        lowest = min(lowest, policy._logs[1] - policy._logs[0])
+        lowest = min(lowest, policy.learner.logs[1] - policy.learner.logs[0])
         assert policy.weights[1] == pytest.approx(
             1 / (1 + math.exp(min(min(t + 1, 2000) - max(t - 1999, 0), 700))), rel=1e-9, abs=1e-300
         )
@@ -314,7 +314,7 @@ def test_sleep_over_many_hard_rounds():
         propensity = max(float(p[arm]), 1e-12)
         policy.learn(hsb.Decision(context=given, arm=arm, propensity=propensity, available=offered), loss=1.0)
         twin.learn(one_hot(given, 4), arm, min(20.0 / propensity, 1e15), offered)
-    assert np.isfinite(policy._logs).all()
+    assert np.isfinite(policy.learner.logs).all()
 
 
 def test_experts_of_next_to_no_weight_are_heard_when_all_others_sleep():
@@ -347,24 +347,23 @@ def test_steps_of_any_size(propensity):
         policy.learn(hsb.Decision(context=[0, 0, 1], arm=0, propensity=propensity), loss=1.0)
     assert policy.weights.tolist() == [0.0, 0.0, 1.0]
     assert policy.probabilities([0, 1, 0], available=[1]).tolist() == [0.0, 1.0]
-    assert np.isfinite(policy._logs).all()
+    assert np.isfinite(policy.learner.logs).all()
 
 
 def test_a_row_of_a_checked_table_is_advice_and_not_a_context():
     """Functions are asked once, when the table is checked; round by round, as a floor or a log of one's own has it, gives the same."""
     contexts = np.random.default_rng(0).random(50)
     policy = Exp4([lambda x: 0, lambda x: int(np.ravel(x)[0] > 0.5)], arms=2, learning_rate=0.3, seed=0)
-    points, _ = policy.check(contexts)
+    points, _ = tables.check(policy, contexts)
     for t, context in enumerate(contexts):
-        policy._locate_row(points[t])
         p = np.empty(2)
-        policy._fill(EVERYTHING, p)
+        policy.learner.fill(policy.learner.read_row(points[t]), None, p)
         assert p.tolist() == policy.probabilities(float(context)).tolist()
     assert len({tuple(row) for row in np.asarray(points).tolist()}) == 2  # else it would say nothing
     arms, losses = np.random.default_rng(1).integers(2, size=50), np.random.default_rng(2).random(50)
-    rows = Rows(points, np.ones((1, 2), dtype=np.uint8), np.zeros(50, dtype=np.int64), arms, losses)
+    rows = LoggedRows(points, np.ones((1, 2), dtype=np.uint8), np.zeros(50, dtype=np.int64), arms, losses)
     logged, told = policy.copy(), policy.copy()
-    logged.learn_rows(rows, np.full(50, 0.5))
+    tables.learn_rows(logged, rows, np.full(50, 0.5), 1.0 - losses)
     for context, arm, loss in zip(contexts, arms, losses, strict=True):
         told.learn(hsb.Decision(context=float(context), arm=int(arm), propensity=0.5), loss=float(loss))
     assert logged.weights.tolist() == told.weights.tolist() != policy.weights.tolist()

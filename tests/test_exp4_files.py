@@ -72,9 +72,9 @@ def test_listed_mappings_and_their_own_tables_are_in_files(tmp_path):
 
 
 def test_a_state_that_cannot_be_is_refused(tmp_path):
-    for name, value in (("weights", 0.0), ("weights", -1.0), ("logs", 5.0), ("logs", np.nan)):
+    for name, value in (("scaled", 0.0), ("scaled", -1.0), ("logs", 5.0), ("logs", np.nan)):
         policy = made("arms")
-        getattr(policy, f"_{name}")[:] = value
+        getattr(policy.learner, name)[:] = value
         policy.save(tmp_path / "policy")
         with pytest.raises(hsb.FileError):
             hsb.load(tmp_path / "policy")

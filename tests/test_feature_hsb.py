@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import hsb
 import hsb.logs
-from hsb.engine.kernels import header as h
 from hsb.engine.kernels.words import state as state_words
 from hsb.engine.kernels.words import tree as tree_words
-from hsb.engine.state import State
+from hsb.engine.state import State, make_tree
 from hsb.files.policy_file import described
+from hsb.learners.mixture import Mixture
 
 ARMS = ["a", "b", "c"]
 
@@ -110,12 +110,12 @@ def test_a_table_is_a_loop(form, how):
     assert [*first.arms, *second.arms] == arms
     assert [*first.propensities, *second.propensities] == chances
     assert_same(ours, theirs)
-    assert harsh == (ours.shift > 0)
-    assert ours.encoder.places > 5 or form == "array"
+    assert harsh == (ours.learner.baseline.shift > 0)
+    assert ours.learner.reader.places > 5 or form == "array"
 
 
 def test_what_comes_after_a_table_is_as_after_a_loop():
-    """Also a decision that was made before it, whose context the encoder now sees otherwise."""
+    """Also a decision that was made before it, whose context the reader now sees otherwise."""
     contexts, losses = world(500)
     ours, theirs = hsb.HSB(arms=ARMS, seed=3), hsb.HSB(arms=ARMS, seed=3)
     late = []
@@ -154,13 +154,13 @@ def test_decide_many_is_a_loop_of_decide():
         made = list(ours.decide_many(contexts[part]))
         each = [theirs.decide(context) for context in contexts[part]]
         for mine, its in zip(made, each, strict=True):
-            assert (mine.arm, mine.propensity, mine.advised, mine.context) == (
+            assert (mine.arm, mine.propensity, mine.memo.advice, mine.context) == (
                 its.arm,
                 its.propensity,
-                its.advised,
+                its.memo.advice,
                 its.context,
             )
-            assert list(mine.seen) == list(its.seen)
+            assert list(mine.memo.cells) == list(its.memo.cells)
         feedback = [float(losses[part][t, ARMS.index(d.arm)]) for t, d in enumerate(made)]
         assert ours.learn_many(made[::-1], losses=feedback[::-1]) == len(made)
         for decision, loss in zip(each[::-1], feedback[::-1], strict=True):
@@ -268,9 +268,9 @@ def test_one_that_was_away_goes_on_as_if_it_had_not_been(way, tmp_path):
     losses = np.column_stack([losses, 1.0 - losses[:, 0]])
     ours, theirs = hsb.HSB(arms=ARMS, seed=3), hsb.HSB(arms=ARMS, seed=3)
     for start, stop in ((0, 3), (3, 120), (120, 400), (400, 600)):
-        digest = ours.state.digest()
+        digest = ours.learner.mixture.state.digest()
         ours = WAYS[way](ours, tmp_path)
-        assert ours.state.digest() == digest and described(ours) == described(theirs)
+        assert ours.learner.mixture.state.digest() == digest and described(ours) == described(theirs)
         if start == 120:
             for policy in (ours, theirs):
                 policy.add_arm("d")
@@ -292,7 +292,7 @@ def test_copies_share_nothing():
 
 
 def test_a_decision_that_was_written_down_is_learned_as_itself():
-    """Also where the encoder knows more by then."""
+    """Also where the reader knows more by then."""
     contexts, losses = world(300)
     policy = hsb.HSB(arms=ARMS, seed=3)
     loop(policy, contexts[:60], losses[:60])
@@ -319,41 +319,49 @@ def test_late_feedback_is_learned_in_the_cells_that_were_seen():
     moved = 0
     for t, context in enumerate(contexts):
         decision = policy.decide(context)
-        waiting.append((decision, list(decision.seen), float(losses[t, ARMS.index(decision.arm)])))
+        waiting.append((decision, list(decision.memo.cells), float(losses[t, ARMS.index(decision.arm)])))
         while len(waiting) > 40 or (waiting and t == len(contexts) - 1) or (waiting and rng.random() < 0.4):
             decision, seen, loss = waiting.pop(int(rng.integers(len(waiting))))
-            pace, slots = policy.state.F[: state_words.LOST].tolist(), policy.encoder.slots
+            pace, slots = policy.learner.mixture.state.F[: state_words.LOST].tolist(), policy.learner.reader.slots
             policy.learn(decision, loss=loss)
-            for slot in range(len(trees), policy.encoder.slots):
-                (tree,) = policy._trees(range(slot, slot + 1))
-                tree.I[h.PARENT] = -1
+            for slot in range(len(trees), policy.learner.reader.slots):
+                kind, size = policy.learner.reader.shapes[slot]
+                tree = make_tree(2, size, 3, 0.5) if kind == "binary" else make_tree(size, 1, 3, 0.5)
                 trees.append(State([tree], [1]))
-            now = policy.locator.encoder.encoded(policy.locator.raw)[1]
+            now = policy.learner.keys.read(decision.context).cells
             moved += list(now[: len(seen)]) != seen
             for slot, tree in enumerate(trees):
                 cell = seen[slot] if slot < len(seen) else 0
                 tree.set_pace(pace[0], gamma=pace[1], drift=pace[2])
-                key = np.array([cell << int(policy.locator.shifts[slot])])
+                key = np.array([cell << int(policy.learner.keys.shifts[slot])])
                 tree.update(key, None, ARMS.index(decision.arm), loss, decision.propensity)
-            assert slots <= policy.encoder.slots
-    assert moved > 100  # the encoder would see many of them otherwise by now
-    ours = policy.state.to_arrays()
+            assert slots <= policy.learner.reader.slots
+    assert moved > 100  # the reader would see many of them otherwise by now
+    ours = policy.learner.mixture.state.to_arrays()
     for slot, tree in enumerate(trees):
-        F, I = ours[f"{3 + slot}.floats"], policy.state.members[3 + slot].I
+        F, I = ours[f"{3 + slot}.floats"], policy.learner.mixture.state.members[3 + slot].I
         row = slice(int(I[tree_words.ROW0]), int(I[tree_words.ROW0] + I[tree_words.CAPACITY] * I[tree_words.STRIDE]))
         assert np.allclose(F[row], tree.to_arrays()["0.floats"][row], rtol=1e-9, atol=0.0)
 
 
-def test_a_new_category_is_learned_by_trees_where_it_was_decided():
+def test_a_new_category_is_learned_by_trees_where_it_was_decided(monkeypatch):
     """Unknown then, so in the cell of all that is new; and the decision's own record of it stays as it is."""
     policy = hsb.HSB(arms=ARMS, seed=3)
     contexts, losses = world(30)
     loop(policy, contexts, losses)
     decision = policy.decide({"size": 1.0, "kind": "new"})
-    seen = decision.seen.copy()
+    decided = decision.memo.cells.copy()
+    learn, keys = Mixture.learn, []
+
+    def watched(self: Mixture, key: Any, *how: Any) -> None:
+        keys.append(key.copy())
+        learn(self, key, *how)
+
+    monkeypatch.setattr(Mixture, "learn", watched)
     policy.learn(decision, loss=1.0)
-    assert seen[1] == 1 and np.array_equal(decision.seen, seen) and np.array_equal(policy.locator.cells, seen)
-    assert policy.decide({"size": 1.0, "kind": "new"}).seen[1] > 1
+    (learned,) = policy.learner.keys.cells_of(np.array(keys))
+    assert decided[1] == 1 and np.array_equal(decision.memo.cells, decided) and np.array_equal(learned, decided)
+    assert policy.decide({"size": 1.0, "kind": "new"}).memo.cells[1] > 1
 
 
 # -- nothing happens by asking ------------------------------------------------------------------------------------------------------
@@ -507,15 +515,15 @@ def test_arms_come_and_go():
 
 def test_rows_are_not_read_again_for_every_new_category(monkeypatch):
     """Contexts with many new categories: each row is read a few times, not once for each that is new."""
-    from hsb.features import Encoder
+    from hsb.features import FeatureReader
 
-    rng, reads, read = np.random.default_rng(0), [0], Encoder.read
+    rng, reads, look = np.random.default_rng(0), [0], FeatureReader.look
 
-    def counted(self: Encoder, context: Any) -> Any:
+    def counted(self: FeatureReader, context: Any) -> Any:
         reads[0] += 1
-        return read(self, context)
+        return look(self, context)
 
-    monkeypatch.setattr(Encoder, "read", counted)
+    monkeypatch.setattr(FeatureReader, "look", counted)
     rows = [
         {name: f"{name}{k}" for name, k in zip("abcd", each, strict=True)}
         for each in (rng.zipf(1.3, (3000, 4)) % 1000).tolist()

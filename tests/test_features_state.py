@@ -1,4 +1,4 @@
-"""Encoders in files, and under anything that can be thrown at them: refused or taken whole, never half."""
+"""Readers in files, and under anything that can be thrown at them: refused or taken whole, never half."""
 
 import contextlib
 import copy
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hsb.errors import InputError
-from hsb.features import Category, Cycle, Encoder, Features, Flag, Number, Tags, Time
+from hsb.features import Category, Cycle, FeatureReader, Features, Flag, Number, Tags, Time
 
 TEXT = st.text(max_size=6)
 PLAIN = (
@@ -52,51 +52,50 @@ def outcome(use, *given):
 @settings(max_examples=400)
 @given(FEATURES, st.lists(ANY, max_size=12), st.integers(2, 12))
 def test_anything_is_taken_or_refused_and_never_half(features, contexts, width):
-    encoder = Encoder(features, width)
+    reader = FeatureReader(features, width)
     z, cells = np.empty(20), np.empty(60, dtype=np.int64)
     for context in contexts:
-        before = copy.deepcopy(encoder)
-        raw = outcome(encoder.read, context)
-        assert encoder == before  # reading is pure
-        news = encoder.news
-        admitted = outcome(encoder.admit, context)
+        before = copy.deepcopy(reader)
+        raw = outcome(reader.read, context)
+        look = outcome(reader.look, context)
+        assert reader == before  # reading is pure
+        assert (raw is None) == (look is None)
+        admitted = outcome(reader.admit, context)
         assert (raw is None) == (admitted is None)
         if raw is None:
-            assert encoder == before
+            assert reader == before
             continue
-        assert len(raw) == before.slots and admitted == news
-        again = encoder.read(context)
-        assert not encoder.news and not encoder.admit(context)
+        assert len(raw) == before.slots and np.array_equal(look[0], raw, equal_nan=True) and admitted == look[1]
+        again = reader.read(context)
+        assert not reader.look(context)[1] and not reader.admit(context)
         for row in (raw, again):
-            encoder.encode(row, z, cells)
-            assert np.isfinite(z).all() and z[0] == 1.0 and not z[encoder.places :].any()
-            assert all(
-                0 <= cell < (32 if way == "binary" else n) for cell, (way, n) in zip(cells, encoder.shapes, strict=False)
-            )
-        encoder.observe(again)
-        if encoder.due:
-            a, c = encoder.refit()
+            reader.encode(row, z, cells)
+            assert np.isfinite(z).all() and z[0] == 1.0 and not z[reader.places :].any()
+            assert all(0 <= cell < (32 if way == "binary" else n) for cell, (way, n) in zip(cells, reader.shapes, strict=False))
+        reader.observe(again)
+        if reader.due:
+            a, c = reader.refit()
             assert np.isfinite(a).all() and np.isfinite(c).all()
-        twin = Encoder.restore(json.loads(json.dumps(encoder.to_dict())), encoder.arrays())
-        assert twin == encoder and np.array_equal(twin.read(context), again, equal_nan=True)
-        assert twin.place_names == encoder.place_names and twin.slot_names == encoder.slot_names
+        twin = FeatureReader.restore(json.loads(json.dumps(reader.to_dict())), reader.arrays())
+        assert twin == reader and np.array_equal(twin.read(context), again, equal_nan=True)
+        assert twin.place_names == reader.place_names and twin.slot_names == reader.slot_names
 
 
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(0, 5) | st.none(), min_size=1), min_size=1, max_size=9))
-def test_the_same_contexts_make_the_same_encoder(contexts):
+def test_the_same_contexts_make_the_same_reader(contexts):
     one, two = made(contexts), made(contexts)
     assert one == two
     assert json.dumps(one.to_dict()) == json.dumps(two.to_dict())
 
 
 def made(contexts, features=None):
-    encoder = Encoder(features or Features())
+    reader = FeatureReader(features or Features())
     for context in contexts:
-        encoder.admit(context)
-        encoder.observe(encoder.read(context))
-        if encoder.due:
-            encoder.refit()
-    return encoder
+        reader.admit(context)
+        reader.observe(reader.read(context))
+        if reader.due:
+            reader.refit()
+    return reader
 
 
 ROWS = [
@@ -113,22 +112,22 @@ ROWS = [
 
 
 def test_copies_go_their_own_way():
-    encoder = made(ROWS)
-    for twin in (encoder.copy(), copy.deepcopy(encoder), pickle.loads(pickle.dumps(encoder))):
-        assert twin == encoder
+    reader = made(ROWS)
+    for twin in (reader.copy(), copy.deepcopy(reader), pickle.loads(pickle.dumps(reader))):
+        assert twin == reader
         twin.admit({"c": "new"})
-        assert twin != encoder
-        twin = encoder.copy()
+        assert twin != reader
+        twin = reader.copy()
         twin.observe(twin.read(ROWS[0]))
-        assert twin != encoder and twin.rows == encoder.rows + 1
-    assert encoder == made(ROWS) and encoder != 3
-    assert encoder.nbytes > encoder.slots * 512 * 8
+        assert twin != reader and twin.rows == reader.rows + 1
+    assert reader == made(ROWS) and reader != 3
+    assert reader.nbytes > reader.slots * 512 * 8
 
 
 def test_what_was_learned_goes_on_the_same_after_a_file():
     straight = made(ROWS * 30)
     half = made(ROWS * 10)
-    half = Encoder.restore(half.to_dict(), half.arrays())
+    half = FeatureReader.restore(half.to_dict(), half.arrays())
     for context in ROWS * 20:
         half.admit(context)
         half.observe(half.read(context))
@@ -198,20 +197,20 @@ FORGERIES = {
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_files_that_do_not_fit_are_refused(name):
-    encoder = made(ROWS)
-    data, arrays = json.loads(json.dumps(encoder.to_dict())), encoder.arrays()
-    assert Encoder.restore(data, arrays) == encoder
+    reader = made(ROWS)
+    data, arrays = json.loads(json.dumps(reader.to_dict())), reader.arrays()
+    assert FeatureReader.restore(data, arrays) == reader
     FORGERIES[name](data, arrays)
     with pytest.raises(ValueError, match=r"\w"):
-        Encoder.restore(data, arrays)
+        FeatureReader.restore(data, arrays)
 
 
 @given(st.lists(st.floats(), max_size=12))
 def test_raw_rows_from_anywhere_stay_inside(raw):
-    encoder = made(ROWS, Features(n=Number(), c=Category(limit=2), f=Flag(), w=Time(), t=Tags(limit=1), d=Time(), h=Time()))
-    z, cells = encoder.encoded(np.array(raw, dtype=np.float64))
+    reader = made(ROWS, Features(n=Number(), c=Category(limit=2), f=Flag(), w=Time(), t=Tags(limit=1), d=Time(), h=Time()))
+    z, cells = reader.encoded(np.array(raw, dtype=np.float64))
     assert np.isfinite(z).all()
-    assert all(0 <= cell < (32 if way == "binary" else n) for cell, (way, n) in zip(cells, encoder.shapes, strict=True))
-    encoder.observe(np.array(raw, dtype=np.float64))
-    encoder.refit()
-    assert encoder.copy() == encoder
+    assert all(0 <= cell < (32 if way == "binary" else n) for cell, (way, n) in zip(cells, reader.shapes, strict=True))
+    reader.observe(np.array(raw, dtype=np.float64))
+    reader.refit()
+    assert reader.copy() == reader

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import hsb
 from hsb.errors import InputError
-from hsb.features import Category, Cycle, Encoder, Features, Flag, Number, Tags, Time
+from hsb.features import Category, Cycle, FeatureReader, Features, Flag, Number, Tags, Time
 
 NAN = float("nan")
 COLUMNS = {
@@ -63,16 +63,16 @@ UNNAMED = {
 }
 
 
-def same_as_rows(encoder, table):
-    """`read_part` of the whole and of pieces, against `read` of every row."""
-    raws, news = encoder.read_part(table, 0, table.rows)
-    assert raws.shape == (table.rows, encoder.slots) and raws.dtype == np.float64 and news.shape == (table.rows,)
+def same_as_rows(reader, table):
+    """`read_part` of the whole and of pieces, against `look` at every row."""
+    raws, unseen = reader.read_part(table, 0, table.rows)
+    assert raws.shape == (table.rows, reader.slots) and raws.dtype == np.float64 and unseen.shape == (table.rows,)
     for t in range(table.rows):
-        raw = encoder.read(table.context(t))
+        raw, new = reader.look(table.context(t))
         assert np.array_equal(raws[t], raw, equal_nan=True), (t, table.context(t))
-        assert news[t] == encoder.news, (t, table.context(t))
-        part, new = encoder.read_part(table, t, t + 1)
-        assert np.array_equal(part[0], raw, equal_nan=True) and new[0] == news[t]
+        assert unseen[t] == new, (t, table.context(t))
+        part, again = reader.read_part(table, t, t + 1)
+        assert np.array_equal(part[0], raw, equal_nan=True) and again[0] == new
 
 
 @pytest.mark.parametrize("name", [*TABLES, *UNNAMED])
@@ -80,24 +80,24 @@ def test_tables_equal_rows(name):
     make = TABLES.get(name) or UNNAMED[name]
     holders = [Features(), DECLARED] if name in TABLES else [Features()]
     for features in holders:
-        encoder = Encoder(features)
-        table = encoder.table(make())
-        same_as_rows(encoder, table)
+        reader = FeatureReader(features)
+        table = reader.table(make())
+        same_as_rows(reader, table)
         for t in range(table.rows):
-            encoder.admit(table.context(t))
-            same_as_rows(encoder, table)
-        assert not encoder.read_part(table, 0, table.rows)[1].any()
+            reader.admit(table.context(t))
+            same_as_rows(reader, table)
+        assert not reader.read_part(table, 0, table.rows)[1].any()
 
 
 @pytest.mark.parametrize("name", ["columns", "pandas", "pandas, nullable", "polars", "pyarrow", "a batch"])
 def test_holders_of_the_same_table_read_the_same(name):
-    encoder, twin = Encoder(DECLARED), Encoder(DECLARED)
-    table, rows = encoder.table(TABLES[name]()), twin.table(ROWS)
+    reader, twin = FeatureReader(DECLARED), FeatureReader(DECLARED)
+    table, rows = reader.table(TABLES[name]()), twin.table(ROWS)
     for t in range(len(ROWS)):
-        encoder.admit(table.context(t))
+        reader.admit(table.context(t))
         twin.admit(rows.context(t))
-    assert encoder == twin
-    assert np.array_equal(encoder.read_part(table, 0, 6)[0], twin.read_part(rows, 0, 6)[0], equal_nan=True)
+    assert reader == twin
+    assert np.array_equal(reader.read_part(table, 0, 6)[0], twin.read_part(rows, 0, 6)[0], equal_nan=True)
 
 
 VALUE = (
@@ -121,41 +121,41 @@ EITHER = [Features(), Features(a=Category(limit=2), b=Number(), c=Cycle(5))]
     st.sampled_from(EITHER),
 )
 def test_any_columns_equal_their_rows(columns, admitted, features):
-    encoder = Encoder(features)
-    table = encoder.table(columns)
+    reader = FeatureReader(features)
+    table = reader.table(columns)
     for t in admitted:
         with contextlib.suppress(InputError):
-            encoder.admit(table.context(t))
+            reader.admit(table.context(t))
     refused = ""
     try:
-        encoder.read_part(table, 0, 5)
+        reader.read_part(table, 0, 5)
     except InputError as error:
         refused = str(error)
     if not refused:
-        return same_as_rows(encoder, table)
+        return same_as_rows(reader, table)
     row, _, _ = refused.removeprefix("Row ").partition(": ")
     with pytest.raises(InputError):
-        encoder.read(table.context(int(row)))
+        reader.read(table.context(int(row)))
     return None
 
 
 def test_errors_name_the_row_and_the_feature():
-    encoder = Encoder(Features())
-    encoder.admit({"a": 1.0, "b": "x"})
-    before = encoder.copy()
-    table = encoder.table({"a": [1.0, "x", 2.0], "b": ["x", "y", "z" * 300]})
+    reader = FeatureReader(Features())
+    reader.admit({"a": 1.0, "b": "x"})
+    before = reader.copy()
+    table = reader.table({"a": [1.0, "x", 2.0], "b": ["x", "y", "z" * 300]})
     with pytest.raises(InputError, match="Row 1: Feature 'a'"):
-        encoder.read_part(table, 0, 3)
+        reader.read_part(table, 0, 3)
     with pytest.raises(InputError, match="Row 2: Feature 'b'"):
-        encoder.read_part(table, 2, 3)
+        reader.read_part(table, 2, 3)
     with pytest.raises(InputError, match="Row 7: Feature 'c'"):
-        encoder.read_part(encoder.table([{"c": 1}] * 7 + [{"c": 1j}]), 0, 8)
+        reader.read_part(reader.table([{"c": 1}] * 7 + [{"c": 1j}]), 0, 8)
     with pytest.raises(InputError, match="Row 0: So far"):
-        encoder.read_part(encoder.table([[1, 2]]), 0, 1)
-    cyclic = Encoder(Features(h=Cycle(24)))
+        reader.read_part(reader.table([[1, 2]]), 0, 1)
+    cyclic = FeatureReader(Features(h=Cycle(24)))
     with pytest.raises(InputError, match="Row 2: Feature 'h' is a Cycle"):
         cyclic.read_part(cyclic.table({"h": [1, 2, float("inf")]}), 0, 3)
-    assert encoder == before
+    assert reader == before
 
 
 WRONG = [3, "a", b"a", None, {"a": 1}, {"a": [1], "b": [1, 2]}, np.zeros((2, 2, 2)), {1: [1]}, {"a": "abc"}]
@@ -165,19 +165,19 @@ WRONG += [pd.DataFrame([[1]]), pd.DataFrame([[1, 2]], columns=["a", "a"]), pl.La
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: type(wrong).__name__)
 def test_what_no_table_can_be(wrong):
     with pytest.raises(InputError):
-        Encoder(Features()).table(wrong)
+        FeatureReader(Features()).table(wrong)
 
 
 def test_times_with_a_zone_are_as_their_clocks_show_them():
     moment = datetime(2024, 1, 1, 5, 30, tzinfo=timezone.utc)  # noqa: UP017
     frames = [pl.DataFrame({"w": [moment]}), pa.table({"w": [moment]}), pd.DataFrame({"w": [moment]}), [{"w": moment}]]
     for frame in frames:
-        encoder = Encoder(Features())
-        table = encoder.table(frame)
-        encoder.admit(table.context(0))
-        raw = dict(zip(encoder.slot_names, encoder.read_part(table, 0, 1)[0][0].tolist(), strict=True))
+        reader = FeatureReader(Features())
+        table = reader.table(frame)
+        reader.admit(table.context(0))
+        raw = dict(zip(reader.slot_names, reader.read_part(table, 0, 1)[0][0].tolist(), strict=True))
         assert raw["w hour"] == 5.5 and raw["w weekday"] == 0.0
-    plain = Encoder(Features())
+    plain = FeatureReader(Features())
     table = plain.table({"h": [time(5), None]})
     plain.admit(table.context(0))
     assert plain.read_part(table, 0, 1)[0].tolist() == [[5.0]]
@@ -188,7 +188,7 @@ def test_anything_with_an_arrow_stream():
         def __arrow_c_stream__(self, requested_schema=None):
             return pa.table({"a": [1, 2]}).__arrow_c_stream__(requested_schema)
 
-    assert Encoder(Features()).table(Stream()).context(1) == {"a": 2}
+    assert FeatureReader(Features()).table(Stream()).context(1) == {"a": 2}
 
 
 def test_text_of_times_where_they_are_declared():

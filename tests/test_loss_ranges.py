@@ -53,7 +53,7 @@ def test_clipping_is_learning_the_nearest_end(name: str, what: str) -> None:
     one, other = made(name, loss_range=(0, 100), outside="clip"), made(name, loss_range=(0, 100))
     assert play(one, WILD, what) == play(other, np.clip(WILD, 0.0, 100.0), what)
     assert learned(one) == learned(other)
-    assert (one.outside, one.loss_range, other.clipped_losses) == ("clip", (0.0, 100.0), 0)
+    assert (one.loss_scale.outside, one.loss_range, other.clipped_losses) == ("clip", (0.0, 100.0), 0)
     assert 0 < one.clipped_losses < ROUNDS
 
 
@@ -270,10 +270,10 @@ def test_copies_pickles_and_files_go_on(name: str, common: dict[str, Any], tmp_p
         assert (twin.clipped_losses, twin.loss_range) == before  # what another learns is not its own
         assert play(twin, WILD, rounds=slice(50, None)) == expected
         assert learned(twin) == learned(policy)
-        assert (twin.clipped_losses, twin.loss_range, twin.outside) == (
+        assert (twin.clipped_losses, twin.loss_range, twin.loss_scale.outside) == (
             policy.clipped_losses,
             policy.loss_range,
-            policy.outside,
+            policy.loss_scale.outside,
         )
         assert repr(twin) == repr(policy)
     assert ("outside='clip'" if "outside" in common else "loss_range='auto'") in repr(policy)

@@ -153,7 +153,10 @@ def test_rates_and_bounds_are_those_of_the_fast_ones():
         complexity = MixtureOfMappings(TREE, prior="complexity", regions=3, **settings)
         fast = hsb.HSB(TREE, regions=3, drift=None, **settings)
         uniform, cells = MixtureOfMappings(TREE, **settings), hsb.SExp3(TREE, **settings)
-        assert (complexity.learning_rate, uniform.learning_rate) == (fast.learning_rate, cells.learning_rate)
+        assert (complexity.learning_rate, uniform.learning_rate) == (
+            fast.learner.mixture.rates.learning_rate,
+            cells.learner.mixture.rates.learning_rate,
+        )
         assert (complexity.regret_bound(500), uniform.regret_bound(500)) == (fast.regret_bound(500), cells.regret_bound(500))
     falling = MixtureOfMappings(TREE, arms=2, prior="complexity")
     assert teach(falling, hsb.HSB(TREE, arms=2, drift=None), anywhere(TREE, 60)) < EXACT
@@ -226,7 +229,7 @@ def test_a_hundred_thousand_rounds(rate):
     np.add.at(penalties, (leaf, run.arms), rate * run.losses / run.propensities)
     found = np.array([policy.probabilities((k + 0.5) / 4) for k in range(4)])
     assert np.abs(found - naive.s_exp3(penalties)).max() < 1e-7
-    assert np.isfinite(policy._logs).all()
+    assert np.isfinite(policy.learner.logs).all()
 
 
 def test_the_number_of_mappings_is_bounded():

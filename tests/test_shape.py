@@ -57,6 +57,11 @@ def test_ancestors_are_followed_through_imports_re_exports_and_aliases(package):
     }
 
 
+def test_the_longest_file_comes_first(package):
+    lengths = shape.file_lengths(package({"a.py": "x = 1\n", "b/c.py": "# no code\n\n\n", "d.txt": "1\n2\n3\n4\n"}))
+    assert list(lengths.items()) == [("b/c.py", 3), ("a.py", 1)]
+
+
 def test_circles_and_a_function_named_like_its_module_end(package):
     files = {
         "__init__.py": "from .b import b\n",

@@ -18,10 +18,10 @@ NONE = np.zeros(0, dtype=np.uint8)
 
 def taught(policy: TreeThompson, leaf: int, arm: int, loss: float) -> float:
     """Learn at a leaf through the kernels; what probability the tree gave the loss."""
-    policy._locate((leaf + 0.5) / policy.structure.leaves, count=False)
-    policy._grow()
-    F, I = policy._tree
-    key = policy.locator.key
+    learner = policy.learner
+    learner._grow()
+    F, I = learner.tree
+    key, _ = learner.read((leaf + 0.5) / policy.structure.leaves)
     n = thompson.extend(F, I, key, thompson.visit(F, I, key))
     keep = 1.0 if policy.forgetting is None else policy.forgetting
     return thompson.learn(F, I, n, arm, loss, *policy.prior, keep, len(policy.arms))
@@ -99,7 +99,7 @@ def test_path_compression_changes_nothing():
         leaf, arm = leaves[rng.integers(len(leaves))], int(rng.integers(2))
         loss = float(rng.random() < (0.2 + 0.6 * (leaf % 2)))
         assert taught(policy, leaf, arm, loss) == pytest.approx(slow.learn(leaf, arm, loss), rel=1e-11)
-    assert policy._tree.I[tree_words.ROWS] <= 2 * len(leaves) - 1
+    assert policy.learner.tree.I[tree_words.ROWS] <= 2 * len(leaves) - 1
     for leaf in [*leaves, leaves[0] ^ 4, leaves[0] ^ 2**30, 12345]:
         assert policy.probabilities((leaf + 0.5) / 2**40) == pytest.approx(slow.probabilities(leaf), abs=2e-7)
 
@@ -113,13 +113,12 @@ def test_frequencies_are_the_probabilities(depth, stop, available):
     policy = trained(60, structure=hsb.BinaryTree(depth=depth), stop=stop)
     n = 40_000
     rng = np.random.default_rng(2)
-    F, I = policy._tree
+    F, I = policy.learner.tree
     for context in (0.1, 0.55):
         p = policy.probabilities(context, available=available)
         assert depth == 6 or 0.1 < F[header.REST] < 0.7  # where nothing was seen yet, arms are equal
-        policy._locate(context, count=False)
-        mask = NONE if available is None else policy.offer.mask(available)
-        arms = [thompson.choose(F, I, policy.locator.key, mask, *policy.prior, 3, u) for u in rng.random(n)]
+        key, mask = policy.learner.read(context)[0], NONE if available is None else policy.arm_set.mask(available)
+        arms = [thompson.choose(F, I, key, mask, *policy.prior, 3, u) for u in rng.random(n)]
         frequency = np.bincount(arms, minlength=3) / n
         assert (np.abs(frequency - p) <= 4 * np.sqrt(p * (1 - p) / n)).all()
         wrong = np.roll(p, 1)
@@ -145,7 +144,7 @@ def test_an_arm_of_no_probability_still_has_a_propensity():
         policy.learn(hsb.Decision(context=0.5, arm=1, propensity=0.5), loss=1.0)
     p = policy.probabilities(0.5)
     assert p.tolist() == pytest.approx([1.0, 0.0], abs=1e-9)
-    policy._kernels = type(
+    policy.learner._kernels = type(
         "Rare", (), {"choose": lambda *_: 1, "probabilities": thompson.probabilities, "update": thompson.update}
     )
     decision = policy.decide(0.5)
@@ -199,10 +198,10 @@ def test_spaces():
 
 def test_a_new_arm_is_at_its_prior():
     policy = trained(prior=(2.0, 1.0))
-    rows = int(policy._tree.I[tree_words.ROWS])
+    rows = int(policy.learner.tree.I[tree_words.ROWS])
     odds = {x: policy.probabilities(x, available=[0, 1, 2]) for x in (0.1, 0.9)}
     policy.add_arm("new")
-    assert policy.arms == [0, 1, 2, "new"] and policy._tree.I[tree_words.ROWS] == rows
+    assert policy.arms == [0, 1, 2, "new"] and policy.learner.tree.I[tree_words.ROWS] == rows
     for x, p in odds.items():
         assert policy.probabilities(x, available=[0, 1, 2])[:3] == pytest.approx(p, abs=1e-14)
         assert 0.0 < policy.probabilities(x)[3] < 1.0
@@ -245,7 +244,7 @@ def test_a_million_rounds(forgetting):
     policy = TreeThompson(hsb.BinaryTree(depth=10), arms=2, seed=0, forgetting=forgetting)
     run = hsb.simulate(policy, contexts, losses)
     assert run.losses[-n // 2 :].mean() < (1e-4 if forgetting is None else 0.01)
-    rows = policy.to_arrays()["floats"][policy._tree.I[tree_words.ROW0] :]
+    rows = policy.to_arrays()["floats"][policy.learner.tree.I[tree_words.ROW0] :]
     assert np.isfinite(rows).all()
     for x in (0.1, 0.499, 0.501, 0.9):
         p = policy.probabilities(x)
@@ -262,10 +261,10 @@ def test_odds_do_not_stick():
     policy = TreeThompson(hsb.BinaryTree(depth=1), arms=1)
     contexts = np.array([0.25, 0.75] * 2000)
     hsb.simulate(policy, contexts, (contexts > 0.5)[:, None].astype(float))
-    root = int(policy._tree.I[tree_words.ROW0])
-    assert policy._tree.F[root] == 1 / thompson.FLOOR
+    root = int(policy.learner.tree.I[tree_words.ROW0])
+    assert policy.learner.tree.F[root] == 1 / thompson.FLOOR
     hsb.simulate(policy, contexts, np.full((4000, 1), 1.0))
-    assert policy._tree.F[root] < 1 / thompson.FLOOR
+    assert policy.learner.tree.F[root] < 1 / thompson.FLOOR
 
 
 def problem(change: bool, seed: int, rounds: int = 100_000) -> tuple[np.ndarray, np.ndarray]:
@@ -320,7 +319,7 @@ def test_memory_grows_with_what_was_visited():
     for _ in range(2):
         hsb.simulate(policy, rng.random(1000), np.zeros((1000, 3)))
         sizes.append(policy.nbytes - empty)
-    row = 8 * int(policy._tree.I[tree_words.STRIDE] + policy._tree.I[tree_words.LINK_STRIDE])
+    row = 8 * int(policy.learner.tree.I[tree_words.STRIDE] + policy.learner.tree.I[tree_words.LINK_STRIDE])
     assert sizes == [1999 * row, 3999 * row]
     hsb.simulate(policy, np.full(1000, 0.5), np.zeros((1000, 3)))
     assert policy.nbytes - empty <= 4001 * row

@@ -60,7 +60,7 @@ def test_copies_go_on_bit_for_bit(how, settings, tmp_path):
 
 
 def test_damaged_state_is_refused():
-    fresh = TreeThompson(hsb.BinaryTree(depth=6), arms=3)
+    fresh = TreeThompson(hsb.BinaryTree(depth=6), arms=3).learner
     arrays = trained().to_arrays()
     row = int(arrays["ints"][tree_words.ROW0])
     for at, value in (
@@ -75,18 +75,18 @@ def test_damaged_state_is_refused():
         floats = arrays["floats"].copy()
         floats[at] = value
         with pytest.raises(ValueError, match=r"its (counts|state)"):
-            fresh.take_arrays({"floats": floats, "ints": arrays["ints"]})
+            fresh.from_arrays({"floats": floats, "ints": arrays["ints"]}, 300)
     links = int(arrays["ints"][tree_words.LINKS])
     for at, value in ((tree_words.ROWS, 10**6), (tree_words.STRIDE, 16), (links + 1, 10**6), (links, 7 << 12)):
         ints = arrays["ints"].copy()
         ints[at] = value
         with pytest.raises(ValueError, match="its state"):
-            fresh.take_arrays({"floats": arrays["floats"], "ints": ints})
+            fresh.from_arrays({"floats": arrays["floats"], "ints": ints}, 300)
     with pytest.raises(ValueError, match="its state"):
-        TreeThompson(hsb.BinaryTree(depth=7), arms=3).take_arrays(arrays)
+        TreeThompson(hsb.BinaryTree(depth=7), arms=3).learner.from_arrays(arrays, 300)
     with pytest.raises(ValueError, match="stop prior"):
-        TreeThompson(hsb.BinaryTree(depth=6), arms=3, stop=0.1).take_arrays(arrays)
-    fresh.take_arrays(arrays)
+        TreeThompson(hsb.BinaryTree(depth=6), arms=3, stop=0.1).learner.from_arrays(arrays, 300)
+    fresh.from_arrays(arrays, 300)
 
 
 # -- bad input -----------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ def state(policy: TreeThompson) -> dict[str, Any]:
         "floats": arrays["floats"][arrays["ints"][tree_words.GO] :].tobytes(),
         "ints": ints.tobytes(),
         "counters": (policy.rounds, policy.clipped, policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
-        "settings": (policy.settings(), policy.arms, policy.offer.removed, policy.loss_range),
+        "settings": (policy.settings(), policy.arms, policy.arm_set.removed, policy.loss_range),
         "random": repr(policy.rng.bit_generator.state),
     }
 

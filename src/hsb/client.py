@@ -9,36 +9,37 @@ import threading
 import time
 import uuid
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from .checks import is_number, whole
 from .errors import InputError, quoted
 from .files.json_values import TIMES, encode_context
-from .policy.decision import Decision
 
 NAME = re.compile(r"[A-Za-z0-9._~-]{1,64}")
 AGAIN = (429, 503, 507)  # answers after which the same request may be sent again
 LONGEST = 5.0  # seconds between two tries
 
 
-class RemoteDecision(Decision):
+@dataclass(frozen=True)
+class RemoteDecision:
     """A decision that a service made, as `hsb.Remote.decide` returns it.
-
-    `id` is its name there, and `version` counts what the policy had learned.
 
     >>> RemoteDecision(context=0.2, arm="a", propensity=0.4, id="order-77", version=812).id
     'order-77'
     """
 
-    __slots__ = ("version",)
-
-    def __init__(
-        self, *, context: Any, arm: str, propensity: float, id: str, version: int = 0, available: Iterable[str] | None = None
-    ) -> None:
-        super().__init__(context=context, arm=arm, propensity=propensity, available=available)
-        self.id: Any = id
-        self.version = version
+    context: Any
+    arm: str
+    propensity: float
+    """The probability with which the arm was played."""
+    id: str
+    """The name of the decision in the service."""
+    version: int = 0
+    """How many updates the policy had learned."""
+    available: tuple[str, ...] | None = None
+    """The arms that were available; None: all of them."""
 
     def to_dict(self) -> dict[str, Any]:
         return {"context": encode_context(self.context), "arm": self.arm, "propensity": self.propensity, "id": self.id}
@@ -101,7 +102,8 @@ class Remote:
             body["baseline"] = baseline
         found = self._ask("POST", f"/v1/policies/{self.policy}/decisions", body)
         about = {"arm": found["arm"], "propensity": found["propensity"], "id": found["id"], "version": found["version"]}
-        return RemoteDecision(context=context, available=body.get("available"), **about)
+        arms = None if available is None else tuple(body["available"])
+        return RemoteDecision(context=context, available=arms, **about)
 
     def learn(
         self, decision: RemoteDecision | str, *, loss: float | None = None, reward: float | None = None, id: str = "1"

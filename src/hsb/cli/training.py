@@ -113,7 +113,7 @@ def told_training(values: dict[str, Any]) -> list[str]:
 
 def report(policy: Policy, encoder: Any, log: Watched, learned: int, seconds: float) -> dict[str, Any]:
     """All that is said of a training."""
-    tally, known = log.tally, getattr(policy if encoder is None else encoder, "named_columns", None)
+    tally, known = log.tally, getattr(policy.learner if encoder is None else encoder, "named_columns", None)
     columns, rows, total = tally.columns(known), tally.rows, tally.total
     width = len(columns) or tally.features
     skipped = len(log.problems)

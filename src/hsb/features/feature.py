@@ -11,6 +11,8 @@ from .kinds import LIMIT, Category, Kind
 from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, WORDS, Unfit, category_text, found, time_text
 
 FLAGS = {True: 1.0, False: 0.0}
+Entry = tuple[type, int, dict[Any, float] | None]
+"""Of a column with one slot: the commonest type of its values, the slot, and what stands for each value."""
 
 
 class Column:
@@ -43,7 +45,7 @@ class Column:
         """Do further categories or tags share places?"""
         return len(self.codes) >= self.limit
 
-    def entry(self) -> tuple[type, int, dict[Any, float] | None] | None:
+    def entry(self) -> Entry | None:
         """The commonest type of its values, its slot and what stands for them, for the shortest way of reading."""
         if self.kind in (NUMBER, CYCLE):
             return float, self.slots[0], None

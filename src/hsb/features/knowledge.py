@@ -206,10 +206,14 @@ def _news(j: int, column: Column, kind: str, plain: Any) -> list[Event]:
     if kind == MISSING:
         return [] if column.missing else [["missing", j]]
     found: list[Event] = [] if column.kind is not None else [["kind", j, kind]]
-    words = [plain] if kind == CATEGORY else list(plain) if kind in (TAGS, TIME) else []
+    if kind not in (CATEGORY, TAGS, TIME):
+        return found
     room = len(PARTS) if kind == TIME else column.limit - len(column.codes)
-    new = [word for word in words if word not in column.codes][: max(room, 0)]
-    return found + [["value", j, word] for word in new]
+    for word in [plain] if kind == CATEGORY else plain:
+        if room > 0 and word not in column.codes:
+            found.append(["value", j, word])
+            room -= 1
+    return found
 
 
 def warn_of_dates(knowledge: Knowledge, events: list[Event]) -> None:

@@ -15,7 +15,7 @@ from ..types import Arrays, Floats, Ints
 from . import stored
 from .contexts import NAMED, ROW
 from .declared import Features
-from .feature import taken, turned
+from .feature import Column, Entry, taken, turned
 from .knowledge import Knowledge, warn_of_dates
 from .parts import read_part
 from .reading import read_value
@@ -152,7 +152,7 @@ class FeatureReader:
     @property
     def due(self) -> bool:
         """Is it time to `refit`? After 2, 4, 8, 16 ... rows."""
-        rows = self.rows
+        rows: int = self.layout.head.item(at.ROWS)
         return rows >= 2 and rows & (rows - 1) == 0
 
     def refit(self) -> tuple[Floats, Floats]:
@@ -185,17 +185,17 @@ class FeatureReader:
     @property
     def slots(self) -> int:
         """How many floats a raw row has."""
-        return self.layout.slots
+        return len(self.layout.slot_names)
 
     @property
     def places(self) -> int:
         """How many numbers of z mean something."""
-        return self.layout.places
+        return len(self.layout.names)
 
     @property
     def rows(self) -> int:
         """How many raw rows were observed."""
-        return int(self.layout.head[at.ROWS])
+        return int(self.layout.head.item(at.ROWS))
 
     @property
     def unseen(self) -> int:
@@ -215,10 +215,10 @@ class FeatureReader:
     @property
     def shapes(self) -> list[tuple[str, int]]:
         """Of each slot, how its cells are split: ("binary", depth) or ("kary", cells)."""
-        I = self.layout.I
-        return [
-            ("kary", int(I[s, at.LIMIT]) + 2) if I[s, at.KIND] == at.CATEGORY else ("binary", DEPTH) for s in range(self.slots)
-        ]
+        I, found = self.layout.I[: self.slots], []
+        for kind, limit in zip(I[:, at.KIND].tolist(), I[:, at.LIMIT].tolist(), strict=True):
+            found.append(("kary", limit + 2) if kind == at.CATEGORY else ("binary", DEPTH))
+        return found
 
     @property
     def slot_names(self) -> list[str]:
@@ -228,16 +228,15 @@ class FeatureReader:
     @property
     def place_slots(self) -> Ints:
         """Of each place, the first slot that has it; -1 for the constant."""
-        layout, owner = self.layout, np.full(self.places, -1, dtype=np.int64)
+        where, owner = self.layout.where.tolist(), [-1] * (self.places + 1)
+        slots = self.layout.I[: self.slots, [at.KIND, at.PLACE, at.START, at.LIMIT, at.MISSING]].tolist()
         for s in range(self.slots - 1, -1, -1):
-            kind, first = layout.I[s, at.KIND], layout.I[s, at.START]
-            own = (
-                [layout.I[s, at.PLACE]] if kind != at.CATEGORY else layout.where[first : first + layout.I[s, at.LIMIT]].tolist()
-            )
-            own += [first] if kind == at.CYCLE else []
-            own.append(layout.I[s, at.MISSING])
-            owner[[place for place in own if place > 0]] = s
-        return owner
+            kind, place, start, limit, missing = slots[s]
+            own = where[start : start + limit] if kind == at.CATEGORY else [place, start] if kind == at.CYCLE else [place]
+            for each in (*own, missing):
+                owner[each] = s  # of none, -1, the last one
+        owner[0] = -1
+        return np.array(owner[:-1], dtype=np.int64)
 
     @property
     def place_names(self) -> list[str]:
@@ -304,17 +303,24 @@ class FeatureReader:
 
     def refresh(self) -> None:
         """Derive the look-up tables of `look` again, after the journal grew."""
-        known = self.knowledge
+        known, declared = self.knowledge, not self.features.open
         self._blank = [math.nan] * self.slots
         self._columns = len(known.listed)
-        self._dicts = not self.features.open or known.form == NAMED
-        entries = {name: column.entry() for name, column in known.columns.items()}
-        self._quick = {name: entry for name, entry in entries.items() if entry is not None}
-        self._cycles = [(column.slots[0], column) for column in known.listed if column.kind == CYCLE]
-        self._complete = frozenset(column.name for column in known.listed if not column.missing)  # never missed a value
-        self._row = (not self.features.open or known.form == ROW) and all(
-            column.kind == NUMBER and column.slots[0] == j for j, column in enumerate(known.listed)
-        )  # a row of numbers is its own raw row
+        self._dicts = declared or known.form == NAMED
+        self._row = declared or known.form == ROW  # a row of numbers is its own raw row
+        self._quick: dict[str, Entry] = {}
+        self._cycles: list[tuple[int, Column]] = []
+        complete = []
+        for j, column in enumerate(known.listed):
+            entry = column.entry()
+            if entry is not None:
+                self._quick[column.name] = entry
+            if column.kind == CYCLE:
+                self._cycles.append((column.slots[0], column))
+            if not column.missing:
+                complete.append(column.name)
+            self._row = self._row and column.kind == NUMBER and column.slots[0] == j
+        self._complete = frozenset(complete)  # the features that never missed a value
 
     def _look_at_other(self, context: Any) -> tuple[Raw, bool]:
         """`look` at what is no dict, or at the first context."""

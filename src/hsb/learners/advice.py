@@ -1,25 +1,120 @@
-"""What experts advise, checked: arm numbers (rounds, experts), or distributions (rounds, experts, arms) where one of them gives one."""
+"""What experts advise: arm numbers (rounds, experts), or distributions (rounds, experts, arms) if one of them gives one."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import is_hashable, is_number, shown
 from ..errors import InputError, quoted
-from ..types import Floats
+from ..policy.rows import rows_of
+from ..structures.mappings import Mappings
+from ..types import Floats, Ints
+from .keys import Keys
 
 Expert = Callable[[Any], Any]
 Advice = NDArray[Any]  # int32 with two dimensions, float64 with three
 
 CLOSE = 1e-6  # how far from 1 a distribution may add up: single precision does not get closer
+_NONE_YET = object()  # no context is this object
 
 
-class Reader:
+class Advised(NamedTuple):
+    """What all experts advise for a context: a row of a table of advice."""
+
+    advice: Advice
+    row: int
+
+
+class AdvisedRows(NamedTuple):
+    """What all experts advise for several contexts: a row of a table of advice for each."""
+
+    advice: Advice
+    rows: Ints
+
+
+class ExpertAdvice:
+    """The advice of functions of the context; or, if `experts` is a number, contexts that are the advice of as many experts."""
+
+    def __init__(self, experts: list[Expert] | int, arms: list[Hashable]) -> None:
+        self.experts, self.reader = experts, AdviceReader(arms)
+        self._last: tuple[Any, Advised | None] = (_NONE_YET, None)  # a number, which cannot have changed since, and its advice
+
+    def read(self, context: Any) -> tuple[Advised, int]:
+        """The advice for a context; nothing is ever clipped."""
+        last, advised = self._last
+        if advised is None or context is not last:
+            advised = Advised(self._advice([context]), 0)
+            if is_number(context):
+                self._last = context, advised
+        return advised, 0
+
+    def check(self, contexts: Any) -> tuple[Advice, int]:
+        """Advice for a whole table, so that bad advice in its last row is found before the first round is played."""
+        rows_of(contexts)
+        return self._advice(contexts), 0
+
+    def read_row(self, row: Any) -> Advised:
+        """A row of a table that `check` returned is advice, not a context."""
+        return Advised(row[None], 0)
+
+    def read_rows(self, points: Advice) -> AdvisedRows:
+        """`read_row` for several rows."""
+        return AdvisedRows(points, np.arange(len(points)))
+
+    def _advice(self, contexts: Any) -> Advice:
+        if isinstance(self.experts, int):
+            return self.reader.table(contexts, experts=self.experts)
+        return self.reader.functions(self.experts, contexts)
+
+    def with_arm(self, arm: Hashable) -> ExpertAdvice:
+        """The same experts with one more arm."""
+        return ExpertAdvice(self.experts, [*self.reader.arms, arm])
+
+    def copy(self) -> ExpertAdvice:
+        """An independent one."""
+        return ExpertAdvice(self.experts, self.reader.arms)
+
+
+class MappingAdvice:
+    """The advice of mappings: each advises its arm for the cell of the context. `who` is the policy, for a message."""
+
+    def __init__(self, mappings: Mappings, who: str) -> None:
+        self.mappings, self.who, self.keys = mappings, who, Keys(mappings.structure)
+
+    def read(self, context: Any) -> tuple[Advised, int]:
+        """The advice for a context, and 1 if the context was clipped to the space, else 0."""
+        key, clipped = self.keys.read(context)
+        return Advised(self.mappings.rows, key.item(0)), clipped
+
+    def check(self, contexts: Any) -> tuple[Floats, int]:
+        """A whole table, inside the space, and how many rows were clipped."""
+        return self.keys.check(contexts)
+
+    def read_row(self, row: Any) -> Advised:
+        """`read` for a row of a table that `check` returned."""
+        return self.read(row)[0]
+
+    def read_rows(self, points: Floats) -> AdvisedRows:
+        """`read_row` for several rows."""
+        return AdvisedRows(self.mappings.rows, np.ascontiguousarray(self.keys.keys(points)[:, 0]))
+
+    def with_arm(self, arm: Hashable) -> MappingAdvice:
+        """The list of mappings is fixed, so there is no other arm for it."""
+        raise InputError(f"{self.who} cannot take another arm while running. Make a new one with all the arms.")
+
+    def copy(self) -> MappingAdvice:
+        """An independent one."""
+        return MappingAdvice(self.mappings, self.who)
+
+
+class AdviceReader:
     """Reads advice for a list of arms. The kernels divide a distribution by its sum, so it need not add to 1 exactly.
 
-    >>> Reader(["a", "b"]).table([["a", "b", "b"]], experts=3)
+    >>> AdviceReader(["a", "b"]).table([["a", "b", "b"]], experts=3)
     array([[0, 1, 1]], dtype=int32)
     """
 
@@ -103,7 +198,7 @@ class Reader:
         return np.ascontiguousarray(given)
 
     def _one(self, given: Any) -> int | Floats | None:
-        """An arm's number or a distribution; None where it is neither."""
+        """An arm's number or a distribution; None if it is neither."""
         number = self._find(given)
         if number is not None or not isinstance(given, list | tuple | np.ndarray):
             return number

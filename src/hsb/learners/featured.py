@@ -73,6 +73,7 @@ class Featured(Learner):
         self, keys: FeatureKeys, mixture: Mixture, *, first: int, baseline: Baseline, arm_features: ArmFeatures
     ) -> None:
         self.keys, self.mixture, self.arm_features = keys, mixture, arm_features
+        self.reader = keys.reader  # what it knows of contexts: names, categories, scales
         self.first = first  # inputs that there were before anything was learned
         self.baseline, self.uniform_share = baseline, baseline.share
         self._last: Sight | None = None  # what `read` saw last
@@ -100,11 +101,6 @@ class Featured(Learner):
         kept: dict[str, Any] = {"keys": self.keys, "first": self.first, "arm_features": self.arm_features} | changes
         keys = kept.pop("keys")
         return type(self)(keys, mixture, baseline=baseline, **kept)
-
-    @property
-    def reader(self) -> FeatureReader:
-        """What it knows of contexts: names, categories, scales."""
-        return self.keys.reader
 
     # -- a round -------------------------------------------------------------------------------------------------------
 
@@ -154,22 +150,19 @@ class Featured(Learner):
         return grown
 
     def settle(self, seen: Any, rounds: int) -> Self | None:
-        self._observe(seen, rounds)
+        reader = self.reader
+        not_observed = rounds - reader.rows
+        if not_observed == 1 and isinstance(seen, Sight):
+            reader.observe(seen.raw)
+        elif not_observed > 0:
+            reader.observe_rows(np.ascontiguousarray(seen[:not_observed]))
         after = self
         if self.mixture.is_due(rounds):
             mixture = self.mixture.turned()
             after = self._with(mixture, self.baseline.at(self.baseline.shift, step=_step(mixture), rounds=rounds))
-        if after.reader.due:
+        if reader.due:
             after = after._refitted(rounds)
         return None if after is self else after
-
-    def _observe(self, seen: Any, rounds: int) -> None:
-        """Count the rows that were learned and not yet observed."""
-        behind = rounds - self.reader.rows
-        if behind == 1 and isinstance(seen, Sight):
-            self.reader.observe(seen.raw)
-        elif behind > 0:
-            self.reader.observe_rows(np.ascontiguousarray(seen[:behind]))
 
     def _refitted(self, rounds: int) -> Self:
         """The successor with new scales and edges; models go on in the new units."""

@@ -42,12 +42,13 @@ class Replaying(NamedTuple):
 class Mixture:
     """A state, the rate at which it learns, and what a certificate needs to know of its past. Replaced by a successor when the rate falls."""
 
-    __slots__ = ("born", "implicit", "phases", "rates", "state")
+    __slots__ = ("born", "implicit", "phases", "rates", "state", "until")
 
     def __init__(self, state: State, rates: Rates, *, implicit: bool, born: int, phases: int = 1) -> None:
         self.state, self.rates, self.implicit = state, rates, implicit
         self.born = born  # arms that were there from the first round on
         self.phases = phases  # how many rates and sets of arms there were
+        self.until = rates.phase.until  # rounds, late ones counted, after which the phase is over
         self._set_pace()
 
     def _set_pace(self) -> None:
@@ -88,7 +89,7 @@ class Mixture:
 
     def is_due(self, rounds: int) -> bool:
         """Is the phase over after `rounds` rounds?"""
-        return rounds + self.state.laid.F.item(LATE) >= self.rates.phase.until
+        return rounds + self.state.laid.F.item(LATE) >= self.until
 
     def turned(self) -> Self:
         """The successor in the phase that the rounds learned have come to."""

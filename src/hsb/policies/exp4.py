@@ -1,30 +1,25 @@
 """EXP4: the advice of experts, weighed."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import reproducible_math
-from ..checks import is_number
-from ..errors import BudgetError, FileError, InputError, quoted
-from ..files.memory_limit import afford
-from ..learners.advice import Advice, Expert, Reader
-from ..learners.keys import Keys, Nowhere
+from ..errors import FileError, quoted
+from ..learners.advice import Expert
+from ..learners.expert_priors import ExpertsPrior
+from ..learners.experts import Experts
+from ..policy import Policy
+from ..policy.arms import ArmSet
 from ..policy.loss_range import UNIT
-from ..policy.rows import rows_of
+from ..policy.transaction import settle
 from ..structures.mappings import Mappings
-from ..types import Arms, Floats, Ints, Outside, Range, Seed, Table
-from .weighted import Weighted
-
-_NOTHING = object()  # no context is this object
+from ..types import Arms, Floats, Outside, Range, Seed
 
 
-MOST = 10**9
-
-
-class Exp4(Weighted):
+class Exp4(Policy):
     """Exponential weights over experts that advise an arm or a distribution over arms (Section I-A).
 
     Expert k's estimated loss is advice_k[I] loss / p[I] for the arm I that was played; its weight falls by exp(-rate * that).
@@ -38,8 +33,8 @@ class Exp4(Weighted):
       `learning_rate` itself, a constant above 0. With neither the rate in round t is about sqrt(max ln(1/prior) / (M t)).
     - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
-    Where some arms are not `available`, an expert that advises none of those offered sleeps: it is left out of the round. The advice of the
-    others is scaled up to the sum 1. The weight of the experts awake together is kept. Where all sleep, the offered arms are equally probable
+    If some arms are not `available`, an expert that advises none of those that are sleeps: it is left out of the round. The advice of the
+    others is scaled up to the sum 1. The weight of the experts awake together is kept. If all sleep, the available arms are equally probable
     and nothing is learned. An arm may be added, unless the experts are mappings: functions return it, or M+1 numbers, from then on. Time and
     memory: O(experts) a round.
 
@@ -58,6 +53,8 @@ class Exp4(Weighted):
         "sqrt(2 M T ln K), with a horizon and equal priors."
     )
 
+    learner: Experts[ExpertsPrior]
+
     def __init__(
         self,
         experts: Sequence[Expert] | int | Mappings,
@@ -72,15 +69,55 @@ class Exp4(Weighted):
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        super().__init__(arms=arms, loss_range=loss_range, reward_range=reward_range, outside=outside, floor=floor, seed=seed)
-        self.experts: list[Expert] | int | Mappings = _checked(experts, len(self.arms))
-        self.locator = Keys(experts.structure) if isinstance(experts, Mappings) else Nowhere()
-        afford(3 * self._count)
-        self._given = None if prior is None else _positive(prior, self._count)
-        self.prior = np.full(self._count, 1.0 / self._count) if self._given is None else self._given / self._given.sum()
-        logs = reproducible_math.logs(self.prior)
-        self._most = reproducible_math.ln(self._count) if self._given is None else float(-logs.min())
-        self._start(logs, horizon=horizon, learning_rate=learning_rate)
+        arm_set = ArmSet(arms)
+        learner = Experts.fresh(
+            ExpertsPrior.of(experts, len(arm_set), prior),
+            arm_set.arms,
+            horizon=horizon,
+            learning_rate=learning_rate,
+            who=type(self).__name__,
+        )
+        common: Any = {"loss_range": loss_range, "reward_range": reward_range, "outside": outside, "floor": floor, "seed": seed}
+        super().__init__(arms=arm_set, learner=learner, **common)
+
+    @property
+    def experts(self) -> list[Expert] | int | Mappings:
+        """The experts: functions, mappings, or how many there are."""
+        return self.learner.prior.experts
+
+    @property
+    def prior(self) -> Floats:
+        """The experts' prior weights, with the sum 1."""
+        return self.learner.prior.shares
+
+    @property
+    def weights(self) -> Floats:
+        """The experts' weights at present: an array in their order, with the sum 1.
+
+        >>> import hsb
+        >>> hsb.Exp4(3, arms=2, learning_rate=0.1, prior=[1, 1, 2]).weights
+        array([0.25, 0.25, 0.5 ])
+        """
+        with self.lock:
+            settle(self)
+            return self.learner.weights
+
+    @property
+    def learning_rate(self) -> float | None:
+        """The constant rate, given or from the `horizon`; None if the rate falls."""
+        return self.learner.rates.learning_rate
+
+    @property
+    def horizon(self) -> float | None:
+        """The number of rounds that it was made for; None if none was given."""
+        return self.learner.rates.horizon
+
+    @property
+    def rate(self) -> float:
+        """The rate at which the next round is learned."""
+        with self.lock:
+            settle(self)
+            return self.learner.rates.rate
 
     def regret_bound(self, horizon: float | None = None) -> float:
         """max ln(1/prior) / rate + M T rate / 2 over T = `horizon` rounds; at the theory's rate and with equal priors, sqrt(2 M T ln K).
@@ -89,65 +126,9 @@ class Exp4(Weighted):
         >>> round(hsb.Exp4(50, arms=3, horizon=100_000).regret_bound()), round(hsb.theory.exp4_bound(arms=3, horizon=100_000, experts=50))
         (1532, 1532)
         """
-        return self._bound(self._prior_bound(), horizon)
-
-    @property
-    def _count(self) -> int:
-        return self.experts if isinstance(self.experts, int) else len(self.experts)
-
-    def _prior_bound(self) -> float:
-        return self._most
-
-    def _refresh(self) -> None:
-        super()._refresh()
-        self._reader = Reader(self.arms)
-        self._located: Any = _NOTHING
-        if isinstance(self.experts, Mappings):
-            self._advice = self.experts.rows
-
-    def _locate(self, context: Any, *, count: bool) -> None:
-        if isinstance(self.experts, Mappings):
-            super()._locate(context, count=count)
-        elif context is not self._located:
-            self._located = _NOTHING
-            self._advice, self._row = self._advised([context]), 0
-            self._located = context if is_number(context) else _NOTHING  # a number cannot have changed since
-
-    def check(self, contexts: ArrayLike) -> tuple[Table, int]:
-        """Advice for the whole table, so that bad advice in its last row is found before the first round is played."""
-        if isinstance(self.experts, Mappings):
-            return super().check(contexts)
-        rows_of(contexts)
-        return self._advised(contexts), 0
-
-    def _advised(self, contexts: Any) -> Advice:
-        if isinstance(self.experts, int):
-            return self._reader.table(contexts, experts=self.experts)
-        assert isinstance(self.experts, list)
-        return self._reader.functions(self.experts, contexts)
-
-    def _rows(self, points: Table) -> tuple[Advice, Ints]:
-        return super()._rows(points) if isinstance(self.experts, Mappings) else (points, np.arange(len(points)))
-
-    def _locate_row(self, row: Any) -> None:
-        """A row of the table is the experts' advice itself, unless they are mappings."""
-        if isinstance(self.experts, Mappings):
-            super()._locate_row(row)
-        else:
-            self._located, self._advice, self._row = _NOTHING, row[None], 0
-
-    def _widen(self) -> None:
-        if isinstance(self.experts, Mappings):
-            super()._widen()
-
-    def settings(self) -> dict[str, Any]:
-        functions = isinstance(self.experts, list)
-        return {
-            "experts": None if functions else self.experts.plain() if isinstance(self.experts, Mappings) else self.experts,
-            "functions": self._count if functions else None,  # no code in files: `hsb.load(path, experts=[...])`
-            "prior": None if self._given is None else self._given.tolist(),
-            **self._rate_settings(),
-        }
+        with self.lock:
+            settle(self)
+            return self.learner.bound(horizon, floor=self.floor)
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
@@ -169,51 +150,3 @@ class Exp4(Weighted):
                 f"its experts are no functions, so it holds them itself. Leave experts= out; given {quoted(experts)}."
             )
         return cls(experts, **settings, **common)
-
-    def _shown(self) -> dict[str, Any]:
-        return {
-            "experts": self.experts if isinstance(self.experts, Mappings) else self._count,
-            "learning_rate": self.learning_rate,
-        }
-
-
-def _checked(experts: Any, arms: int) -> list[Expert] | int | Mappings:
-    if isinstance(experts, Mappings):
-        most = int(experts.rows.max())
-        if most >= arms:
-            raise InputError(
-                f"The mappings use arm number {most}; with {arms} arms they must be below {arms}. List them for these arms."
-            )
-        return experts
-    if isinstance(experts, int | np.integer) and not isinstance(experts, bool) and experts >= 1:
-        if experts * arms > MOST:
-            raise BudgetError(
-                f"Exp4 takes {MOST:,} experts times arms at most; given {quoted(experts)} experts and {arms} arms."
-            )
-        return int(experts)
-    if isinstance(experts, list | tuple) and experts and all(map(callable, experts)):
-        return list(experts)
-    raise InputError(
-        "experts must be a list of functions of the context, or hsb.mappings(...), or how many experts there are, at least 1, if the contexts "
-        f"are their advice; given {quoted(experts)}."
-    )
-
-
-def _positive(prior: ArrayLike, count: int) -> Floats:
-    try:
-        found = np.asarray(prior)
-    except ValueError:
-        found = np.empty(0, dtype=object)
-    if found.shape != (count,) or found.dtype.kind not in "iuf":
-        raise InputError(
-            f"prior must be a positive number for each of the {count} experts, in a list; given {found.dtype} of shape {found.shape}."
-        )
-    numbers = found.astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what comes of it is refused below
-        shares = numbers / numbers.sum()
-    wrong = np.flatnonzero(~((shares > 0.0) & np.isfinite(shares)))
-    if len(wrong):
-        raise InputError(
-            f"prior must be positive numbers, none so small that its share is 0; prior[{wrong[0]}] is {found[wrong[0]]}."
-        )
-    return numbers

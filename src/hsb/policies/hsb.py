@@ -149,6 +149,12 @@ class HSB(Policy):
             seed=seed,
         )
 
+    @property
+    def structure(self) -> Structure | None:
+        """The structure that it was made with; None if it takes contexts of any kind."""
+        prior = getattr(self.learner, "prior", None)
+        return prior.structure if isinstance(prior, StructurePrior) else None
+
     def regret_bound(self, horizon: float | None = None, *, regions: int | None = None, delay: float = 0.0) -> float:
         """A bound on the expected regret over `horizon` rounds, never more than `horizon`.
 

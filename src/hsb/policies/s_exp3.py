@@ -61,6 +61,13 @@ class SExp3(Policy):
         common: Any = {"loss_range": loss_range, "reward_range": reward_range, "outside": outside, "floor": floor, "seed": seed}
         super().__init__(arms=arm_set, learner=learner, **common)
 
+    @property
+    def structure(self) -> Leaves:
+        """The leaves, each of which has an EXP3 of its own."""
+        prior = self.learner.prior
+        assert isinstance(prior, CellsPrior) and prior.leaves is not None
+        return prior.leaves
+
     def regret_bound(self, horizon: float | None = None) -> float:
         """N ln M / rate + M T rate / 2 over T = `horizon` rounds (None: those it was made for); at the theory's rate, sqrt(2 N M T ln M).
 

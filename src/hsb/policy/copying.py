@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Kind = TypeVar("Kind", bound=Policy)
 
 STORED = {"f": "<f8", "i": "<i8", "u": "<u8"}  # how arrays are written, by the kind of their numbers
-OWN = ("arm_set", "floor", "rounds", "version", "clipped")  # never changed in place
+OWN = ("arm_set", "floor", "rounds", "clipped")  # never changed in place
 OUT = ("lock", "pending", "learner", "rng", "ledger", "loss_scale", *OWN)
 
 
@@ -78,7 +78,7 @@ def become(policy: Kind, other: Kind) -> None:
     """Take over the state of `other`, a policy of the same kind that is not used any more: how a replay goes on from a checkpoint."""
     with policy.lock:
         settle(policy)
-        found = {name: value for name, value in vars(other).items() if name not in ("lock", "pending", "version")}
+        found = {name: value for name, value in vars(other).items() if name not in ("lock", "pending")}
         if hasattr(other.learner, "of"):
             found["learner"] = other.learner.of(policy)
         replace(policy, **found | {"ledger": other.ledger.fork(other.rounds)})

@@ -15,6 +15,7 @@ from ..files.json_values import decode_arm, decode_context, encode_arm, encode_c
 from .learner import NO_MEMO, Memo
 
 if TYPE_CHECKING:
+    from .arms import ArmSet
     from .policy import Policy
 
 
@@ -33,11 +34,11 @@ class Decision:
     """
 
     __slots__ = (
+        "_arm_set",
         "_policy",
         "_probabilities",
         "_stream",
         "_taught",
-        "_version",
         "arm",
         "available",
         "context",
@@ -68,7 +69,7 @@ class Decision:
         self._taught: tuple[tuple[str, int], ...] = ()  # which policies have learned from it, and their round
         self.memo: Memo = NO_MEMO  # of the moment in which it was made, if a policy made it
         self._policy: Policy | None = None
-        self._version = -1
+        self._arm_set: ArmSet | None = None  # the policy's arms in that moment
         self._probabilities: NDArray[np.float64] | None = None
 
     @classmethod
@@ -80,7 +81,7 @@ class Decision:
         self.context, self.arm, self.propensity, self.available = context, arm, propensity, available
         ledger = policy.ledger
         self.id, self._stream, self._taught, self.memo = ledger.issue(), ledger.stream, (), memo
-        self._policy, self._version, self._probabilities = policy, policy.version, None
+        self._policy, self._arm_set, self._probabilities = policy, policy.arm_set, None
         return self
 
     @property
@@ -96,13 +97,14 @@ class Decision:
                     "This decision was not made by a policy here, so its distribution is unknown. "
                     "Use policy.probabilities(context)."
                 )
-            with self._policy.lock:
-                if self._policy.version != self._version:
+            policy = self._policy
+            with policy.lock:
+                if policy.rounds != self.memo.rounds or policy.arm_set is not self._arm_set:
                     raise StaleDecision(
                         "The policy has learned since this decision, whose distribution is gone. Read .probabilities before learn(), "
                         "or ask policy.probabilities(context) for today's."
                     )
-                self._probabilities = self._policy.probabilities(self.context, available=self.available)
+                self._probabilities = policy.probabilities(self.context, available=self.available)
         return self._probabilities
 
     def to_dict(self) -> dict[str, Any]:
@@ -163,12 +165,12 @@ class Decision:
         return decision
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name not in ("_policy", "_version")}
+        return {name: getattr(self, name) for name in self.__slots__ if name not in ("_policy", "_arm_set")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
-        self._policy, self._version = None, -1
+        self._policy, self._arm_set = None, None
 
     def __repr__(self) -> str:
         more = "" if self.available is None else f", available={list(self.available)!r}"

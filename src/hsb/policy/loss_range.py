@@ -76,13 +76,13 @@ class LossScale:
 
     def given(self, loss: Any, reward: Any) -> tuple[float, bool]:
         """A loss or a reward, exactly one of them, checked; and whether it is a reward. Changes nothing."""
-        if type(loss) is float and reward is None and self.direct and 0.0 <= loss <= 1.0:
-            return loss, False
-        if (loss is None) == (reward is None):
-            given = "both." if loss is not None else f"neither. {NONE_CAME}"
-            raise InputError(f"learn needs loss= or reward=, exactly one; given {given}")
         rewarded = loss is None
         value = reward if rewarded else loss
+        if rewarded == (reward is None):
+            given = f"neither. {NONE_CAME}" if rewarded else "both."
+            raise InputError(f"learn needs loss= or reward=, exactly one; given {given}")
+        if type(value) is float and not self.auto and self.low <= value <= self.high:  # the commonest case
+            return value, rewarded
         if isinstance(value, bool | np.bool_):  # a click is often a boolean
             value = float(value)
         if not (is_real(value) if self.outside == "clip" else is_number(value)) or not self._takes(value):

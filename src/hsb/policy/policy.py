@@ -23,6 +23,8 @@ from .ledger import Ledger
 from .loss_range import UNIT, LossScale
 from .transaction import Pending, Rounds, replace, settle
 
+_tuple = tuple.__new__  # makes a NamedTuple in half the time: once in each decide and learn
+
 
 class Policy:
     """The interface that all policies share. `hsb.HSB` explains `arms`, `loss_range`, `reward_range`, `outside`, `floor` and `seed`.
@@ -58,9 +60,9 @@ class Policy:
     lock: Any
     """Reentrant; every public method holds it."""
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
-        if Policy.kinds.get(cls.__name__, cls).__module__ == cls.__module__:  # a user's Uniform is not hsb's
+        if listed and Policy.kinds.get(cls.__name__, cls).__module__ == cls.__module__:  # a user's Uniform is not hsb's
             Policy.kinds[cls.__name__] = cls
 
     def __init__(
@@ -84,7 +86,6 @@ class Policy:
         self.learner: Learner = Own(self) if learner is None else learner
         self.rounds = self.learner.seen  # learned from
         self.clipped = 0  # contexts that lay outside the space and were clipped
-        self.version = 0  # changes whenever a decision could turn out otherwise
         self.pending: Pending | None = None  # what an interrupt may have cut short (`transaction`)
         lock.watch(self)
 
@@ -122,11 +123,6 @@ class Policy:
         (0.0, 100.0)
         """
         return self.loss_scale.rewards
-
-    @property
-    def outside(self) -> Outside:
-        """What is done with a loss or reward outside its range: "error" refuses it, "clip" moves it to the nearest end and counts it."""
-        return self.loss_scale.outside
 
     @property
     def clipped_losses(self) -> int:
@@ -201,7 +197,7 @@ class Policy:
             if type(context) is not float and isinstance(context, list | dict | np.ndarray):
                 context = context.copy()  # the caller may use it again
             arms, cells = arm_set.arms, learner.cells(seen) if learner.keeps_cells else None
-            memo = Memo(self.rounds, len(arms), advice, cells)
+            memo = _tuple(Memo, (self.rounds, len(arms), advice, cells))
             return Decision.made(self, context, arms[arm], probability, None if mask is None else arm_set.names(mask), memo)
 
     def choose(self, context: Any = None, *, u: float, available: Iterable[Hashable] | None = None) -> tuple[Hashable, float]:
@@ -244,10 +240,7 @@ class Policy:
         with self.lock:
             if self.pending is not None:
                 settle(self)
-            if type(loss) is float and reward is None and self.loss_scale.direct and 0.0 <= loss <= 1.0:
-                value, rewarded = loss, False  # the commonest case
-            else:
-                value, rewarded = self.loss_scale.given(loss, reward)
+            value, rewarded = self.loss_scale.given(loss, reward)
             mask, arm, own = self._check(decision)
             self._learn(decision, mask, arm, own, value, rewarded)
 
@@ -281,11 +274,9 @@ class Policy:
         seen, clipped = learner.recall(decision.context, memo)
         if clipped and not own:
             self.clipped += clipped
-        loss, scale = value, None
-        if rewarded or not self.loss_scale.direct:
-            loss, scale = self.loss_scale.scaled(value, rewarded)
+        loss, scale = self.loss_scale.scaled(value, rewarded)
         try:
-            self.pending = pending = Rounds(self.rounds, seen, decision, own, scale)
+            self.pending = pending = _tuple(Rounds, (self.rounds, seen, decision, own, scale))
             grown = learner.learn(seen, mask, arm, loss, float(decision.propensity), memo)
             if grown is not None:
                 self.learner = grown

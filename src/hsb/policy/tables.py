@@ -142,8 +142,9 @@ def play(
                 f"The table has {losses.shape[1]} arms, the policy {len(policy.arm_set)} by now. Add arms before or after."
             )
         n, begun, drawn, scale = len(losses), policy.rounds, policy.rng.bit_generator.state, policy.loss_scale
-        table = Played(points, masks, losses, policy.rng.random(n), np.empty(n, dtype=np.int64), np.empty(n))
+        table = Played(points, masks, losses, np.empty(n), np.empty(n, dtype=np.int64), np.empty(n))
         try:
+            policy.rng.random(out=table.us)
             while (t := policy.rounds - begun) < n:
                 _play_some(policy, table, t, to_come - t)
         except BaseException:

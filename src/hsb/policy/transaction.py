@@ -7,8 +7,8 @@ assignment. So a change is written down first, in `policy.pending`, and then car
   successor that replaces it by one assignment. `finish` does what follows. After an interrupt, `seen` says whether rounds were learned.
 - `Replace`: attributes are about to be replaced, e.g. the arms and the learner together.
 
-`finish` and `redo` may be done again from their beginning: each step sets what it sets. Every public method of a policy first calls `settle`, which
-finishes what an interrupt cut short.
+`finish` and `redo` may be done again from their beginning: each step sets what it sets. Every public method of a policy first calls
+`settle`, which finishes what an interrupt cut short.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ class Rounds(NamedTuple):
 
     def finish(self, policy: Policy, rounds: int) -> None:
         """Do what follows from having learned: `rounds` were learned in all."""
-        successor = policy.learner.settle(self.seen, rounds)
+        _, seen, decision, own, scale = self
+        successor = policy.learner.settle(seen, rounds)
         if successor is not None:
             policy.learner = successor
-        if self.scale is not None:
-            policy.loss_scale = self.scale
-        if self.decision is not None:
-            policy.ledger.close(self.decision, rounds, own=self.own)
+        if scale is not None:
+            policy.loss_scale = scale
+        if decision is not None:
+            policy.ledger.close(decision, rounds, own=own)
         policy.rounds = rounds
-        policy.version += 1
 
     def redo(self, policy: Policy) -> None:
         """After an interrupt: finish if the rounds were learned, else nothing was begun."""
@@ -74,7 +74,6 @@ class Replace(NamedTuple):
         """Set them."""
         for name, value in self.values.items():
             setattr(policy, name, value)
-        policy.version += 1
 
 
 def settle(policy: Policy) -> None:

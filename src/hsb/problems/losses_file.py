@@ -35,7 +35,7 @@ class Losses(Problem, listed=False):
         """InputError unless the policy has as many arms as the file, and all losses lie in its range."""
         super().check(policy)
         low, high = policy.loss_range
-        if policy.loss_scale.auto or policy.outside == "clip":
+        if policy.loss_scale.auto or policy.loss_scale.outside == "clip":
             return
         outside = np.argwhere((self.losses < low) | (self.losses > high))
         if len(outside):

@@ -6,6 +6,8 @@ whose largest is then 0. So no weight is lost, however long the run, and nothing
 
 `advice[row, k]` is the arm of expert k, or `advice[row, k, m]` what it gives arm m: Numba compiles one or the other. An expert sleeps where
 nothing it advises is offered. `offered` is empty where every arm is, else one byte per arm.
+
+`seen[0]` counts the rounds learned, in the call that learns them: how an interrupt is found to have come before or after.
 """
 
 import math
@@ -150,11 +152,12 @@ def _log_kept(logs, weights, advice, row, offered, arm, x, f):
 
 
 @kernel
-def learn(logs, weights, advice, row, offered, arm, x):
-    """Multiply each expert's weight by exp(-x advice[arm]), x = rate * loss / propensity. O(experts).
+def learn(logs, weights, seen, advice, row, offered, arm, x):
+    """Multiply each expert's weight by exp(-x advice[arm]), x = rate * loss / propensity, and count the round. O(experts).
 
     Sleeping experts are multiplied by what those awake keep of their total: up to a common scale, the experts awake keep their total.
     """
+    seen[0] += 1
     if x <= 0.0 or is_sole(offered):  # a single arm offered is advised by every expert awake: nothing to learn
         return
     x = min(x, MOST)
@@ -193,12 +196,12 @@ def rescale(logs, weights):
 
 
 @kernel
-def play(logs, weights, table, rate, p, played, chances, start, end):
-    """Decide and learn in rounds start .. end - 1 of a table."""
+def play(logs, weights, seen, table, rate, p, played, chances):
+    """Decide and learn in every round of a table."""
     advice = table.advice
-    for t in range(start, end):
+    for t in range(len(table.us)):
         row, offered = table.row[t], table.masks[t]
         arm, chance = decide(logs, weights, advice, row, offered, p, table.us[t])
-        learn(logs, weights, advice, row, offered, arm, rate * table.losses[t, arm] / chance)
+        learn(logs, weights, seen, advice, row, offered, arm, rate * table.losses[t, arm] / chance)
         played[t] = arm
         chances[t] = chance

@@ -4,6 +4,8 @@ A row of F holds x, then for each arm what was added to its prior counts: good (
 what hangs below the row's chain over the evidence of the chain's own counts: 1 at the prior, and 1 for ever in a leaf. A chain of k
 links stops with odds STAY[k] : GO[k] x. Nothing is subtracted. x is kept within FLOOR .. 1 / FLOOR, which no run of luck can cross.
 The header and the links in I are those of a compressed tree (`header.py`, `chains.py`).
+
+`seen[0]` counts the rounds learned, in the call that learns them: how an interrupt is found to have come before or after.
 """
 
 import math
@@ -177,17 +179,18 @@ def probabilities(F, I, key, offered, good, bad, p, work):
 
 
 @kernel
-def update(F, I, key, arm, loss, good, bad, keep, arms):
-    """Learn a loss. False, and nothing changed, where the tree is short of rows."""
+def update(F, I, seen, key, arm, loss, good, bad, keep, arms):
+    """Learn a loss. False, and nothing changed, if the tree is short of rows."""
     if I[ROWS] + 2 > I[CAPACITY]:
         return False
     n = extend(F, I, key, visit(F, I, key))
     learn(F, I, n, arm, loss, good, bad, keep, arms)
+    seen[0] += 1
     return True
 
 
 @kernel
-def play(F, I, keys, masks, losses, us, good, bad, keep, played, start):
+def play(F, I, seen, keys, masks, losses, us, good, bad, keep, played, start):
     """Play rounds start, start+1, ... of a table; return the first round not played (the tree may be short of rows)."""
     arms = losses.shape[1]
     for t in range(start, len(us)):
@@ -197,5 +200,6 @@ def play(F, I, keys, masks, losses, us, good, bad, keep, played, start):
         arm = draw(F, I, n, masks[t], good, bad, arms, us[t])
         n = extend(F, I, keys[t], n)
         learn(F, I, n, arm, losses[t, arm], good, bad, keep, arms)
+        seen[0] += 1
         played[t] = arm
     return len(us)

@@ -68,7 +68,7 @@ class Played(Player):
 
     def __init__(self, policy: Policy) -> None:
         super().__init__(policy.reward_range)
-        self.policy, self.outside = policy, policy.outside
+        self.policy, self.outside = policy, policy.loss_scale.outside
 
     @property
     def sight(self) -> Hashable:
