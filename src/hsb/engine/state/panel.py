@@ -128,13 +128,15 @@ def wave_models(member: Member) -> tuple[Floats, Floats, Floats, Floats]:
 def forest_nodes(member: Member, *, used: bool = True) -> Floats:
     """A row for each node of the forest, of those in use or of all; a view."""
     panel = PanelView(member)
-    return piece(member, p.NODE, panel.nodes_used if used else panel.nodes, 2 * panel.arms + p.COUNTS)
+    count, width = panel.nodes_used if used else panel.nodes, 2 * panel.arms + p.COUNTS
+    return panel.F[panel.node0 : panel.node0 + count * width].reshape(count, width)
 
 
 def forest_cuts(member: Member) -> Floats:
     """What leaves watch: (blocks, cuts, words); a view."""
     panel = PanelView(member)
-    return piece(member, p.BLOCK, panel.blocks_used, p.CUTS, 4 * panel.arms + p.WATCH)
+    count, width = panel.blocks_used, 4 * panel.arms + p.WATCH
+    return panel.F[panel.block0 : panel.block0 + count * p.CUTS * width].reshape(count, p.CUTS, width)
 
 
 def set_places(member: Member, groups: Sequence[int]) -> None:

@@ -327,7 +327,7 @@ class State:
         else:
             self._hard = True
             members = self.members
-            self.laid = self.laid._replace(kinds=self._compiled_for(members, [member.number for member in members]))
+            self.laid = self.laid._replace(kinds=self._compiled_for(members, [member.number for member in members], self.arms))
 
     def _lay(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]], header: Floats | None = None) -> Laid:
         """Members in new arrays, each in as many words of F and I as `sizes` says; `header` are the state's own words, by default these."""
@@ -344,17 +344,17 @@ class State:
         own = _views(F, I, len(members))
         for member, room in zip(members, own, strict=True):
             member.kind.pour(member, *room)
-        numbers = [member.number for member in own]
+        numbers = I[[first + h.KIND for _, _, first, *_ in entries]].tolist()
         advisors = [k for k, number in enumerate(numbers) if number in ADVISORS]
         advice = 0
         if len(advisors) == 1:
             advisor = own[advisors[0]].I
             advice = int(_entries(I, len(members))[advisors[0], state_words.F0] + advisor[advisor[h.BASES]])
-        return Laid(F, I, self._compiled_for(own, numbers), advice)
+        return Laid(F, I, self._compiled_for(own, numbers, arms), advice)
 
-    def _compiled_for(self, members: Sequence[Member], numbers: Sequence[int]) -> tuple[int | None, ...]:
+    def _compiled_for(self, members: Sequence[Member], numbers: Sequence[int], arms: int) -> tuple[int | None, ...]:
         """What the kernels must be compiled for: the fields of `Has`, as a plain tuple."""
-        there, arms = set(numbers), members[0].arms
+        there = set(numbers)
         alone = numbers == [h.DENSE] and TreeView(members[0]).fanout == 2
         has = {
             "trees": h.DENSE in there or h.COMPRESSED in there,

@@ -110,8 +110,8 @@ class Tree(Kind):
         start, stride = tree.row0, tree.stride
         if tree.dense:
             F[:start] = f[:start]
-            used = np.flatnonzero(tree.rows[:, :2].any(axis=1))
-            for begin in (start, start + member.logs):
+            used = np.flatnonzero(f[start : start + tree.capacity * stride].reshape(-1, stride)[:, :2].any(axis=1))
+            for begin in (start, start + tree.logs):
                 rows = begin + used[:, None] * stride + np.arange(stride)
                 F[rows] = f[rows]
             I[:] = i

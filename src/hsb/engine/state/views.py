@@ -24,6 +24,8 @@ class TreeView:
         self.F, self.I = member
         words = self.I[: h.HEADER].tolist()
         self.dense = words[h.KIND] == h.DENSE
+        self.logs: int = words[h.LOGS]
+        """How far behind a row its hidden part stands."""
         self.depth: int = words[tree_words.DEPTH]
         self.fanout: int = words[tree_words.FANOUT]
         self.roots: int = words[tree_words.ROOTS]
@@ -218,6 +220,8 @@ class PanelView:
         self.nodes_used: int = words[panel_words.NODES_USED]
         self.node0: int = words[panel_words.NODE]
         """Where in F the forest begins."""
+        self.block0: int = words[panel_words.BLOCK]
+        """Where in F the cuts begin that leaves watch."""
         self.blocks: int = words[panel_words.BLOCKS]
         """Blocks of cuts that there is room for."""
         self.blocks_used: int = words[panel_words.BLOCKS_USED]
