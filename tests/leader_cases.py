@@ -27,7 +27,7 @@ def state(policy: hsb.Policy) -> dict[str, Any]:
             repr(policy.settings()),
             policy.loss_range,
             repr(policy.arms),
-            {repr(arm) for arm in policy.offer.removed},
+            {repr(arm) for arm in policy.arm_set.removed},
         ),
         "ledger": (policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
         "counters": (policy.rounds, policy.clipped),

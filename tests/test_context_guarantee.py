@@ -10,8 +10,8 @@ import pytest
 import hsb
 from hsb import theory
 from hsb.engine.kernels.words import one_of as one_of_words
-from hsb.policies.leaning import MOST
-from hsb.policies.one_feature import MIXTURE
+from hsb.learners.baseline import MOST
+from hsb.learners.featured import MIXTURE
 
 PAGE = (Path(__file__).parent.parent / "docs" / "proofs.md").read_text()
 CELLS = hsb.BinaryTree(depth=5, space=hsb.Cells(32))
@@ -26,14 +26,20 @@ def acquainted(features, arms=3, kind=float):
     return policy
 
 
+def proved(policy, cost):
+    """What the schedule proves over 10^5 rounds of three arms."""
+    return policy.learner.mixture.rates.schedule.bound(cost, arms=3, horizon=1e5, lean=MOST)
+
+
 # -- the page ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_numbers_of_the_page():
     """Ten features, three arms, 10^5 rounds: by `regret_bound`, and by hand from the schedule and each cost."""
     policy, horizon = acquainted(10), 100_000
-    rate = policy.schedule.stretch(horizon - 1).rate
-    always = policy.schedule.bound(0.0, arms=3, horizon=horizon, lean=MOST)
+    schedule = policy.learner.mixture.rates.schedule
+    rate = schedule.stretch(horizon - 1).rate
+    always = schedule.bound(0.0, arms=3, horizon=horizon, lean=MOST)
     costs = {"single arm": ln(3), "halves": theory.prior_cost(CELLS, [0] * 16 + [1] * 16, arms=3)}
     costs["three parts"] = theory.prior_bound(hsb.BinaryTree(depth=5), arms=3, regions=3)
     costs["seven categories"] = ln(2) + 9 * ln(3)
@@ -57,14 +63,14 @@ def test_a_feature_of_the_first_round_costs_ln_of_all_and_a_later_one_twice_that
     policy = acquainted(first)
     for n in range(first + 1, first + 7):
         policy.learn(policy.decide({f"f{i}": 0.5 for i in range(n)}), loss=0.5)
-        head = policy.state.members[0]
+        head = policy.learner.mixture.state.members[0]
         prior = head.F[head.I[one_of_words.PRIOR] :][: n + 2]
         assert prior.sum() == pytest.approx(1.0)
         assert -ln(prior[1] / MIXTURE) == pytest.approx(ln(n + 1))
         assert -np.log(prior[2 : 2 + first] / MIXTURE) == pytest.approx(ln(first + 1))
         assert -ln(prior[-1] / MIXTURE) == pytest.approx(ln(n * (n + 1)))
         cost = ln(n * (n + 1)) + ln(3) + theory.prior_bound(hsb.BinaryTree(depth=5), arms=3, regions=3)
-        assert policy.regret_bound(1e5) == pytest.approx(policy.schedule.bound(cost, arms=3, horizon=1e5, lean=MOST))
+        assert policy.regret_bound(1e5) == pytest.approx(proved(policy, cost))
 
 
 def test_categories_are_paid_one_by_one():
@@ -74,7 +80,7 @@ def test_categories_are_paid_one_by_one():
         for t in range(k):
             policy.learn(policy.decide({"c": f"c{t}"}), loss=0.5)
         cost = ln(2) + ln(2) + (min(k, 64) + 2) * ln(3)
-        assert policy.regret_bound(1e5) == pytest.approx(policy.schedule.bound(cost, arms=3, horizon=1e5, lean=MOST))
+        assert policy.regret_bound(1e5) == pytest.approx(proved(policy, cost))
 
 
 # -- every run -----------------------------------------------------------------------------------------------------------
@@ -106,9 +112,9 @@ def played(world, seed):
         given = context(t, rng)
         p = policy.probabilities(given)
         decision = policy.decide(given)
-        loss = float(losses_of(world, p, decision.seen, rng)[decision.arm])
-        b = policy.shift
-        told.append((np.array(decision.seen), loss, decision.arm, b, (loss - b) / decision.propensity))
+        loss = float(losses_of(world, p, decision.memo.cells, rng)[decision.arm])
+        b = policy.learner.baseline.shift
+        told.append((np.array(decision.memo.cells), loss, decision.arm, b, (loss - b) / decision.propensity))
         policy.learn(decision, loss=loss)
     assert policy.certificate().shifted == (world != "rule")  # it leans where losses are near 1
     return policy, told

@@ -152,11 +152,11 @@ def test_the_cost_of_the_noise() -> None:
 def test_defaults_come_from_the_horizon() -> None:
     policy = CsbFtpl(TREE, arms=3, horizon=10_000)
     cost = 8 * 1.125  # eight leaves; the largest of three Laplace numbers is 9/8 on average
-    assert policy.noise == pytest.approx(math.sqrt(2 * 3 * 10_000 / cost)) and policy._limit(1) == 174
+    assert policy.noise == pytest.approx(math.sqrt(2 * 3 * 10_000 / cost)) and policy.learner.noise.redraws(1) == 174
     best = 2 * math.sqrt(2 * cost * 3 * 10_000) + 30_000 / (math.e * 174)
     assert policy.regret_bound() == pytest.approx(best)
     assert policy.regret_bound() < min(CsbFtpl(TREE, arms=3, noise=policy.noise * f).regret_bound(10_000) for f in (0.8, 1.2))
-    assert CsbFtpl(TREE, arms=3, noise=policy.noise)._limit(1) == 174  # the horizon that this noise is best for
+    assert CsbFtpl(TREE, arms=3, noise=policy.noise).learner.noise.redraws(1) == 174  # the horizon that this noise is best for
     assert CsbFtpl(TREE, arms=3).regret_bound(10_000) == pytest.approx(
         4 * math.sqrt(cost * 30_000) + 2 * math.sqrt(30_000) / math.e
     )

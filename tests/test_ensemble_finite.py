@@ -9,12 +9,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import hsb
-from hsb import storage
 from hsb.engine.kernels import header as h
 from hsb.engine.kernels.words import advisor as advisor_words
 from hsb.engine.kernels.words import panel as p
 from hsb.engine.state import Member
 from hsb.engine.state import panel as parts
+from hsb.files.policy_file import pack, unpack
 
 ARMS = ["a", "b", "c"]
 PANEL, ADVISOR = h.PANEL, h.ADVISOR
@@ -22,14 +22,14 @@ PANEL, ADVISOR = h.PANEL, h.ADVISOR
 
 def member_of(policy: Any, kind: int) -> Member:
     """The one member of this kind, as a view."""
-    (found,) = [member for member in policy.state.members if member.I[h.KIND] == kind]
+    (found,) = [member for member in policy.learner.mixture.state.members if member.I[h.KIND] == kind]
     return found
 
 
 def check(policy: Any, contexts: list[Any]) -> None:
     """All that it learned are numbers, it decides, and its file is one that rounds can have led to."""
     arrays = policy.to_arrays()
-    for k, member in enumerate(policy.state.members):
+    for k, member in enumerate(policy.learner.mixture.state.members):
         floats = arrays[f"{k}.floats"]
         assert not np.isnan(floats).any(), k
         if member.I[h.KIND] in (h.PANEL, h.HEAD, h.ADVISOR):
@@ -40,7 +40,7 @@ def check(policy: Any, contexts: list[Any]) -> None:
             assert np.isfinite(chances).all() and abs(chances.sum() - 1.0) < 1e-9
             decision = policy.decide(context, available=available, u=0.7)
             assert 0.0 < decision.propensity <= 1.0
-    assert storage.unpack(storage.pack(policy), {}).digest() == policy.digest()
+    assert unpack(pack(policy), {}).digest() == policy.digest()
 
 
 # -- an arm that always loses ------------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def test_a_broken_ensemble_says_so(break_it):
     early = policy.decide(contexts[0])
     policy.probabilities(contexts[1])  # else it would learn by the paths through the trees that it has just followed
     break_it(member_of(policy, PANEL))
-    rest = [policy.state.members[k].F.copy() for k in (0, 2)]
+    rest = [policy.learner.mixture.state.members[k].F.copy() for k in (0, 2)]
     rounds = policy.rounds
     for loss in (0.0, 1.0):
         with BROKEN:
@@ -262,7 +262,7 @@ def test_a_broken_ensemble_says_so(break_it):
     with BROKEN:
         hsb.simulate(policy, contexts[:3], losses[:3])
     assert policy.rounds == rounds
-    for before, member in zip(rest, (policy.state.members[k] for k in (0, 2)), strict=True):
+    for before, member in zip(rest, (policy.learner.mixture.state.members[k] for k in (0, 2)), strict=True):
         for start, size in member.kind.scratch(member):
             before[start : start + size] = member.F[start : start + size]
         assert np.array_equal(before, member.F)

@@ -97,7 +97,7 @@ def test_numbers_changed_at_random_are_refused_or_harmless(whole, name, tmp_path
 
 
 @pytest.mark.parametrize("name", ["counts", "moments", "cuts", "edges", "sample"])
-def test_numbers_of_the_encoder_are_refused_or_harmless(whole, name, tmp_path):
+def test_numbers_of_the_reader_are_refused_or_harmless(whole, name, tmp_path):
     rng = np.random.default_rng(len(name))
     array = arrays_of(whole)[f"encoder.{name}"]
     for _ in range(40):
@@ -180,10 +180,18 @@ def test_settings_that_do_not_fit_are_refused(whole, what, tmp_path):
     assert read(told(whole, HEADERS[what]), tmp_path) is None
 
 
-def test_a_model_gone_mad_leaves_the_mixture_as_it_is(whole, tmp_path):
-    """Covariances that pass every check and still explode: the panel then has nothing to say, and the rest plays on."""
+def test_a_model_gone_mad_says_so(whole, tmp_path):
+    """Covariances that passed every check of the file and then explode: there is no distribution, and nothing more is learned."""
     policy = read(whole, tmp_path)
-    F, I = policy.state.members[1]
+    F, I = policy.learner.mixture.state.members[1]
     at = int(I[p.LINEAR])
     F[at : at + int(I[h.ARMS]) * int(I[p.ROOM]) * (int(I[p.ROOM]) + 1)] = np.nan
-    works(policy)
+    for attempt in (
+        lambda: policy.probabilities(CONTEXTS[300]),
+        lambda: policy.decide(CONTEXTS[300]),
+        lambda: hsb.simulate(policy, CONTEXTS[300:], LOSSES[300:]),
+        lambda: policy.learn(hsb.Decision(context=CONTEXTS[300], arm="a", propensity=0.5), loss=1.0),
+    ):
+        with pytest.raises(hsb.BrokenState, match="no longer a distribution"):
+            attempt()
+    assert policy.rounds == 300

@@ -13,7 +13,7 @@ import hsb
 from hsb import theory
 from hsb.engine.kernels.words import panel as p
 from hsb.engine.state import panel as parts
-from hsb.policies.one_feature import MIXTURE
+from hsb.learners.featured import MIXTURE
 
 ROUNDS = 4000
 CELLS = hsb.BinaryTree(depth=5, space=hsb.Cells(32))
@@ -59,7 +59,7 @@ def test_it_earns_nearly_what_can_be_earned():
 
 def since(policy) -> int:
     """Rounds that the panel has learned since it last started anew."""
-    member = policy.state.members[1]
+    member = policy.learner.mixture.state.members[1]
     return int(parts.piece(member, p.STACK, p.MEMORIES)[p.ROUNDS])
 
 
@@ -77,7 +77,7 @@ def test_a_world_that_changes_is_noticed_and_learned_anew(seed):
     assert found[-1000:].mean() < 0.06
     stubborn = hsb.HSB(arms=3, seed=seed)
     excess(stubborn, *before, seed)
-    parts.piece(stubborn.state.members[1], p.STACK, p.MEMORIES)[p.ROUNDS] = 1e12  # no evidence is ever enough
+    parts.piece(stubborn.learner.mixture.state.members[1], p.STACK, p.MEMORIES)[p.ROUNDS] = 1e12  # no evidence is ever enough
     assert excess(stubborn, *after, seed + 10)[:2000].mean() > found[:2000].mean()
 
 
@@ -101,7 +101,7 @@ def lured(policy, seed: int, rounds: int) -> tuple[float, float, float]:
         context = {"x": float(rng.choice([-1.0, 1.0])), "noise": float(rng.normal()), "kind": str(rng.choice(list("abc")))}
         probabilities = policy.probabilities(context)
         decision = policy.decide(context)
-        advice = policy.state.advice[0]
+        advice = policy.learner.mixture.state.advice[0]
         good = int(context["x"] > 0)
         means = np.where(np.arange(3) == advice, 0.95, 0.15)
         means[good] = 0.1
@@ -110,7 +110,8 @@ def lured(policy, seed: int, rounds: int) -> tuple[float, float, float]:
             losses[good] = float(rng.random() < 0.45)
         lost += float(probabilities @ losses) - losses[good]
         advised += losses[advice] - losses[good]
-        loss, rule = float(losses[decision.arm]) - policy.shift, int(len(decision.seen) and decision.seen[0] > 15)
+        loss, cells = float(losses[decision.arm]) - policy.learner.baseline.shift, decision.memo.cells
+        rule = int(len(cells) and cells[0] > 15)
         estimated += loss - (loss / decision.propensity if decision.arm == rule else 0.0)
         policy.learn(decision, loss=float(losses[decision.arm]))
     return lost, advised, estimated
@@ -144,16 +145,18 @@ def test_memory_stays_within_what_is_said(arms):
     policy = hsb.HSB(arms=arms, seed=0)
     table = rng.normal(size=(40, 300))
     hsb.simulate(policy, table, rng.random((40, arms)))
-    I = policy.state.members[1].I
+    ensemble = policy.learner.mixture.state.members[1]
+    I = ensemble.I
     room, waves = int(I[p.ROOM]), int(I[p.WAVES])
-    assert policy.encoder.width == room == parts.width_for(arms, 256)
-    assert policy.encoder.places == policy.encoder.width and policy.encoder.crowded == 300 - (policy.encoder.width - 1)
+    reader = policy.learner.reader
+    assert reader.width == room == parts.width_for(arms, 256)
+    assert reader.places == reader.width and reader.crowded == 300 - (reader.width - 1)
     assert arms * room**2 <= parts.WIDEST or room == 2
     assert arms * (waves + 1) * parts._stride(waves) <= 1.2 * parts.MOST_WORDS
     assert I[p.BLOCKS] * p.CUTS * (4 * arms + p.WATCH) <= parts.MOST_WORDS
     words = parts.WIDEST + 3.3 * parts.MOST_WORDS + 300 * 66 * 8 * (arms + 8)
-    assert policy.state.nbytes == policy.nbytes < 8 * words
-    assert policy.state.members[1].kind.bytes_in_use(policy.state.members[1]) < 8 * (parts.WIDEST + 3.3 * parts.MOST_WORDS)
+    assert policy.learner.mixture.state.nbytes == policy.nbytes < 8 * words
+    assert ensemble.kind.bytes_in_use(ensemble) < 8 * (parts.WIDEST + 3.3 * parts.MOST_WORDS)
 
 
 def test_three_hundred_columns_of_text_share_the_places_there_are():
@@ -168,7 +171,7 @@ def test_three_hundred_columns_of_text_share_the_places_there_are():
         decision = policy.decide(context)
         policy.learn(decision, loss=float(decision.arm != t % 2))
         played.append(decision.arm == t % 2)
-    encoder = policy.encoder
-    assert encoder.slots == 300 and encoder.places == encoder.width == 256
-    assert encoder.crowded > 500 and encoder.shared > 200
+    reader = policy.learner.reader
+    assert reader.slots == 300 and reader.places == reader.width == 256
+    assert reader.crowded > 500 and reader.shared > 200
     assert np.mean(played[:200]) < 0.65 and np.mean(played[1600:]) > 0.8

@@ -22,22 +22,21 @@ def state(policy: LinUCB) -> dict[str, Any]:
     return {
         "arrays": [array.tobytes() for array in policy.to_arrays().values()],
         "counters": (policy.rounds, policy.clipped, policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
-        "settings": (policy.settings(), policy.arms, policy.offer.removed, policy.loss_range),
+        "settings": (policy.settings(), policy.arms, policy.arm_set.removed, policy.loss_range),
         "random": repr(policy.rng.bit_generator.state),
     }
 
 
 def scores(policy: LinUCB, context: Any) -> np.ndarray:
-    policy._locate(context, count=False)
-    found = np.empty(len(policy.arms))
-    kernels.scores(policy.state, NONE, policy.alpha, policy._work, found)
+    found, d = np.empty(len(policy.arms)), policy.state.shape[2]
+    kernels.scores(policy.state, NONE, policy.alpha, policy.learner.read(context)[0], np.zeros((d + 2, d)), found)
     return found
 
 
 def trained(rounds: int = 200, **settings: Any) -> LinUCB:
     policy = LinUCB(**({"features": 2, "arms": 3, "seed": 1} | settings))
     rng = np.random.default_rng(5)
-    low, high = policy.space.ends() if policy._scaled else (np.zeros(policy.features), np.ones(policy.features))
+    low, high = policy.space.ends() if policy.learner.scaled else (np.zeros(policy.features), np.ones(policy.features))
     contexts = rng.uniform(low, high, (rounds, policy.features))
     hsb.simulate(policy, contexts, rng.uniform(*policy.loss_range, (rounds, len(policy.arms))))
     return policy
@@ -281,12 +280,12 @@ def test_damaged_state_is_refused():
         forged = arrays["state"].copy()
         forged[place] = value
         with pytest.raises(ValueError, match=r"its (matrices|state)"):
-            LinUCB(2, arms=3).take_arrays({"state": forged, "updates": arrays["updates"]})
+            LinUCB(2, arms=3).learner.from_arrays({"state": forged, "updates": arrays["updates"]}, 200)
     with pytest.raises(ValueError, match="its matrices"):
-        LinUCB(2, arms=3).take_arrays({"state": arrays["state"], "updates": -arrays["updates"] - 1})
+        LinUCB(2, arms=3).learner.from_arrays({"state": arrays["state"], "updates": -arrays["updates"] - 1}, 200)
     with pytest.raises(ValueError, match="does not fit"):
-        LinUCB(3, arms=3).take_arrays(arrays)
-    LinUCB(2, arms=3).take_arrays(arrays)
+        LinUCB(3, arms=3).learner.from_arrays(arrays, 200)
+    assert LinUCB(2, arms=3).learner.from_arrays(arrays, 200).seen == 200
 
 
 # -- bad input -----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hsb.engine.kernels import laplace, leaders, oracle, splitmix
-from hsb.policies.leader import best_mapping
+from hsb.learners.leaf_totals import best_mapping
 
 NONE = np.zeros(0, dtype=np.uint8)
 

@@ -9,12 +9,11 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 
 from .. import reproducible_math
-from ..policy.learner import Choice, Learner, Memo, Played
+from ..policy.learner import Choice, Learner, Memo, Played, take_arrays
 from ..types import Arrays, Floats, Ints, Masks
 from .advice import Advised, AdvisedRows, ExpertAdvice, MappingAdvice
 from .expert_priors import ExpertsPrior, MappingsPrior
 from .masks import EVERY_ARM, masks_of
-from .own import take_arrays
 from .rates import Rates
 
 PriorKind = TypeVar("PriorKind", ExpertsPrior, MappingsPrior)

@@ -1,25 +1,25 @@
 """CSB-FTPL: follow the perturbed leader, with an oracle for the best mapping."""
 
-import math
-from typing import Any, ClassVar
+from __future__ import annotations
 
-import numpy as np
+import math
+from typing import Any, ClassVar, Self
 
 from ..checks import is_number, whole
 from ..errors import InputError, quoted
+from ..learners.leaders import MOST_NOISE, Noise, PerturbedLeader
+from ..learners.leaf_totals import LeafTotals
+from ..policy import Policy
+from ..policy.arms import ArmSet
 from ..policy.loss_range import UNIT
-from ..structures.leaves import Divided
+from ..policy.transaction import settle
+from ..structures.leaves import Divided, Leaves
 from ..theory.checks import check_horizon
-from ..theory.leaders import csb_ftpl_anytime_bound, csb_ftpl_bound, noise_cost
-from ..types import Arms, Floats, Ints, Masks, Outside, Range, Seed, Table
-from .leader import Leader
-
-DRAWS = 1000  # for probabilities that are counted
-MOST_NOISE = 1e100  # beyond any use; its sums stay finite
-MOST_REDRAWS = 1 << 52  # so many that no decision takes them
+from ..theory.leaders import csb_ftpl_anytime_bound, csb_ftpl_bound
+from ..types import Arms, Floats, Ints, Outside, Range, Seed
 
 
-class CsbFtpl(Leader):
+class CsbFtpl(Policy):
     """Contextual semi-bandit follow-the-perturbed-leader (Syrgkanis, Krishnamurthy and Schapire 2016), one arm a round.
 
     Each decision adds fresh Laplace noise to the total loss of every (leaf, arm), asks an oracle for the best mapping of the perturbed
@@ -59,6 +59,8 @@ class CsbFtpl(Leader):
         "4 sqrt(B M T) + 2 sqrt(M T)/e without; B <= N (1 + ln M)."
     )
 
+    learner: PerturbedLeader
+
     def __init__(
         self,
         structure: Divided,
@@ -74,16 +76,8 @@ class CsbFtpl(Leader):
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        super().__init__(
-            structure,
-            arms=arms,
-            regions=regions,
-            loss_range=loss_range,
-            reward_range=reward_range,
-            outside=outside,
-            floor=floor,
-            seed=seed,
-        )
+        arm_set = ArmSet(arms)
+        table = LeafTotals.fresh(structure, len(arm_set), regions)
         if horizon is not None:
             if noise is not None:
                 raise InputError(
@@ -94,88 +88,75 @@ class CsbFtpl(Leader):
             raise InputError(
                 f"noise must be a positive number, the mean size of the noise in units of loss; given {quoted(noise)}."
             )
-        self.horizon = None if horizon is None else float(horizon)
-        self.noise = None if noise is None else float(noise)
-        self.resamples = None if resamples is None else whole("resamples", resamples, 1, 10**100)
-        self._refresh()
+        settings = Noise.of(
+            table,
+            horizon=None if horizon is None else float(horizon),
+            mean=None if noise is None else float(noise),
+            resamples=None if resamples is None else whole("resamples", resamples, 1, 10**100),
+        )
+        common: Any = {"loss_range": loss_range, "reward_range": reward_range, "outside": outside, "floor": floor, "seed": seed}
+        super().__init__(arms=arm_set, learner=PerturbedLeader(table, settings), **common)
+
+    @property
+    def structure(self) -> Leaves:
+        """The leaves of the structure that it was made with."""
+        return self.learner.table.structure
+
+    @property
+    def regions(self) -> int | None:
+        """The most regions of a mapping; None if each leaf is by itself."""
+        return self.learner.table.regions
+
+    @property
+    def horizon(self) -> float | None:
+        """The number of rounds that it was made for, if that was given."""
+        return self.learner.noise.horizon
+
+    @property
+    def noise(self) -> float | None:
+        """The mean size of the noise; None if it grows."""
+        return self.learner.noise.mean
+
+    @property
+    def resamples(self) -> int | None:
+        """The most redraws of a decision, if that was given."""
+        return self.learner.noise.resamples
+
+    @property
+    def totals(self) -> Floats:
+        """The estimated total loss of each arm in each leaf: a row for each leaf, a column for each arm."""
+        return self.learner.table.totals
+
+    @property
+    def mapping(self) -> Ints:
+        """The best mapping so far: for each leaf the number of its arm, in `arms`. Ties go to the lowest."""
+        with self.lock:
+            settle(self)
+            return self.learner.table.best_mapping()
 
     def regret_bound(self, horizon: float | None = None) -> float:
         """B noise + 2 M T / noise + M T / (e L) over T = `horizon` rounds, in expectation against each mapping of the class.
 
-        Where every arm is offered in every round and feedback comes at once. Infinite with a `floor`. Proved, with these constants, in
+        If every arm is offered in every round and feedback comes at once. Infinite with a `floor`. Proved, with these constants, in
         `theory/leaders.py`; the paper's theorem for the transductive setting has its own.
 
         >>> import hsb
         >>> round(CsbFtpl(hsb.BinaryTree(depth=5), arms=3, horizon=100_000).regret_bound())
         9497
         """
-        if self.floor > 0.0:
-            return math.inf  # nothing is proved with a floor
-        found = self.horizon if horizon is None else horizon
-        if found is None:
-            raise InputError("Over how many rounds? Give regret_bound(horizon): this policy was made without one.")
-        arms = len(self.arms)
-        if self.noise is None:
-            return csb_ftpl_anytime_bound(self._cost, arms=arms, horizon=found, resamples=self.resamples)
-        return csb_ftpl_bound(self._cost, arms=arms, horizon=found, noise=self.noise, resamples=self._limit(1))
+        with self.lock:
+            settle(self)
+            if self.floor > 0.0:
+                return math.inf  # nothing is proved with a floor
+            noise = self.learner.noise
+            rounds = noise.horizon if horizon is None else horizon
+            if rounds is None:
+                raise InputError("Over how many rounds? Give regret_bound(horizon): this policy was made without one.")
+            if noise.mean is None:
+                return csb_ftpl_anytime_bound(noise.cost, arms=noise.arms, horizon=rounds, resamples=noise.resamples)
+            most = noise.redraws(1)
+            return csb_ftpl_bound(noise.cost, arms=noise.arms, horizon=rounds, noise=noise.mean, resamples=most)
 
-    def _choose(self, offered: Masks, u: float) -> tuple[int, float]:
-        noise, most = float(self._size(self.rounds + 1)), int(self._limit(self.rounds + 1))
-        arm, count = self._kernels.perturbed(self.totals, self._leaf, offered, noise, most, self._work, u)
-        return arm, 1.0 / count
-
-    def _fill(self, offered: Masks, p: Floats) -> None:
-        noise, leaf = float(self._size(self.rounds + 1)), self._leaf
-        if self._runs():
-            self._kernels.count_draws(self.totals, leaf, offered, noise, DRAWS, self._work, p)
-        else:
-            from ..engine.kernels import laplace
-
-            laplace.least(self.totals[leaf], offered, noise, p)
-
-    def _update(self, offered: Masks, index: int, loss: float, propensity: float) -> None:
-        total = self.totals[self._leaf, index] + min(loss / propensity, self._kernels.MOST)
-        self._commit(self.totals.__setitem__, (self._leaf, index), total)
-
-    def _play(self, points: Table, masks: Masks, losses: Floats, us: Floats, arms: Ints, chances: Floats, to_come: int) -> None:
-        n = len(us)
-        t = np.arange(self.rounds + 1, self.rounds + 1 + n)
-        noises, mosts = np.full(n, self._size(t)), np.full(n, self._limit(t), dtype=np.int64)
-        leaves = self.locator.keys(points)
-        given = (self.totals, leaves, masks, losses, us, noises, mosts, self._work, arms, chances)
-        self._commit(self._kernels.play_perturbed, *given, rounds=n)
-
-    def _size(self, t: Any) -> Any:
-        """The noise of round t, or of an array of rounds. With one arm there is nothing to choose, and any noise will do."""
-        if self.noise is not None:
-            return self.noise
-        return np.sqrt(4.0 * len(self.arms) * t / self._cost) if self._cost else 1.0
-
-    def _limit(self, t: Any) -> Any:
-        """The most redraws of round t, or of an array of rounds."""
-        if self.resamples is not None:
-            return min(self.resamples, MOST_REDRAWS)
-        if self.horizon is not None:
-            return math.ceil(min(math.sqrt(len(self.arms) * self.horizon), MOST_REDRAWS))
-        if self.noise is not None:
-            return max(1, math.ceil(min(self.noise * math.sqrt(self._cost / 2.0), MOST_REDRAWS)))
-        return np.ceil(np.sqrt(len(self.arms) * t))
-
-    def _refresh(self) -> None:
-        super()._refresh()
-        arms = len(self.arms)
-        self._cost = noise_cost(leaves=self.structure.leaves, arms=arms, regions=self.regions)
-        if self.horizon is not None:
-            self.noise = min(math.sqrt(2.0 * arms * self.horizon / self._cost), MOST_NOISE) if self._cost else 1.0
-
-    def settings(self) -> dict[str, Any]:
-        return {
-            "structure": self.structure.plain(),
-            "horizon": self.horizon,
-            "noise": self.noise if self.horizon is None else None,
-            "regions": self.regions,
-            "resamples": self.resamples,
-        }
-
-    def _shown(self) -> dict[str, Any]:
-        return {"structure": self.structure, "noise": self.noise, "regions": self.regions}
+    @classmethod
+    def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        return cls(Leaves.from_plain(settings.pop("structure")), **settings, **common)

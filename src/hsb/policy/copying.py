@@ -16,7 +16,8 @@ from ..types import Arrays, Seed
 from . import lock
 from .arms import ArmSet
 from .ledger import Ledger
-from .transaction import Pending, replace, settle
+from .own import Own
+from .transaction import replace, settle
 
 if TYPE_CHECKING:
     from .policy import Policy
@@ -63,8 +64,6 @@ def to_pickle(policy: Policy) -> dict[str, Any]:
 
 def from_pickle(policy: Policy, state: Mapping[str, Any]) -> None:
     """Go on from what pickle kept, as a copy does."""
-    from ..learners.own import Own
-
     lock.watch(policy)
     policy.pending = None
     for name, value in state.items():
@@ -91,16 +90,6 @@ def resume(
     policy.learner = policy.learner.from_arrays(arrays, rounds)
     policy.arm_set = ArmSet(policy.arms, removed)
     policy.rounds, policy.clipped, policy.ledger = rounds, clipped, ledger.fork(rounds)
-
-
-def after_fork(policy: Policy, torn: Pending | None) -> None:
-    """In a child process: decisions have numbers in a stream of their own and are drawn anew; those made before can still be learned."""
-    if torn is not None:
-        policy.pending = torn
-        return
-    policy.ledger = policy.ledger.fork(policy.rounds)
-    kind: Any = type(policy.rng.bit_generator)
-    policy.rng = np.random.Generator(kind())  # seeded by the operating system
 
 
 def described(policy: Policy) -> dict[str, Any]:

@@ -19,7 +19,6 @@ import numpy as np
 from ..types import Arrays, Floats, Ints, Masks
 from .rows import rows_of
 
-
 Choice = tuple[int, float, float]
 """An arm, by its index, the probability with which it is played, and the share of the advisor's advice that was on it: -1 if there is none."""
 
@@ -232,3 +231,14 @@ def as_given(contexts: Any) -> list[Any]:
     rows_of(contexts)
     table = np.array(contexts)
     return table.tolist() if table.ndim == 1 else list(table)
+
+
+def take_arrays(fresh: Arrays, given: Arrays) -> None:
+    """Copy arrays from a file into those of a fresh learner; ValueError if they do not fit."""
+    for name, own in fresh.items():
+        array = given[name]
+        if array.shape != own.shape or array.dtype != own.dtype:
+            raise ValueError(f"its {name} does not fit its settings")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ValueError("its state holds numbers that are not finite")
+        own[...] = array

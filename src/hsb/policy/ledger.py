@@ -149,9 +149,13 @@ class Ledger:
     def check(self, decision: Decision) -> bool:
         """Refuse what was learned before; tell whether the decision is the policy's own, known by its number."""
         number, source = decision.id, decision._stream
-        if source is self.stream and type(number) is int and 0 <= number < self.issued:  # the commonest case
-            if not self.bits[number >> 3] >> (number & 7) & 1:
-                return True
+        if (
+            source is self.stream
+            and type(number) is int
+            and 0 <= number < self.issued
+            and not self.bits[number >> 3] >> (number & 7) & 1
+        ):
+            return True  # the commonest case
         own = number is not None and (source is None or source == self.stream)
         if number is not None and source in self.past:
             own = number < self.past[source][1]  # issued before the copy was made

@@ -11,7 +11,9 @@ import os
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..errors import InputError
 
@@ -56,13 +58,21 @@ def _after_in_parent() -> None:
 
 
 def _after_in_child() -> None:
-    from .copying import after_fork
-
     whole = set(map(id, _held.pop(threading.get_ident(), [])))
     _held.clear()
     for policy in list(_alive.values()):
         policy.lock = threading.RLock()  # the threads that held the old one are not here
-        after_fork(policy, Torn() if id(policy) not in whole else None)
+        if id(policy) in whole:
+            _start_own_stream(policy)
+        else:
+            policy.pending = Torn()
+
+
+def _start_own_stream(policy: Policy) -> None:
+    """Number decisions in a stream of their own, and draw them anew; those made before the fork can still be learned."""
+    policy.ledger = policy.ledger.fork(policy.rounds)
+    kind: Any = type(policy.rng.bit_generator)
+    policy.rng = np.random.Generator(kind())  # seeded by the operating system
 
 
 if hasattr(os, "register_at_fork"):

@@ -21,6 +21,7 @@ from .floor import distribution, draw
 from .learner import Learner, Memo
 from .ledger import Ledger
 from .loss_range import UNIT, LossScale
+from .own import Own
 from .transaction import Pending, Rounds, replace, settle
 
 _tuple = tuple.__new__  # makes a NamedTuple in half the time: once in each decide and learn
@@ -76,8 +77,6 @@ class Policy:
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        from ..learners.own import Own
-
         self.arm_set = arms if isinstance(arms, ArmSet) else ArmSet(arms)
         self.loss_scale = LossScale(loss_range, reward_range, outside)
         self.floor = floor_share(floor)

@@ -1,8 +1,11 @@
 """Rounds of the policies that follow a best mapping: of perturbed totals (CSB-FTPL), of explored rounds (Epoch-Greedy), or a known one.
 
 Nothing is drawn from outside: the noise of a decision comes from its u, by number (`splitmix.py`), so that a decision is a pure
-function of state, context and u. `offered` and the rows of `masks` are empty where every arm is offered; `work` (`oracle.Work`) is empty where
+function of state, context and u. `offered` and the rows of `masks` are empty if every arm is offered; `work` (`oracle.Work`) is empty if
 each leaf is by itself.
+
+A kernel that learns also counts its rounds: in `seen[0]`, or in the last word of Epoch-Greedy's `counts`, which are the explored rounds, the
+exploiting rounds still to come, and the rounds learned.
 """
 
 import math
@@ -61,14 +64,21 @@ def perturbed(totals, leaf, offered, noise, most, work, u):
 
 
 @kernel
-def play_perturbed(totals, leaves, masks, losses, us, noises, mosts, work, played, chances):
+def learn_perturbed(totals, leaf, arm, loss, propensity, seen):
+    """Add the loss of a round, divided by its propensity, to the total of its leaf and arm."""
+    totals[leaf, arm] += min(loss / propensity, MOST)
+    seen[0] += 1
+
+
+@kernel
+def play_perturbed(totals, leaves, masks, losses, us, noises, mosts, work, played, chances, seen):
     """Whole rounds of CSB-FTPL."""
     for t in range(len(us)):
         leaf = leaves[t, 0]
         arm, count = perturbed(totals, leaf, masks[t], noises[t], mosts[t], work, us[t])
         played[t] = arm
         chances[t] = 1.0 / count
-        totals[leaf, arm] += min(losses[t, arm] / chances[t], MOST)
+        learn_perturbed(totals, leaf, arm, losses[t, arm], chances[t], seen)
 
 
 @kernel
@@ -120,6 +130,7 @@ def explore_or_exploit(mapping, totals, counts, leaf, offered, u):
 @kernel
 def learn_epoch(mapping, totals, counts, leaf, arm, loss, propensity, price, work):
     """A probability below 1 means explored: learn, and earn sqrt(n / price) rounds to exploit. One exploiting round is over otherwise."""
+    counts[2] += 1
     if propensity == 1.0:
         counts[1] = max(counts[1] - 1, 0)
         return

@@ -1,8 +1,8 @@
 """Disjoint LinUCB: a ridge regression for each arm, kept up to date in O(d^2) a round.
 
 state[m] has 2d + 2 rows of d words: A = ridge I + sum z z' (d rows), its inverse (d rows), b = sum loss z, theta = inverse b. `updates[m]`
-counts the rounds of an arm. work has d + 2 rows: scratch for a triangle, the features z of the round, inverse z. offered is empty
-where every arm is offered.
+counts the rounds of an arm, `seen[0]` those of all. point is the context of a round. work has d + 2 rows: scratch for a triangle, the
+features z of the round, inverse z. offered is empty if every arm is offered. Kernels with an underscore take z from work.
 """
 
 import math
@@ -42,8 +42,15 @@ def _times(inverse, z, v):
 
 
 @kernel
-def scores(state, offered, alpha, work, score):
+def scores(state, offered, alpha, point, work, score):
     """What each offered arm may be hoped to lose: estimate - alpha * width. The others get infinity. O(M d^2)."""
+    put(point, work)
+    _scores(state, offered, alpha, work, score)
+
+
+@kernel
+def _scores(state, offered, alpha, work, score):
+    """`scores`, with z in work."""
     d = work.shape[1]
     z = work[d]
     for m in range(len(score)):
@@ -70,9 +77,16 @@ def least(score):
 
 
 @kernel
-def choose(state, offered, alpha, work, score, u):
+def choose(state, offered, alpha, point, work, score, u):
     """An arm with the least score, picked by u out of those that tie, and its probability."""
-    scores(state, offered, alpha, work, score)
+    put(point, work)
+    return _choose(state, offered, alpha, work, score, u)
+
+
+@kernel
+def _choose(state, offered, alpha, work, score, u):
+    """`choose`, with z in work."""
+    _scores(state, offered, alpha, work, score)
     low, ties = least(score)
     nth = min(int(u * ties), ties - 1)
     for m in range(len(score)):
@@ -152,8 +166,15 @@ def invert(A, inverse, ridge, L):
 
 
 @kernel
-def update(state, updates, arm, loss, ridge, work):
-    """Learn the loss of an arm at the features in `work`: Sherman and Morrison's formula, and now and then from A itself.
+def update(state, updates, point, arm, loss, ridge, work, seen):
+    """Learn the loss of an arm."""
+    put(point, work)
+    _update(state, updates, arm, loss, ridge, work, seen)
+
+
+@kernel
+def _update(state, updates, arm, loss, ridge, work, seen):
+    """`update`, with z in work: Sherman and Morrison's formula, and now and then from A itself.
 
     Whatever the features, up to 1e100, nothing becomes infinite: an inverse that lost its digits, as one that says z' inverse z < 0 or has
     no positive diagonal, is computed anew, and coefficients are no larger than they can be: ridge |theta|^2 <= sum of squared losses.
@@ -167,6 +188,7 @@ def update(state, updates, arm, loss, ridge, work):
         for j in range(d):
             A[i, j] += z[i] * z[j]
     updates[arm] += 1
+    seen[0] += 1
     anew = not 0.0 <= square <= SHARP or updates[arm] % max(256, 8 * d) == 0
     if not anew:
         for i in range(d):
@@ -182,11 +204,11 @@ def update(state, updates, arm, loss, ridge, work):
 
 
 @kernel
-def play(state, updates, points, masks, losses, us, alpha, ridge, work, score, played, chances):
+def play(state, updates, points, masks, losses, us, alpha, ridge, work, score, played, chances, seen):
     """Play every round of a table."""
     for t in range(len(us)):
         put(points[t], work)
-        arm, chance = choose(state, masks[t], alpha, work, score, us[t])
-        update(state, updates, arm, losses[t, arm], ridge, work)
+        arm, chance = _choose(state, masks[t], alpha, work, score, us[t])
+        _update(state, updates, arm, losses[t, arm], ridge, work, seen)
         played[t] = arm
         chances[t] = chance

@@ -1,4 +1,6 @@
-"""The best mapping of a table of total losses, N leaves by M arms, in at most R regions; `policies/leader.py` has the two ends of the scale.
+"""The best mapping of a table of total losses, N leaves by M arms, in at most R regions.
+
+`learners/leaf_totals.py` has the two ends of the scale: one region, and as many as leaves.
 
 A region is a run of neighbouring leaves, by number, with the same arm. Among mappings that lose the same, the first in the order of their
 arms, leaf by leaf: ties go to the lowest arm number.

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from ..policy.learner import Choice, Learner, Memo
-from ..policy.rows import distribution_of, rows_of
 from ..types import Arrays, Floats, Masks
+from .learner import Choice, Learner, Memo, take_arrays
+from .rows import distribution_of, rows_of
 
 if TYPE_CHECKING:
-    from ..policy.policy import Policy
+    from .policy import Policy
 
 
 class Own(Learner):
@@ -88,9 +88,10 @@ class Own(Learner):
         )
 
     def shown(self) -> dict[str, Any]:
-        from ..policy.policy import Policy
-
-        return {} if type(self.policy).settings is Policy.settings else self.policy.settings()
+        try:
+            return self.policy.settings()
+        except InputError:  # it does not say them
+            return {}
 
     @property
     def _name(self) -> str:
@@ -101,14 +102,3 @@ class Own(Learner):
         if method is None:
             raise InputError(f"{self._name} {needed}.")
         return method
-
-
-def take_arrays(fresh: Arrays, given: Arrays) -> None:
-    """Copy arrays from a file into those of a fresh learner; ValueError if they do not fit."""
-    for name, own in fresh.items():
-        array = given[name]
-        if array.shape != own.shape or array.dtype != own.dtype:
-            raise ValueError(f"its {name} does not fit its settings")
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise ValueError("its state holds numbers that are not finite")
-        own[...] = array
