@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from hsb.engine.kernels import header as h
-from hsb.engine.kernels import panel_layout as p
+from hsb.engine.kernels.words import panel as p
 
 PLAYS, TEACHERS, DOUBT = 30.0, 16, 10.0
 

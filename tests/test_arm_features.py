@@ -8,7 +8,7 @@ import pytest
 
 import hsb
 from hsb.engine.kernels import header as h
-from hsb.engine.kernels import panel_layout as p
+from hsb.engine.kernels.words import panel as p
 from hsb.errors import FileError, InputError
 from hsb.features.arms import ArmFeatures
 from hsb.files.policy_file import pack, unpack

@@ -9,7 +9,7 @@ import pytest
 
 import hsb
 from hsb import theory
-from hsb.engine.kernels import header
+from hsb.engine.kernels.words import one_of as one_of_words
 from hsb.learners.baseline import MOST
 from hsb.learners.featured import MIXTURE
 
@@ -64,7 +64,7 @@ def test_a_feature_of_the_first_round_costs_ln_of_all_and_a_later_one_twice_that
     for n in range(first + 1, first + 7):
         policy.learn(policy.decide({f"f{i}": 0.5 for i in range(n)}), loss=0.5)
         head = policy.learner.mixture.state.members[0]
-        prior = head.F[head.I[header.PRIOR] :][: n + 2]
+        prior = head.F[head.I[one_of_words.PRIOR] :][: n + 2]
         assert prior.sum() == pytest.approx(1.0)
         assert -ln(prior[1] / MIXTURE) == pytest.approx(ln(n + 1))
         assert -np.log(prior[2 : 2 + first] / MIXTURE) == pytest.approx(ln(first + 1))

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import hsb
 from hsb.engine.kernels import header as h
-from hsb.engine.kernels import panel_layout as p
+from hsb.engine.kernels.words import advisor as advisor_words
+from hsb.engine.kernels.words import panel as p
 from hsb.engine.state import Member
 from hsb.engine.state import panel as parts
 from hsb.files.policy_file import pack, unpack
@@ -286,7 +287,7 @@ def test_a_broken_advisor_says_so():
     for t in range(20):
         policy.learn(policy.decide(t / 20), loss=float(t % 2))
     F, I = member_of(policy, ADVISOR)
-    F[I[h.ROW0] : I[h.ROWS_END]] = np.nan
+    F[I[advisor_words.ROW0] : I[advisor_words.ROWS_END]] = np.nan
     for available in (None, ["a", "b"]):
         with BROKEN:
             policy.decide(0.3, available=available)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import hsb
 import hsb.logs
-from hsb.engine.kernels import header as h
+from hsb.engine.kernels.words import state as state_words
+from hsb.engine.kernels.words import tree as tree_words
 from hsb.engine.state import State, make_tree
 from hsb.files.policy_file import described
 from hsb.learners.mixture import Mixture
@@ -321,7 +322,7 @@ def test_late_feedback_is_learned_in_the_cells_that_were_seen():
         waiting.append((decision, list(decision.memo.cells), float(losses[t, ARMS.index(decision.arm)])))
         while len(waiting) > 40 or (waiting and t == len(contexts) - 1) or (waiting and rng.random() < 0.4):
             decision, seen, loss = waiting.pop(int(rng.integers(len(waiting))))
-            pace, slots = policy.learner.mixture.state.F[: h.LOST].tolist(), policy.learner.reader.slots
+            pace, slots = policy.learner.mixture.state.F[: state_words.LOST].tolist(), policy.learner.reader.slots
             policy.learn(decision, loss=loss)
             for slot in range(len(trees), policy.learner.reader.slots):
                 kind, size = policy.learner.reader.shapes[slot]
@@ -339,7 +340,7 @@ def test_late_feedback_is_learned_in_the_cells_that_were_seen():
     ours = policy.learner.mixture.state.to_arrays()
     for slot, tree in enumerate(trees):
         F, I = ours[f"{3 + slot}.floats"], policy.learner.mixture.state.members[3 + slot].I
-        row = slice(int(I[h.ROW0]), int(I[h.ROW0] + I[h.CAPACITY] * I[h.STRIDE]))
+        row = slice(int(I[tree_words.ROW0]), int(I[tree_words.ROW0] + I[tree_words.CAPACITY] * I[tree_words.STRIDE]))
         assert np.allclose(F[row], tree.to_arrays()["0.floats"][row], rtol=1e-9, atol=0.0)
 
 

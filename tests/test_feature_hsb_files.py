@@ -13,7 +13,7 @@ from test_forgeries import read
 
 import hsb
 from hsb.engine.kernels import header as h
-from hsb.engine.kernels import panel_layout as p
+from hsb.engine.kernels.words import panel as p
 
 CONTEXTS, LOSSES = world(400)
 ODD = [0.0, -1.0, 1.0, 2.0, 0.5, 7.0, 1e9, -1e9, 1e300, -1e300, 1e-300, np.nan, np.inf, -np.inf, 2.0**40]

@@ -11,7 +11,7 @@ import pytest
 
 import hsb
 from hsb import theory
-from hsb.engine.kernels import panel_layout as p
+from hsb.engine.kernels.words import panel as p
 from hsb.engine.state import panel as parts
 from hsb.learners.featured import MIXTURE
 

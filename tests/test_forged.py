@@ -23,6 +23,9 @@ from storms import storms
 
 import hsb
 from hsb.engine.kernels import header as h
+from hsb.engine.kernels.words import graph as graph_words
+from hsb.engine.kernels.words import state as state_words
+from hsb.engine.kernels.words import tree as tree_words
 from hsb.files import policy_file
 from hsb.policy.ledger import KEPT
 
@@ -117,10 +120,10 @@ def test_keys_follow_the_path_to_them(name):
 
     def change(header, entries):
         I = entries["ints" if "ints" in entries else "0.ints"]
-        links = I[I[h.LINKS] :].reshape(-1, int(I[h.LINK_STRIDE]))
-        leaf = (links[:, 0] & 4095) == I[h.DEPTH]
+        links = I[I[tree_words.LINKS] :].reshape(-1, int(I[tree_words.LINK_STRIDE]))
+        leaf = (links[:, 0] & 4095) == I[tree_words.DEPTH]
         assert leaf.any()
-        links[leaf, 1 + I[h.FANOUT]] ^= 1 << int(I[h.BITS] * (I[h.PER_WORD] - 1))
+        links[leaf, 1 + I[tree_words.FANOUT]] ^= 1 << int(I[tree_words.BITS] * (I[tree_words.PER_WORD] - 1))
 
     assert refused(changed(policy, change))
 
@@ -130,7 +133,7 @@ def test_edges_of_boxes_are_not_read():
 
     def change(header, entries):
         I = entries["0.ints"]
-        I[I[h.START] : I[h.SPEC]] = 10**12
+        I[I[graph_words.START] : I[graph_words.SPEC]] = 10**12
 
     assert facts(policy_file.unpack(changed(policy, change), {})) == facts(policy)
 
@@ -140,7 +143,7 @@ def test_a_state_that_is_none_any_more_says_so():
     for name in ("tree", "tree, nine arms", "tree, 70 arms", "lexicographic", "position"):
         policy = MAKERS[name]()
         play(policy, 3, seed=1)
-        policy.state.F[h.STATE_WORDS :] = np.nan
+        policy.state.F[state_words.STATE_WORDS :] = np.nan
         with pytest.raises(hsb.BrokenState, match="no longer a distribution"):
             policy.decide(policy.structure.space.low + 0.1, available=policy.arms[1:3])
         with pytest.raises(hsb.BrokenState):

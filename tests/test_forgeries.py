@@ -15,6 +15,8 @@ from test_structures import EXAMPLES
 
 import hsb
 from hsb.engine.kernels import header as h
+from hsb.engine.kernels.words import graph as graph_words
+from hsb.engine.kernels.words import tree as tree_words
 
 OTHERS = ["binary", "3-ary", "lexicographic", "own", "one of"]
 
@@ -178,7 +180,7 @@ def test_a_newer_file_says_what_to_do(tmp_path):
 def test_forged_arrays(name, tmp_path):
     policy = hsb.HSB(EXAMPLES[name], arms=2, learning_rate=0.3, seed=1)
     play(policy, 12)
-    scratch = [getattr(h, "WHOLE", -1)] + [h.ROWS] * bool(policy.state.members[-1].I[h.KIND] == h.DENSE)  # lead nowhere
+    scratch = [tree_words.WHOLE] + [tree_words.ROWS] * bool(policy.state.members[-1].I[h.KIND] == h.DENSE)  # lead nowhere
 
     def refused(change) -> bool:
         return forged(policy, tmp_path, change) is None
@@ -199,7 +201,7 @@ def test_forged_arrays(name, tmp_path):
         found = forged(policy, tmp_path, lambda header, F, I: put(F, -1, value))  # noqa: B023
         assert found is None or state(found) == state(policy)  # what no arm and no node has is not read
     if policy.state.members[-1].I[h.KIND] == h.GRAPH:
-        for place in range(policy.state.members[-1].I[h.SPEC], len(policy.state.members[-1].I)):
+        for place in range(policy.state.members[-1].I[graph_words.SPEC], len(policy.state.members[-1].I)):
             assert refused(lambda header, F, I: put(I, place, I[place] + 1))  # noqa: B023
 
 
@@ -223,6 +225,6 @@ def test_forged_links(where, what, tmp_path):
     play(policy, 12)
 
     def forge(header, F, I):
-        I[I[h.LINKS] :][: I[h.LINK_STRIDE]][where] = what
+        I[I[tree_words.LINKS] :][: I[tree_words.LINK_STRIDE]][where] = what
 
     assert forged(policy, tmp_path, forge) is None

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from naive_panel import Panel, Ridge
 
-from hsb.engine.kernels import header as h
 from hsb.engine.kernels import panel as kernels
-from hsb.engine.kernels import panel_layout as p
 from hsb.engine.kernels import ridge
 from hsb.engine.kernels.jit import kernel
+from hsb.engine.kernels.words import advice as advice_words
+from hsb.engine.kernels.words import one_of as one_of_words
+from hsb.engine.kernels.words import panel as p
 from hsb.engine.state import add_options, make_head, make_panel, rescale, resized_panel, room_for, set_places
 from hsb.engine.state import panel as parts
 
@@ -95,7 +96,7 @@ class Twins:
         advise(*self.member, z, mask)
         at = int(self.member.I[p.INDEX])
         found = self.member.F[at : at + self.twin.arms].copy()
-        assert self.member.I[h.ADVICE] == int(np.argmin(found))
+        assert self.member.I[advice_words.ADVICE] == int(np.argmin(found))
         return found
 
     def round(self, z: np.ndarray, arm: int, loss: float, offered: np.ndarray | None = None, *, visited: bool = True) -> bool:
@@ -240,7 +241,7 @@ def test_advice_changes_nothing_that_is_learned():
         twins.indices(context(rng, 3), np.array([True, False, True]))
     end = int(before[1][p.END])
     assert np.array_equal(before[0][8:end], twins.member.F[8:end])
-    before[1][h.ADVICE] = twins.member.I[h.ADVICE]
+    before[1][advice_words.ADVICE] = twins.member.I[advice_words.ADVICE]
     assert np.array_equal(before[1], twins.member.I)
 
 
@@ -432,12 +433,12 @@ def test_with_fewer_cosines_the_rest_still_count_as_much(monkeypatch):
 
 def weights_of(head) -> np.ndarray:
     F, I = head
-    return F[I[h.NODE] + 1 : I[h.NODE] + 1 + I[h.OPTIONS]]
+    return F[I[one_of_words.NODE] + 1 : I[one_of_words.NODE] + 1 + I[one_of_words.OPTIONS]]
 
 
 def prior_of(head) -> np.ndarray:
     F, I = head
-    return F[I[h.PRIOR] : I[h.PRIOR] + I[h.OPTIONS]]
+    return F[I[one_of_words.PRIOR] : I[one_of_words.PRIOR] + I[one_of_words.OPTIONS]]
 
 
 def test_added_options_had_been_there_and_done_as_their_source_did():
@@ -460,12 +461,12 @@ def test_options_added_one_by_one_or_at_once_are_the_same():
     """Bit for bit, so that a file's head is that of the journal; tiny weights keep their counts."""
     head = make_head([0.5, 0.25, 0.25], 2)
     F, I = head
-    F[I[h.NODE]] = 1.0
+    F[I[one_of_words.NODE]] = 1.0
     weights_of(head)[:] = [0.7, 0.3, 0.3]
-    F[I[h.NODE] + 1 + 3 + 1] = 1.0  # the source weighs 0.3 BASE^-1
+    F[I[one_of_words.NODE] + 1 + 3 + 1] = 1.0  # the source weighs 0.3 BASE^-1
     at_once, by_one = add_options(head, 1, 4), head
     for _ in range(4):
         by_one = add_options(by_one, 1, 1)
     assert np.array_equal(at_once.F, by_one.F) and np.array_equal(at_once.I, by_one.I)
-    row = int(at_once.I[h.NODE])
+    row = int(at_once.I[one_of_words.NODE])
     assert at_once.F[row] == 1.0 and at_once.F[row + 1 + 7 : row + 1 + 14].tolist() == [0, 1, 0, 1, 1, 1, 1]

@@ -9,6 +9,8 @@ from cases import EXAMPLES, each_example
 
 import hsb
 from hsb.engine.kernels import header as h
+from hsb.engine.kernels.has import Has
+from hsb.engine.kernels.words import advisor as advisor_words
 from hsb.engine.state import State, depth_for, hang, make_advisor, make_head
 from hsb.theory.anytime import anytime_schedule
 from hsb.theory.schedule import Constant, Falling
@@ -76,13 +78,13 @@ def test_a_state_grows_by_itself_and_forgets_nothing():
 def test_a_hard_round_is_answered_once_and_the_rest_is_the_same():
     """Kernels are compiled without logarithms until a round needs them; then the state goes on with kernels that have them."""
     one, key = state(), np.array([0])
-    assert one.kinds[5] is None
+    assert Has(*one.laid.kinds).logs is None
     for _ in range(3):
         one.update(key, None, 0, 1.0, 1e-3)
-    assert one.kinds[5] is None and p_of(one, key, 2)[0] == 0.0  # a large step alone is not hard
+    assert Has(*one.laid.kinds).logs is None and p_of(one, key, 2)[0] == 0.0  # a large step alone is not hard
     p = np.empty(2)
     one.fill(key, np.array([1, 0], dtype=np.uint8), p)
-    assert p.tolist() == [1.0, 0.0] and one.kinds[5] == 0
+    assert p.tolist() == [1.0, 0.0] and Has(*one.laid.kinds).logs == 0
     one.update(key, None, 1, 1.0, 1 / 3000.0)  # both arms have lost the same
     assert p_of(one, key, 2) == pytest.approx([0.5, 0.5])
 
@@ -145,7 +147,7 @@ def test_an_advisor_looks_as_closely_as_it_can_afford():
 
 def test_arms_added_past_what_an_advisor_can_afford_are_saved_too(tmp_path):
     policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=500, seed=0)
-    depth = int(policy.learner.mixture.state.members[1].I[h.DEPTH])
+    depth = int(policy.learner.mixture.state.members[1].I[advisor_words.DEPTH])
     while depth_for(1024, len(policy.arms)) == depth:
         policy.add_arm(f"arm {len(policy.arms)}")
     policy.learn(policy.decide(0.3), loss=1.0)

@@ -10,6 +10,7 @@ from thompson_cases import TREE, state, trained
 
 import hsb
 from hsb.engine.kernels import header, thompson
+from hsb.engine.kernels.words import tree as tree_words
 from hsb.policies.tree_thompson import TreeThompson
 
 NONE = np.zeros(0, dtype=np.uint8)
@@ -98,7 +99,7 @@ def test_path_compression_changes_nothing():
         leaf, arm = leaves[rng.integers(len(leaves))], int(rng.integers(2))
         loss = float(rng.random() < (0.2 + 0.6 * (leaf % 2)))
         assert taught(policy, leaf, arm, loss) == pytest.approx(slow.learn(leaf, arm, loss), rel=1e-11)
-    assert policy.learner.tree.I[header.ROWS] <= 2 * len(leaves) - 1
+    assert policy.learner.tree.I[tree_words.ROWS] <= 2 * len(leaves) - 1
     for leaf in [*leaves, leaves[0] ^ 4, leaves[0] ^ 2**30, 12345]:
         assert policy.probabilities((leaf + 0.5) / 2**40) == pytest.approx(slow.probabilities(leaf), abs=2e-7)
 
@@ -197,10 +198,10 @@ def test_spaces():
 
 def test_a_new_arm_is_at_its_prior():
     policy = trained(prior=(2.0, 1.0))
-    rows = int(policy.learner.tree.I[header.ROWS])
+    rows = int(policy.learner.tree.I[tree_words.ROWS])
     odds = {x: policy.probabilities(x, available=[0, 1, 2]) for x in (0.1, 0.9)}
     policy.add_arm("new")
-    assert policy.arms == [0, 1, 2, "new"] and policy.learner.tree.I[header.ROWS] == rows
+    assert policy.arms == [0, 1, 2, "new"] and policy.learner.tree.I[tree_words.ROWS] == rows
     for x, p in odds.items():
         assert policy.probabilities(x, available=[0, 1, 2])[:3] == pytest.approx(p, abs=1e-14)
         assert 0.0 < policy.probabilities(x)[3] < 1.0
@@ -243,7 +244,7 @@ def test_a_million_rounds(forgetting):
     policy = TreeThompson(hsb.BinaryTree(depth=10), arms=2, seed=0, forgetting=forgetting)
     run = hsb.simulate(policy, contexts, losses)
     assert run.losses[-n // 2 :].mean() < (1e-4 if forgetting is None else 0.01)
-    rows = policy.to_arrays()["floats"][policy.learner.tree.I[header.ROW0] :]
+    rows = policy.to_arrays()["floats"][policy.learner.tree.I[tree_words.ROW0] :]
     assert np.isfinite(rows).all()
     for x in (0.1, 0.499, 0.501, 0.9):
         p = policy.probabilities(x)
@@ -260,7 +261,7 @@ def test_odds_do_not_stick():
     policy = TreeThompson(hsb.BinaryTree(depth=1), arms=1)
     contexts = np.array([0.25, 0.75] * 2000)
     hsb.simulate(policy, contexts, (contexts > 0.5)[:, None].astype(float))
-    root = int(policy.learner.tree.I[header.ROW0])
+    root = int(policy.learner.tree.I[tree_words.ROW0])
     assert policy.learner.tree.F[root] == 1 / thompson.FLOOR
     hsb.simulate(policy, contexts, np.full((4000, 1), 1.0))
     assert policy.learner.tree.F[root] < 1 / thompson.FLOOR
@@ -318,7 +319,7 @@ def test_memory_grows_with_what_was_visited():
     for _ in range(2):
         hsb.simulate(policy, rng.random(1000), np.zeros((1000, 3)))
         sizes.append(policy.nbytes - empty)
-    row = 8 * int(policy.learner.tree.I[header.STRIDE] + policy.learner.tree.I[header.LINK_STRIDE])
+    row = 8 * int(policy.learner.tree.I[tree_words.STRIDE] + policy.learner.tree.I[tree_words.LINK_STRIDE])
     assert sizes == [1999 * row, 3999 * row]
     hsb.simulate(policy, np.full(1000, 0.5), np.zeros((1000, 3)))
     assert policy.nbytes - empty <= 4001 * row

@@ -10,7 +10,7 @@ import pytest
 from thompson_cases import TREE, state, trained
 
 import hsb
-from hsb.engine.kernels import header
+from hsb.engine.kernels.words import tree as tree_words
 from hsb.policies.tree_thompson import TreeThompson
 
 # -- files and copies ----------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def test_copies_go_on_bit_for_bit(how, settings, tmp_path):
 def test_damaged_state_is_refused():
     fresh = TreeThompson(hsb.BinaryTree(depth=6), arms=3).learner
     arrays = trained().to_arrays()
-    row = int(arrays["ints"][header.ROW0])
+    row = int(arrays["ints"][tree_words.ROW0])
     for at, value in (
         (row, 0.0),
         (row, 1e300),
@@ -76,8 +76,8 @@ def test_damaged_state_is_refused():
         floats[at] = value
         with pytest.raises(ValueError, match=r"its (counts|state)"):
             fresh.from_arrays({"floats": floats, "ints": arrays["ints"]}, 300)
-    links = int(arrays["ints"][header.LINKS])
-    for at, value in ((header.ROWS, 10**6), (header.STRIDE, 16), (links + 1, 10**6), (links, 7 << 12)):
+    links = int(arrays["ints"][tree_words.LINKS])
+    for at, value in ((tree_words.ROWS, 10**6), (tree_words.STRIDE, 16), (links + 1, 10**6), (links, 7 << 12)):
         ints = arrays["ints"].copy()
         ints[at] = value
         with pytest.raises(ValueError, match="its state"):

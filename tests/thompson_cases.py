@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import hsb
-from hsb.engine.kernels import header
+from hsb.engine.kernels.words import tree as tree_words
 from hsb.policies.tree_thompson import TreeThompson
 
 TREE = hsb.BinaryTree(depth=3)
@@ -15,10 +15,10 @@ def state(policy: TreeThompson) -> dict[str, Any]:
     """All that a policy is, byte for byte, scratch apart."""
     arrays = policy.to_arrays()
     ints = arrays["ints"].copy()
-    ints[header.WHOLE] = 0
-    ints[ints[header.PATH] : ints[header.LINKS]] = 0
+    ints[tree_words.WHOLE] = 0
+    ints[ints[tree_words.PATH] : ints[tree_words.LINKS]] = 0
     return {
-        "floats": arrays["floats"][arrays["ints"][header.GO] :].tobytes(),
+        "floats": arrays["floats"][arrays["ints"][tree_words.GO] :].tobytes(),
         "ints": ints.tobytes(),
         "counters": (policy.rounds, policy.clipped, policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
         "settings": (policy.settings(), policy.arms, policy.arm_set.removed, policy.loss_range),

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..engine.kernels import header as h
 from ..engine.state import Member
+from ..engine.state.views import OptionsView
 from ..structures import Structure
 from . import advisor as advisors
 from . import graphs, intervals, trees
@@ -56,7 +57,7 @@ def explain_advisor(structure: Structure, advisor: Member, labels: Sequence[Hash
 
 def _solve(structure: Structure, members: Sequence[Member], stop: float | None) -> Best:
     """The most probable mapping of a structure's state; `members` are its own, parents first."""
-    kind = members[0].I[h.KIND]
+    kind = members[0].number
     if kind == h.ONE_OF:
         return _one_of(structure, members, stop)
     (member,) = members
@@ -69,12 +70,11 @@ def _solve(structure: Structure, members: Sequence[Member], stop: float | None) 
 
 def _one_of(structure: Structure, members: Sequence[Member], stop: float | None) -> Best:
     """One arm everywhere, or the best of the structures."""
-    F, I = head = members[0]
-    row, n = int(I[h.NODE]), int(I[h.OPTIONS])
-    arms = best_arms(head, np.array([row + 1 + 2 * n]))
-    logs = log_options(F, np.array([row]), n)[0]
+    root = OptionsView(members[0])
+    arms = best_arms(members[0], np.array([root.block]))
+    logs = log_options(root.F, np.array([root.row]), root.options)[0]
     boxes = ((((0.0, 1.0),) * structure.space.features),)
-    ways = [Best(float(logs[0] + arms.log_share[0]), [piece(boxes, arms, 0, int(I[h.ARMS]))], structure)]
+    ways = [Best(float(logs[0] + arms.log_share[0]), [piece(boxes, arms, 0, members[0].arms)], structure)]
     at = 1
     for option, part in enumerate(structure.structures, start=1):
         size = len(part.key_words())  # of its members each has one

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from ..engine.kernels import header as h
+from ..engine.kernels.words.advisor import BORN, CHANGED, COUNTS, GO, STOP, VISITS
 from ..engine.state import Member
+from ..engine.state.views import AdvisorView
 from ..structures import Structure
 from ..structures.boxes import tree_box
 from ..types import Floats
@@ -16,15 +17,14 @@ DRAWS = 2000  # from each arm's posterior, to see how often it is the best; the 
 
 def solve(structure: Structure, member: Member) -> Best:
     """This way of splitting, ln of its posterior, and the arm of least mean in each part. O(nodes)."""
-    from ..engine.kernels import advisor as a  # loads Numba: on first use
+    from ..engine.kernels.advisor import SHRINK  # loads Numba: on first use
 
-    F, I = member
-    depth, arms = int(I[h.DEPTH]), int(I[h.ARMS])
-    rows = F[I[h.ROW0] : I[h.ROWS_END]].reshape(-1, int(I[h.STRIDE]))
-    changed = rows[:, a.CHANGED].copy()
+    advisor, arms = AdvisorView(member), member.arms
+    depth, rows = advisor.depth, advisor.rows
+    changed = rows[:, CHANGED].copy()
     for i in range(2, len(rows)):  # a change holds for all that lies below
         changed[i] = max(changed[i], changed[i // 2])
-    fresh = (rows[:, a.VISITS] == 0.0) | (rows[:, a.BORN] < changed)
+    fresh = (rows[:, VISITS] == 0.0) | (rows[:, BORN] < changed)
     value = 0.0
     pieces = []
     nothing = np.zeros(arms)
@@ -36,18 +36,18 @@ def solve(structure: Structure, member: Member) -> Best:
         if fresh[i] and level == 0:
             pieces.append(unseen(boxes, arms))
             continue
-        own = (nothing, nothing) if fresh[i] else (rows[i, a.COUNTS :: 4], rows[i, a.COUNTS + 1 :: 4])
+        own = (nothing, nothing) if fresh[i] else (rows[i, COUNTS::4], rows[i, COUNTS + 1 :: 4])
         if level > 0:
             rest = np.maximum(lost - own[0], 0.0), np.maximum(kept - own[1], 0.0)
-            expected = (rest[0] + a.SHRINK * expected) / (rest[0] + rest[1] + a.SHRINK)
-        n = own[0] + own[1] + a.SHRINK
+            expected = (rest[0] + SHRINK * expected) / (rest[0] + rest[1] + SHRINK)
+        n = own[0] + own[1] + SHRINK
         if level < depth and not fresh[i]:
-            stop, go = rows[i, a.STOP], rows[i, a.GO]
+            stop, go = rows[i, STOP], rows[i, GO]
             value += math.log(max(stop, go))
             if go > stop:
                 todo += [(2 * i, *own, expected), (2 * i + 1, *own, expected)]
                 continue
-        mu = (own[0] + a.SHRINK * expected) / n
+        mu = (own[0] + SHRINK * expected) / n
         arm = int(np.argmin(mu))
         pieces.append(Piece(boxes, arm, _sure(arm, mu, n), not fresh[i]))
     return Best(value, pieces, structure)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..engine.kernels import header as h
 from ..engine.state import Member
+from ..engine.state.views import GraphView
 from ..structures import Structure
 from ..structures.walk import Layer, climb
 from ..types import Floats
@@ -12,11 +12,11 @@ from .pieces import Best, best_arms, first_best, highest, log_options, piece
 
 def solve(structure: Structure, member: Member) -> Best:
     """The most probable mapping of any structure whose nodes are listed. O(nodes + groups)."""
-    F, I = member
+    F, nodes = member.F, GraphView(member).nodes
 
     def weights(layer: Layer) -> tuple[Floats, Floats]:
         n = layer.children.shape[1] + 1
-        rows = I[I[h.NODE0] + layer.nodes]
+        rows = nodes[layer.nodes]
         logs = log_options(F, rows, n)
         return logs[:, 0] + best_arms(member, rows + 1 + 2 * n).log_share, logs[:, 1:]
 
@@ -27,7 +27,7 @@ def solve(structure: Structure, member: Member) -> Best:
         node = todo.pop()
         options = structure.options(node)
         n = len(options) + 1
-        row = int(I[I[h.NODE0] + structure.number(node)])
+        row = int(nodes[structure.number(node)])
         best = best_arms(member, np.array([row + 1 + 2 * n]))
         logs = log_options(F, np.array([row]), n)[0]
         groups = structure.groups(node)
@@ -35,7 +35,7 @@ def solve(structure: Structure, member: Member) -> Best:
         below = [logs[place[group]] + sum(value[structure.number(child)] for child in group) for group in groups]
         way = first_best([logs[0] + best.log_share[0], *below])
         if way == 0 or not best.seen[0]:
-            pieces.append(piece(structure.boxes(node), best, 0, int(I[h.ARMS])))
+            pieces.append(piece(structure.boxes(node), best, 0, member.arms))
         else:
             todo += groups[way - 1]
     return Best(float(value[structure.number(structure.root)]), pieces, structure)

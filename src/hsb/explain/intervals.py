@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from ..engine.kernels import header as h
 from ..engine.state import Member
+from ..engine.state.views import IntervalsView
 from ..structures import Structure
 from ..structures.grouped_lexicographic import tables
 from ..structures.walk import log_of
@@ -20,14 +20,13 @@ def solve(structure: Structure, member: Member) -> Best:
     """The most probable mapping of the intervals. O(K N^3) additions, O(K N^2) memory."""
     from ..engine.kernels.intervals import LOG_SIGMA_BASE  # loads Numba: on first use
 
-    F, I = member
-    N, K, arms = int(I[h.LEAVES]), int(I[h.GROUPS]), int(I[h.ARMS])
+    own, arms = IntervalsView(member), member.arms
+    N, K = own.leaves, own.groups
     best = best_arms(member, member.kind.blocks(member))
-    rate, count = F[I[h.SIGMA] : I[h.SIGMA] + N * N], F[I[h.SIGMA_E] : I[h.SIGMA_E] + N * N]
-    stay = (log_of(rate) - count * LOG_SIGMA_BASE).reshape(N, N)
+    stay = (log_of(own.sigma) - own.sigma_e * LOG_SIGMA_BASE).reshape(N, N)
     first, last = np.triu_indices(N)  # the order of the arm blocks
     stay[first, last] += best.log_total + best.log_share
-    log_count = log_of(F[I[h.COUNTS] : I[h.COUNTS] + N + 1])
+    log_count = log_of(own.counts)
     begin, ways = tables(stay, log_count, K, highest)
 
     pieces = []
@@ -41,7 +40,7 @@ def solve(structure: Structure, member: Member) -> Best:
             pieces.append(piece(structure.boxes(node), best, block, arms))
         else:
             todo += parts
-    return Best(float(begin[0, N] - math.log(F[I[h.TABLE] + N - 1])), pieces, structure)
+    return Best(float(begin[0, N] - math.log(own.whole)), pieces, structure)
 
 
 def _split(begin: Floats, ways: list[Floats], i: int, e: int, K: int) -> list[tuple[int, int]]:

@@ -32,11 +32,10 @@ class BestArms(NamedTuple):
 
 def best_arms(member: Member, blocks: Ints) -> BestArms:
     """The best arm of the nodes whose arm blocks begin at `blocks`: the lowest of equals. O(nodes * M)."""
-    F, I = member
-    M = int(I[h.ARMS])
+    F, M = member.F, member.arms
     weights = F[blocks[:, None] + np.arange(M)]
-    seen = (weights != F[I[h.TEMPLATE] : I[h.TEMPLATE] + M]).any(axis=1)
-    aside = F[blocks[:, None] + I[h.LOGS] + np.arange(M)]
+    seen = (weights != member.template[:M]).any(axis=1)
+    aside = F[blocks[:, None] + member.logs + np.arange(M)]
     logs = np.where(weights > 0.0, np.log(np.where(weights > 0.0, weights, 1.0)), aside)
     high = logs.max(axis=1)
     total = np.log(np.exp(logs - high[:, None]).sum(axis=1))

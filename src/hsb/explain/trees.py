@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engine.kernels import header as h
 from ..engine.state import Member
+from ..engine.state.views import TreeView
 from ..structures import Structure
 from ..structures.walk import log_of
 from ..types import Floats, Ints
@@ -31,14 +32,14 @@ class _Chains(NamedTuple):
 
 def solve(structure: Structure, member: Member, q: float) -> Best:
     """The most probable mapping of a tree. O(rows in use), whatever the depth; a subtree never visited is one piece."""
-    I = member.I
-    k, depth, arms = int(I[h.FANOUT]), int(I[h.DEPTH]), int(I[h.ARMS])
+    tree, arms = TreeView(member), member.arms
+    k, depth = tree.fanout, tree.depth
     prior = _prior(k, depth, arms, q)
-    if I[h.ROWS] == 0:
+    if tree.used == 0:
         return Best(float(prior[0]), [unseen(structure.boxes((0, 0)), arms)], structure)
-    chains = _dense(member) if I[h.KIND] == h.DENSE else _compressed(I)
+    chains = _dense(member, tree) if tree.dense else _compressed(tree)
     best = best_arms(member, member.kind.blocks(member))
-    stay, go = _values(member, chains, best, prior, q)
+    stay, go = _values(member, tree, chains, best, prior, q)
     value = np.maximum(stay, go)
     stays = stay >= value - TIE * np.maximum(1.0, np.abs(value))
 
@@ -50,7 +51,7 @@ def solve(structure: Structure, member: Member, q: float) -> Best:
         stops = stays[row] or not best.seen[row]
         if not stops:
             while level < bottom:
-                digit = _digit(I, chains.keys[row], level)
+                digit = _digit(tree, chains.keys[row], level)
                 level += 1
                 pieces += [unseen(structure.boxes((level, number * k + c)), arms) for c in range(k) if c != digit]
                 number = number * k + digit
@@ -74,12 +75,12 @@ def _prior(k: int, depth: int, arms: int, q: float) -> Floats:
     return value
 
 
-def _values(member: Member, chains: _Chains, best: BestArms, prior: Floats, q: float) -> tuple[Floats, Floats]:
+def _values(member: Member, tree: TreeView, chains: _Chains, best: BestArms, prior: Floats, q: float) -> tuple[Floats, Floats]:
     """For every row, the best value of stopping at its first link, and that of passing all its links.
 
     Children begin at lower levels than their parents, so the rows are taken level by level, the lowest first.
     """
-    k, depth = int(member.I[h.FANOUT]), int(member.I[h.DEPTH])
+    k, depth = tree.fanout, tree.depth
     log_stop, log_go = _log_odds(member, best.log_total)
     ends = chains.bottom == depth
     links = chains.bottom - chains.top + 1
@@ -111,18 +112,17 @@ def _log_odds(member: Member, log_total: Floats) -> tuple[Floats, Floats]:
 
     rows = member.kind.blocks(member) - ARMS_AT
     rate, go = (member.F[rows + i] for i in range(2))
-    hidden, count = (member.F[rows + member.I[h.LOGS] + i] for i in range(2))
+    hidden, count = (member.F[rows + member.logs + i] for i in range(2))
     log_hidden = log_of(np.where(count > 0.0, hidden, 1.0)) - count * h.LOG_BASE
     log_rate = np.where((rate == 0.0) & (count > 0.0), log_hidden, log_of(rate))
     return log_rate + log_total, np.where((go == 0.0) & (count > 0.0), log_hidden, log_of(go))
 
 
-def _dense(member: Member) -> _Chains:
+def _dense(member: Member, tree: TreeView) -> _Chains:
     """Every node visited is a chain of one link."""
-    I = member.I
-    k, depth = int(I[h.FANOUT]), int(I[h.DEPTH])
+    k, depth = tree.fanout, tree.depth
     begins = np.cumsum([0] + [k**level for level in range(depth + 1)])
-    heap = (member.kind.blocks(member) - I[h.ROW0]) // I[h.STRIDE]
+    heap = (member.kind.blocks(member) - tree.row0) // tree.stride
     level = np.searchsorted(begins, heap, side="right") - 1
     place = np.full(begins[-1], -1)
     place[heap] = np.arange(len(heap))
@@ -132,13 +132,12 @@ def _dense(member: Member) -> _Chains:
     return _Chains(level, level, children, np.zeros((len(heap), 0), dtype=np.int64))
 
 
-def _compressed(I: Ints) -> _Chains:
-    rows, stride, k = int(I[h.ROWS]), int(I[h.LINK_STRIDE]), int(I[h.FANOUT])
-    links = I[I[h.LINKS] : I[h.LINKS] + rows * stride].reshape(rows, stride)
+def _compressed(tree: TreeView) -> _Chains:
+    links, k = tree.links, tree.fanout
     return _Chains(links[:, 0] >> 12, links[:, 0] & 4095, links[:, 1 : 1 + k], links[:, 1 + k :])
 
 
-def _digit(I: Ints, key: Ints, level: int) -> int:
+def _digit(tree: TreeView, key: Ints, level: int) -> int:
     """Which child the key goes to at a level."""
-    per, bits = int(I[h.PER_WORD]), int(I[h.BITS])
+    per, bits = tree.per_word, tree.bits
     return int(key[level // per]) >> (bits * (per - 1 - level % per)) & ((1 << bits) - 1)

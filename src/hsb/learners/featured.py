@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import reproducible_math, theory
-from ..engine.kernels.header import SEEN
+from ..engine.kernels.words.state import SEEN
 from ..engine.state import (
     Member,
     State,

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import reproducible_math
 from ..checks import is_number
-from ..engine.kernels.header import LATE
+from ..engine.kernels.words.state import LATE
 from ..engine.state import State
 from ..errors import InputError, quoted
 from ..policy.certificate import Certificate

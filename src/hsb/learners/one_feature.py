@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import reproducible_math, theory
-from ..engine.kernels import header as h
+from ..engine.state.views import OptionsView
 from ..policy.certificate import Certificate
 from ..structures import BinaryTree, KaryTree
 from ..structures.spaces import Cells
@@ -54,8 +54,8 @@ def best_cost(learner: Featured, arms: list[Any]) -> float:
 
 def _named(learner: Featured, slot: int) -> float:
     """Prior cost of naming the tree of input `slot` (-1: the single arm) beside MIXTURE; if it appeared later, of the arm before too."""
-    F, I = learner.mixture.state.members[0]
-    named = -reproducible_math.ln(float(F[I[h.PRIOR] + CONSTANT + 1 + slot]) / MIXTURE)
+    prior = OptionsView(learner.mixture.state.members[0]).prior
+    named = -reproducible_math.ln(float(prior[CONSTANT + 1 + slot]) / MIXTURE)
     return named + (float(learner.mixture.arm_costs().max()) if slot >= learner.first else 0.0)
 
 

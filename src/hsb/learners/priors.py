@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import reproducible_math, theory
-from ..engine.kernels import header as h
+from ..engine.kernels.words import advisor as advisor_words
 from ..engine.state import (
     State,
     depth_for,
@@ -149,7 +149,7 @@ class StructurePrior:
         """The prior that a file's arrays were made with: its advisor looks as closely as it could when there were fewer arms."""
         if self.drift != "auto" or self.ensemble:
             return self
-        depth = int(arrays["1.ints"][h.DEPTH])
+        depth = int(arrays["1.ints"][advisor_words.DEPTH])
         if not 0 <= depth <= depth_for(self.structure.leaves, 1):
             raise ValueError("its advisor does not fit its structure")
         return self if depth == self.depth else replace(self, depth=depth)

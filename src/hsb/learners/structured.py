@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, Self
 
-from ..engine.kernels.header import SEEN
+from ..engine.kernels.words.state import SEEN
 from ..policy.certificate import Certificate
 from ..policy.learner import Choice, Learner, LoggedRows, Memo, Played
 from ..types import Arrays, Floats, Ints, Masks

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import reproducible_math
 from ..engine.kernels import header as h
+from ..engine.kernels.words import tree as tree_words
 from ..engine.state import Member, aligned_zeros, chain_prior, checked, resized
 from ..errors import BudgetError
 from ..policy.learner import Choice, Learner, Memo, Played
@@ -54,31 +55,31 @@ class TreeModel(NamedTuple):
             h.ARMS: arms,
             h.VISITS: depth + 1,
             h.WEIGHT: 8,
-            h.GO: go,
-            h.STAY: go + len(links),
-            h.ROW0: -(-(go + 2 * len(links)) // 8) * 8,
-            h.STRIDE: -(-(1 + 2 * arms) // 8) * 8,  # whole cache lines
-            h.PATH: h.HEADER,
-            h.LINKS: h.HEADER + len(links),
-            h.LINK_STRIDE: 1 + k + words,
-            h.DEPTH: depth,
-            h.FANOUT: k,
-            h.BITS: bits,
-            h.PER_WORD: WORD // bits,
-            h.WORDS: words,
+            tree_words.GO: go,
+            tree_words.STAY: go + len(links),
+            tree_words.ROW0: -(-(go + 2 * len(links)) // 8) * 8,
+            tree_words.STRIDE: -(-(1 + 2 * arms) // 8) * 8,  # whole cache lines
+            tree_words.PATH: h.HEADER,
+            tree_words.LINKS: h.HEADER + len(links),
+            tree_words.LINK_STRIDE: 1 + k + words,
+            tree_words.DEPTH: depth,
+            tree_words.FANOUT: k,
+            tree_words.BITS: bits,
+            tree_words.PER_WORD: WORD // bits,
+            tree_words.WORDS: words,
         }
-        F, I = aligned_zeros(header[h.ROW0]), np.zeros(header[h.LINKS], dtype=np.int64)
+        F, I = aligned_zeros(header[tree_words.ROW0]), np.zeros(header[tree_words.LINKS], dtype=np.int64)
         I[list(header)] = list(header.values())
         F[go : go + len(links)], F[go + len(links) : go + 2 * len(links)] = chain_prior(stop, depth)
         return Member(F, I)
 
     def widened(self, tree: Member, arms: int) -> Member:
         """A tree of `arms` arms with one more, which is at its prior in every node."""
-        rows, capacity = int(tree.I[h.ROWS]), int(tree.I[h.CAPACITY])
+        rows, capacity = int(tree.I[tree_words.ROWS]), int(tree.I[tree_words.CAPACITY])
         fresh = self.fresh(arms + 1)
-        wider = resized(fresh, len(fresh.F) + capacity * int(fresh.I[h.STRIDE]), len(tree.I))
-        wider.I[h.ROWS] = rows
-        wider.I[wider.I[h.LINKS] :] = tree.I[tree.I[h.LINKS] :]
+        wider = resized(fresh, len(fresh.F) + capacity * int(fresh.I[tree_words.STRIDE]), len(tree.I))
+        wider.I[tree_words.ROWS] = rows
+        wider.I[wider.I[tree_words.LINKS] :] = tree.I[tree.I[tree_words.LINKS] :]
         _rows(wider, rows)[:, : 1 + 2 * arms] = _rows(tree, rows)[:, : 1 + 2 * arms]
         return wider
 
@@ -178,8 +179,8 @@ class ThompsonTree(Learner):
     def _take_rows(self, own: Member, F: Floats) -> bool:
         """Take counts, and the evidence of what hangs below: 1 in a leaf. False if no rounds lead to them."""
         I, words = own.I, 1 + 2 * self.arms
-        mine, theirs = _rows(own, int(I[h.ROWS])), _rows(Member(F, I), int(I[h.ROWS]))[:, :words]
-        leaf = (I[I[h.LINKS] :: I[h.LINK_STRIDE]][: len(mine)] & 4095) == I[h.DEPTH]
+        mine, theirs = _rows(own, int(I[tree_words.ROWS])), _rows(Member(F, I), int(I[tree_words.ROWS]))[:, :words]
+        leaf = (I[I[tree_words.LINKS] :: I[tree_words.LINK_STRIDE]][: len(mine)] & 4095) == I[tree_words.DEPTH]
         floor, x, counts = self._kernels.FLOOR, theirs[:, 0], theirs[:, 1:]
         mine[:, :words] = theirs
         return bool(
@@ -197,5 +198,5 @@ class ThompsonTree(Learner):
 
 def _rows(tree: Member, rows: int) -> Floats:
     """The rows in use, one a line."""
-    start, stride = int(tree.I[h.ROW0]), int(tree.I[h.STRIDE])
+    start, stride = int(tree.I[tree_words.ROW0]), int(tree.I[tree_words.STRIDE])
     return tree.F[start : start + rows * stride].reshape(rows, stride)

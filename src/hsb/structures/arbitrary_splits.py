@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import reproducible_math
-from ..engine.kernels.header import SUBSETS
+from ..engine.kernels.words.graph import SUBSETS
 from ..engine.state import Member, make_graph
 from ..errors import BudgetError
 from .base import Cost, Structure, no_stop, spelled

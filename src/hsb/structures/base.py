@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from .. import reproducible_math
 from ..checks import is_scalar, whole
-from ..engine.kernels.header import TABLES
+from ..engine.kernels.words.graph import TABLES
 from ..engine.state import Member, Walk, make_graph
 from ..errors import InputError, quoted
 from ..types import Floats, Ints

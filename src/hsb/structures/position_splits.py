@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import reproducible_math
 from ..checks import listed, whole
-from ..engine.kernels.header import BOXES
+from ..engine.kernels.words.graph import BOXES
 from ..engine.state import Member, make_graph
 from ..errors import BudgetError, InputError, quoted
 from ..types import Floats, Ints

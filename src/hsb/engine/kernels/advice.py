@@ -4,8 +4,9 @@ import math
 
 from . import maths
 from .arms import is_offered, rebuild
-from .header import ADVICE, ARMS, BASES, REST, WEIGHT
+from .header import ARMS, BASES, REST, WEIGHT
 from .jit import inner
+from .words.advice import ADVICE
 
 
 @inner

@@ -20,22 +20,14 @@ import math
 
 from .advice import put
 from .arms import is_offered
-from .header import ADVICE, ARMS, DEPTH, ROW0, STRIDE
+from .header import ARMS
 from .jit import inner, kernel
+from .words.advisor import ADVICE, BORN, CHANGED, CLOCK, COUNTS, DEPTH, EVIDENCE, GO, ROW0, SCRATCH, STOP, STRIDE, VISITS
 
 SHRINK = 4.0  # how many plays the parent's mean is worth
 WIDTHS = 1.25  # standard deviations of optimism
 MEMORY = 0.98  # of the short means, for each play of the arm
 SURE = 1e4  # evidence that a change needs at least
-
-# Words of F before the rows.
-CLOCK = 2  # rounds learned from
-# Then scratch, by arm: lost, kept and expected in the level above, mean (then the index), width; by level, of the played arm: mean,
-# 1 - mean, expected, 1 - expected.
-HEAD = 8
-
-# Words of a row; an arm has four: the sum of its losses, of 1 - loss, and the same with a short memory.
-STOP, GO, VISITS, EVIDENCE, BORN, CHANGED, COUNTS = 0, 1, 2, 3, 4, 5, 6
 
 
 @inner
@@ -60,7 +52,7 @@ def _width(mu, n):
 def visit(F, I, cell, offered, reach):
     """Reach pass: one node, whose block of arms has the advised ones' shares and 0 for the others. O(depth * arms)."""
     I[ADVICE] = advise(F, I, cell, offered)
-    return put(F, I, HEAD + 3 * I[ARMS], reach)
+    return put(F, I, SCRATCH + 3 * I[ARMS], reach)
 
 
 @kernel
@@ -70,7 +62,7 @@ def advise(F, I, cell, offered):
     Changes nothing but scratch. O(depth * arms).
     """
     M, depth, row0, stride = I[ARMS], I[DEPTH], I[ROW0], I[STRIDE]
-    lost, kept, expected, mean, width = HEAD, HEAD + M, HEAD + 2 * M, HEAD + 3 * M, HEAD + 4 * M
+    lost, kept, expected, mean, width = SCRATCH, SCRATCH + M, SCRATCH + 2 * M, SCRATCH + 3 * M, SCRATCH + 4 * M
     for m in range(M):
         F[lost + m] = F[kept + m] = F[mean + m] = F[width + m] = 0.0
         F[expected + m] = 0.5
@@ -116,7 +108,7 @@ def advise(F, I, cell, offered):
 def learn(F, I, cell, arm, loss):
     """Learn the loss of an arm in a cell. O(depth), and O(arms) for a node that starts anew."""
     M, depth, row0, stride = I[ARMS], I[DEPTH], I[ROW0], I[STRIDE]
-    means = HEAD + 5 * M
+    means = SCRATCH + 5 * M
     clock = F[CLOCK]
     lost = kept = 0.0
     expected, unexpected = 0.5, 0.5  # and 1 - mean likewise, never by subtraction

@@ -12,8 +12,8 @@ one digit of BITS bits per level, the first split most significant, PER_WORD dig
 import math
 
 from . import rows
-from .header import BITS, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, PATH, PER_WORD, ROW0, ROWS, STAY, STRIDE, WORDS
 from .jit import inner
+from .words.tree import BITS, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, PATH, PER_WORD, ROW0, ROWS, STAY, STRIDE, WORDS
 
 
 @inner

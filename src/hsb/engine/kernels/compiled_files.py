@@ -25,8 +25,8 @@ OLD = 7 * 86400.0  # seconds after which code of other sources is removed: until
 def digest() -> str:
     """Of the sources that kernels are made of."""
     found = hashlib.sha256()
-    for path in (*sorted(HERE.glob("*.py")), HERE.parents[1] / "reproducible_math.py"):
-        found.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in (*sorted(HERE.rglob("*.py")), HERE.parents[1] / "reproducible_math.py"):
+        found.update(path.relative_to(HERE.parents[1]).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return found.hexdigest()[:16]
 
 

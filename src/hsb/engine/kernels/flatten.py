@@ -12,9 +12,9 @@ have the same arms.
 import math
 
 from . import arms, maths, rows
-from .header import CAPACITY, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, ROOTS, ROW0, STAY, STRIDE
 from .jit import inner, kernel
 from .rows import ARMS_AT
+from .words.tree import CAPACITY, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, ROOTS, ROW0, STAY, STRIDE
 
 
 @kernel

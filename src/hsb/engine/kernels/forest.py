@@ -17,7 +17,8 @@ import numpy as np
 from . import maths
 from .header import ARMS
 from .jit import inner
-from .panel_layout import (
+from .splitmix import STEP, mixed
+from .words.panel import (
     AT,
     BLOCK,
     BLOCKS,
@@ -43,7 +44,6 @@ from .panel_layout import (
     VISITED,
     WATCH,
 )
-from .splitmix import STEP, mixed
 
 SHRINK = 1.0  # how many plays the parent's mean is worth
 FIRST = 15.0  # visits after which a leaf first looks for a cut; then each time half as many more

@@ -9,9 +9,10 @@ Row of a node in F: its options (`options.py`), then its arm block.
 import math
 
 from . import arms, maths, options
-from .header import BASES, EDGE, LIST, NODE0, RATIO, REACH, REST, START, TOP, TOP_SIZE, VISITS, WEIGHT
+from .header import BASES, REST, TOP, TOP_SIZE, VISITS, WEIGHT
 from .jit import inner
 from .locate import locate
+from .words.graph import EDGE, LIST, NODE0, RATIO, REACH, START
 
 
 @inner

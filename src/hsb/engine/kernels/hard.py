@@ -10,41 +10,43 @@ from . import advice, arms, graph, intervals, maths, members, one_of, tree
 from . import header as h
 from . import kinds as of
 from .jit import inner
+from .words import one_of as one_of_words
+from .words import state as state_words
 
 UNSEEN = 1e-90  # below this total the probabilities of the offered arms are computed in logarithms
 
 
 @inner
-def mix(F, I, key, offered, p, total, kinds, logs):
+def mix(F, I, key, offered, p, total, has, logs):
     """`rounds.mix` where the offered arms have a total that a double can hardly tell from 0: the total; -1 without logarithms."""
     if logs is not None:
-        _log_probabilities(F, I, key, offered, p, kinds)
+        _log_probabilities(F, I, key, offered, p, has)
         _normalise(p)
         return total
     return -1.0
 
 
 @inner
-def log_g(F, I, key, offered, p, arm, x, kinds, logs):
+def log_g(F, I, key, offered, p, arm, x, has, logs):
     """`rounds._log_g` likewise; inf without logarithms."""
     if logs is not None:
-        _log_probabilities(F, I, key, offered, p, kinds)
+        _log_probabilities(F, I, key, offered, p, has)
         return _log_kept(p, arm, x)
     return math.inf
 
 
 @inner
-def weigh(F, I, key, offered, step, drift, kinds, logs):
+def weigh(F, I, key, offered, step, drift, has, logs):
     """The rest of `rounds.update`, for any `step` = (arm, x, ln g): ln of the whole mixture's ratio; inf without logarithms."""
     if logs is not None:
         r = 0.0
-        for k in range(I[h.MEMBERS] - 1, -1, -1):
+        for k in range(I[state_words.MEMBERS] - 1, -1, -1):
             f, i, part = members.own(F, I, k, key)
-            n = of.extend(f, i, part, members.count(I, k), kinds[9], kinds[1])
-            r = _ratio_log(f, i, part, n, step, offered, kinds[0], kinds[2], kinds[3], kinds[4])
+            n = of.extend(f, i, part, members.count(I, k), has.dense, has.compressed)
+            r = _ratio_log(f, i, part, n, step, offered, has.trees, has.intervals, has.listed, has.heads)
             if i[h.PARENT] >= 0:
-                F[members.place(I, i, h.CHILD_RATIO)] = r
-            of.share(f, i, n, drift, kinds[0], kinds[4])
+                F[members.place(I, i, one_of_words.CHILD_RATIO)] = r
+            of.share(f, i, n, drift, has.trees, has.heads)
         return r
     return math.inf
 
@@ -96,15 +98,15 @@ def _log_visit(F, I, key, n, reach, trees, interval, listed, heads):
 
 
 @inner
-def _log_probabilities(F, I, key, offered, p, kinds):
+def _log_probabilities(F, I, key, offered, p, has):
     """After `rounds.visit`: p[m] = ln of the probability of arm m, up to a constant; -inf where it is not offered. Uses up the scratch."""
-    for k in range(I[h.MEMBERS]):
+    for k in range(I[state_words.MEMBERS]):
         f, i, part = members.own(F, I, k, key)
         n = members.count(I, k)
         reach = 0.0
         if i[h.PARENT] >= 0:
-            reach = F[members.place(I, i, h.CHILD_REACH)]
-        f[h.REST] = _log_visit(f, i, part, n, reach, kinds[0], kinds[2], kinds[3], kinds[4])
+            reach = F[members.place(I, i, one_of_words.CHILD_REACH)]
+        f[h.REST] = _log_visit(f, i, part, n, reach, has.trees, has.intervals, has.listed, has.heads)
         for v in range(n):
             f[i[h.WEIGHT] + v] -= arms.log_total(f, i, i[i[h.BASES] + v])
     for m in range(len(p)):
@@ -115,7 +117,7 @@ def _log_probabilities(F, I, key, offered, p, kinds):
 def _log_sum(F, I, m):
     """ln of the sum over all nodes of weight times share, for one arm: the largest term first, then the sum relative to it."""
     high = -math.inf
-    for k in range(I[h.MEMBERS]):
+    for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
         high = max(high, f[h.REST])
         for v in range(members.count(I, k)):
@@ -123,7 +125,7 @@ def _log_sum(F, I, m):
     if high == -math.inf:
         return high
     s = 0.0
-    for k in range(I[h.MEMBERS]):
+    for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
         s += maths.exp(f[h.REST] - high)
         for v in range(members.count(I, k)):

@@ -20,6 +20,7 @@ from ... import reproducible_math
 from . import arms, maths
 from . import header as h
 from .jit import inner, kernel
+from .words import intervals as interval_words
 
 U0, U1, U2, U3, U4 = (np.uint64(i) for i in range(5))
 
@@ -51,21 +52,31 @@ def _dot(F, a, b, n):
 
 @inner
 def _block(I, i, j):
-    return I[h.ARM0] + (i * I[h.LEAVES] + j) * (I[h.WIDTH] + I[h.ARMS])
+    return I[interval_words.ARM0] + (i * I[interval_words.LEAVES] + j) * (I[h.WIDTH] + I[h.ARMS])
 
 
 @inner
 def visit(F, I, key, reach):
     """Reach pass: the derivative of w(root) with respect to each sigma, times its rate. At most O(K N^3)."""
     leaf = key[0]
-    N = I[h.LEAVES]
+    N = I[interval_words.LEAVES]
     F[h.REST] = 0.0
-    if I[h.GROUPS] == 2:
+    if I[interval_words.GROUPS] == 2:
         _derivatives_of_pairs(F, I, leaf, reach)
     else:
         _derivatives(F, I, leaf, reach)
-    weight, visits, bases, q = I[h.WEIGHT], I[h.VISITS], I[h.BASES], I[h.ADJOINT] + 2 * N * N * (I[h.GROUPS] - 1)
-    sigma, sigma_e, arm0, size = I[h.SIGMA], I[h.SIGMA_E], I[h.ARM0], I[h.WIDTH] + I[h.ARMS]
+    weight, visits, bases, q = (
+        I[h.WEIGHT],
+        I[h.VISITS],
+        I[h.BASES],
+        I[interval_words.ADJOINT] + 2 * N * N * (I[interval_words.GROUPS] - 1),
+    )
+    sigma, sigma_e, arm0, size = (
+        I[interval_words.SIGMA],
+        I[interval_words.SIGMA_E],
+        I[interval_words.ARM0],
+        I[h.WIDTH] + I[h.ARMS],
+    )
     n = 0
     for i in range(leaf + 1):
         for j in range(N - 1, leaf - 1, -1):
@@ -80,8 +91,13 @@ def visit(F, I, key, reach):
 @inner
 def _derivatives_of_pairs(F, I, leaf, reach):
     """Two parts: q(i, j) as sums of whole rows. q stands behind the other derivatives."""
-    N = I[h.LEAVES]
-    w, wt, q, counts = I[h.TABLE], I[h.TABLE] + N * N, I[h.ADJOINT] + 2 * N * N, I[h.COUNTS]
+    N = I[interval_words.LEAVES]
+    w, wt, q, counts = (
+        I[interval_words.TABLE],
+        I[interval_words.TABLE] + N * N,
+        I[interval_words.ADJOINT] + 2 * N * N,
+        I[interval_words.COUNTS],
+    )
     for i in range(leaf + 1):
         row = q + i * N
         for j in range(leaf, N):
@@ -100,10 +116,10 @@ def _derivatives_of_pairs(F, I, leaf, reach):
 @inner
 def _derivatives(F, I, leaf, reach):
     """Any number of parts: derivatives with respect to F_2, F_3, ..., F_K and their transposes, then q."""
-    N, K = I[h.LEAVES], I[h.GROUPS]
+    N, K = I[interval_words.LEAVES], I[interval_words.GROUPS]
     NN = N * N
-    w, wt = I[h.TABLE], I[h.TABLE] + NN
-    d, dt, counts = I[h.ADJOINT], I[h.ADJOINT] + NN, I[h.COUNTS]
+    w, wt = I[interval_words.TABLE], I[interval_words.TABLE] + NN
+    d, dt, counts = I[interval_words.ADJOINT], I[interval_words.ADJOINT] + NN, I[interval_words.COUNTS]
     last = d + 2 * NN * (K - 2)
     short = 0.0  # what reaches the leaf from intervals too short to split into K parts
     for i in range(leaf + 1):
@@ -124,7 +140,7 @@ def _derivatives(F, I, leaf, reach):
                 v = _dot(F, at + 2 * NN + i * N + j + 1, w + (j + 1) * N + j + 1, N - 1 - j)
                 F[at + i * N + j] = F[at + NN + j * N + i] = v
             if 1 < L < K:
-                short += q * F[I[h.UNIT]] ** (L - 1)
+                short += q * F[I[interval_words.UNIT]] ** (L - 1)
             F[last + 2 * NN + i * N + j] = q
 
 
@@ -132,7 +148,7 @@ def _derivatives(F, I, leaf, reach):
 def log_visit(F, I, key, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too."""
     leaf = key[0]
-    N = I[h.LEAVES]
+    N = I[interval_words.LEAVES]
     visit(F, I, key, 1.0)
     for v in range(n):
         i, j = v // (N - leaf), N - 1 - v % (N - leaf)
@@ -143,15 +159,15 @@ def log_visit(F, I, key, n, reach):
 
 @inner
 def _log_rate(F, I, at):
-    return maths.log(F[I[h.SIGMA] + at]) - F[I[h.SIGMA_E] + at] * LOG_SIGMA_BASE
+    return maths.log(F[I[interval_words.SIGMA] + at]) - F[I[interval_words.SIGMA_E] + at] * LOG_SIGMA_BASE
 
 
 @inner
 def _recompute(F, I, i, j, sigma):
     """F_2 .. F_{K-1} and w of interval (i, j) from its sigma and its parts."""
-    N, K = I[h.LEAVES], I[h.GROUPS]
+    N, K = I[interval_words.LEAVES], I[interval_words.GROUPS]
     NN = N * N
-    w = I[h.TABLE]
+    w = I[interval_words.TABLE]
     L = j - i + 1
     v = _dot(F, w + i * N + i, w + NN + j * N + i + 1, L - 1)
     for k in range(3, K + 1):
@@ -159,37 +175,37 @@ def _recompute(F, I, i, j, sigma):
         F[at + i * N + j] = F[at + NN + j * N + i] = v
         v = _dot(F, at + i * N + i, w + NN + j * N + i + 1, L - 1)
     if L < K:
-        v = F[I[h.UNIT]] ** L
-    v = (v + sigma) * F[I[h.COUNTS] + L]
+        v = F[I[interval_words.UNIT]] ** L
+    v = (v + sigma) * F[I[interval_words.COUNTS] + L]
     F[w + i * N + j] = F[w + NN + j * N + i] = v
 
 
 @kernel
 def fill(F, I):
     """Compute every table of a fresh state. O(K N^3)."""
-    N = I[h.LEAVES]
+    N = I[interval_words.LEAVES]
     for i in range(N):
-        F[I[h.TABLE] + i * N + i] = F[I[h.TABLE] + N * N + i * N + i] = F[I[h.UNIT]]
+        F[I[interval_words.TABLE] + i * N + i] = F[I[interval_words.TABLE] + N * N + i * N + i] = F[I[interval_words.UNIT]]
     for i in range(N - 1, -1, -1):
         for j in range(i + 1, N):
-            _recompute(F, I, i, j, F[I[h.UNIT]] ** (j - i + 1))
+            _recompute(F, I, i, j, F[I[interval_words.UNIT]] ** (j - i + 1))
 
 
 @kernel
 def refill(F, I):
     """The same from the masses as they are."""
-    N = I[h.LEAVES]
+    N = I[interval_words.LEAVES]
     for i in range(N - 1, -1, -1):
         for j in range(i + 1, N):
             at = i * N + j
-            mass = F[I[h.SIGMA] + at] * arms.total(F, _block(I, i, j), I[h.TOP], I[h.TOP_SIZE])
-            _recompute(F, I, i, j, mass if F[I[h.SIGMA_E] + at] == 0.0 else 0.0)
+            mass = F[I[interval_words.SIGMA] + at] * arms.total(F, _block(I, i, j), I[h.TOP], I[h.TOP_SIZE])
+            _recompute(F, I, i, j, mass if F[I[interval_words.SIGMA_E] + at] == 0.0 else 0.0)
 
 
 @kernel
 def log_masses(F, I, places, logs):
     """ln sigma of the intervals at i*N + j in `places`, into `logs`."""
-    N = I[h.LEAVES]
+    N = I[interval_words.LEAVES]
     for k in range(len(places)):
         b = _block(I, places[k] // N, places[k] % N)
         logs[k] = _log_rate(F, I, places[k]) + arms.log_total(F, I, b)
@@ -198,7 +214,7 @@ def log_masses(F, I, places, logs):
 @kernel
 def set_masses(F, I, places, logs):
     """Give these intervals such masses; no table is computed."""
-    N = I[h.LEAVES]
+    N = I[interval_words.LEAVES]
     for k in range(len(places)):
         _set_mass(F, I, places[k], _block(I, places[k] // N, places[k] % N), logs[k])
 
@@ -208,8 +224,8 @@ def _set_mass(F, I, at, b, log):
     """sigma of an interval from its logarithm; how much of it a sum can see."""
     e = max(0.0, math.ceil((maths.log(SIGMA_TINY) - log) / LOG_SIGMA_BASE))
     sigma = maths.exp(log + e * LOG_SIGMA_BASE)
-    F[I[h.SIGMA] + at] = sigma / arms.total(F, b, I[h.TOP], I[h.TOP_SIZE])
-    F[I[h.SIGMA_E] + at] = e
+    F[I[interval_words.SIGMA] + at] = sigma / arms.total(F, b, I[h.TOP], I[h.TOP_SIZE])
+    F[I[interval_words.SIGMA_E] + at] = e
     return sigma if e == 0.0 else 0.0
 
 
@@ -217,12 +233,17 @@ def _set_mass(F, I, at, b, log):
 def ratio(F, I, key, arm, x, f, offered, g):
     """Ratio pass over the intervals just visited; return the root's ratio. x <= STEP."""
     leaf = key[0]
-    N = I[h.LEAVES]
-    root = I[h.TABLE] + N - 1
+    N = I[interval_words.LEAVES]
+    root = I[interval_words.TABLE] + N - 1
     before = F[root]
-    sigma, sigma_e, arm0, size = I[h.SIGMA], I[h.SIGMA_E], I[h.ARM0], I[h.WIDTH] + I[h.ARMS]
+    sigma, sigma_e, arm0, size = (
+        I[interval_words.SIGMA],
+        I[interval_words.SIGMA_E],
+        I[interval_words.ARM0],
+        I[h.WIDTH] + I[h.ARMS],
+    )
     masked = arms.is_masked(offered)
-    M, adjoint = I[h.ARMS], I[h.ADJOINT]
+    M, adjoint = I[h.ARMS], I[interval_words.ADJOINT]
     r = inv = 1.0
     for i in range(leaf, -1, -1):
         for j in range(leaf, N):
@@ -236,7 +257,7 @@ def ratio(F, I, key, arm, x, f, offered, g):
                 now = arms.update(F, I, b, arm, x, f, offered, g)
             at = sigma + i * N + j
             if i == j:  # the leaf, by whose weight all others are divided
-                r = F[at] * now / F[I[h.UNIT]]
+                r = F[at] * now / F[I[interval_words.UNIT]]
                 inv = 1.0 / r
             rate = F[at] * inv
             mass = rate * now
@@ -260,9 +281,14 @@ def ratio(F, I, key, arm, x, f, offered, g):
 @inner
 def _recompute_row(F, I, i, leaf):
     """w(i, j) for every j >= leaf, the masses standing in the first table of ADJOINT; all w(h, .) with h > i are in place."""
-    N = I[h.LEAVES]
-    w, wt, mass, counts = I[h.TABLE], I[h.TABLE] + N * N, I[h.ADJOINT] + i * N, I[h.COUNTS]
-    if I[h.GROUPS] > 2:
+    N = I[interval_words.LEAVES]
+    w, wt, mass, counts = (
+        I[interval_words.TABLE],
+        I[interval_words.TABLE] + N * N,
+        I[interval_words.ADJOINT] + i * N,
+        I[interval_words.COUNTS],
+    )
+    if I[interval_words.GROUPS] > 2:
         for j in range(max(leaf, i + 1), N):
             _recompute(F, I, i, j, F[mass + j])
         return
@@ -290,8 +316,8 @@ def _add_row(F, to, row, factor, n):
 def ratio_log(F, I, key, arm, x, offered, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
     leaf = key[0]
-    N = I[h.LEAVES]
-    root = I[h.TABLE] + N - 1
+    N = I[interval_words.LEAVES]
+    root = I[interval_words.TABLE] + N - 1
     before = F[root]
     r = 0.0
     for i in range(leaf, -1, -1):
@@ -300,10 +326,10 @@ def ratio_log(F, I, key, arm, x, offered, log_g):
             log = _log_rate(F, I, at) + maths.log(arms.total(F, b, I[h.TOP], I[h.TOP_SIZE]))
             log += arms.shrink_log(F, I, b, arm, x, offered, log_g)
             if i == j:
-                r = log - maths.log(F[I[h.UNIT]])
-                log = maths.log(F[I[h.UNIT]])
+                r = log - maths.log(F[I[interval_words.UNIT]])
+                log = maths.log(F[I[interval_words.UNIT]])
             else:
                 log -= r
-            F[I[h.ADJOINT] + at] = _set_mass(F, I, at, b, log)
+            F[I[interval_words.ADJOINT] + at] = _set_mass(F, I, at, b, log)
         _recompute_row(F, I, i, leaf)
     return r + maths.log(F[root]) - maths.log(before)

@@ -1,15 +1,15 @@
 """Each verb of a member, whatever its kind.
 
-`kinds` says what a state has: a tuple of trees, compressed ones among them, intervals, graphs (ONE_OF too), heads (HEAD and ADVISOR),
-logarithms, one dense binary tree by itself with few arms (`small.py`) or some (`medium.py`), many arms, dense trees, panels: each 0, or None
-where there is none of it. Numba compiles no branch that None rules out, so a policy waits only for the kernels that it needs.
+The last arguments are fields of what a state has (`has.py`): 0, or None if it has none of it. Numba compiles no branch that None rules out,
+so a policy waits only for the kernels that it needs.
 """
 
 import numpy as np
 
 from . import advice, advisor, arms, graph, intervals, one_of, panel, rows, tree
-from .header import ADVISOR, BASES, COMPRESSED, DENSE, GRAPH, HEAD, INTERVALS, KIND, ONE_OF, PANEL, PATH
+from .header import ADVISOR, BASES, COMPRESSED, DENSE, GRAPH, HEAD, INTERVALS, KIND, ONE_OF, PANEL
 from .jit import inner
+from .words.tree import PATH
 
 
 @inner

@@ -10,8 +10,8 @@ that contains the leaf, one per group), and returns the number of nodes.
   that leaf and the c-th subset, in falling order, of the others. SPEC: number of leaves.
 """
 
-from .header import EDGE, LIST, SHAPE, SPEC, START, SUBSETS, TABLES
 from .jit import inner, kernel
+from .words.graph import EDGE, LIST, SHAPE, SPEC, START, SUBSETS, TABLES
 
 
 @inner

@@ -6,10 +6,12 @@ A block may be shorter than what is read. What stands behind it belongs to other
 import numpy as np
 
 from . import arms, maths
-from .header import ARMS, BLOCK, DEPTH, DRIFT, GAMMA, PER_WORD, RATE, ROW0, STEP, STRIDE
+from .header import ARMS, BLOCK, STEP
 from .jit import inner
 from .rounds import count, pick
 from .small import lowest, share, shrink, turn
+from .words.state import DRIFT, GAMMA, RATE
+from .words.tree import DEPTH, PER_WORD, ROW0, STRIDE
 
 U0, U1, U2, U6, U8, U16 = (np.uint64(i) for i in (0, 1, 2, 6, 8, 16))
 

@@ -1,7 +1,8 @@
 """Where in a state's arrays each member's own are."""
 
-from .header import COUNT, DIRECTORY, ENTRY, F0, F1, I0, I1, K0, K1, OPTION, PARENT
+from .header import OPTION, PARENT
 from .jit import inner
+from .words.state import COUNT, DIRECTORY, ENTRY, F0, F1, I0, I1, K0, K1
 
 
 @inner

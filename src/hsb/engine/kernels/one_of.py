@@ -6,8 +6,9 @@ round: Theorem 1 asks only that it is fixed before the arm is drawn.
 """
 
 from . import arms, options
-from .header import BASES, CHILD_RATIO, CHILD_REACH, KIND, NODE, ONE_OF, OPTIONS, PRIOR, REST, TOP, TOP_SIZE, VISITS, WEIGHT
+from .header import BASES, KIND, ONE_OF, REST, TOP, TOP_SIZE, VISITS, WEIGHT
 from .jit import inner
+from .words.one_of import CHILD_RATIO, CHILD_REACH, NODE, OPTIONS, PRIOR
 
 
 @inner

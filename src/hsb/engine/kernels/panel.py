@@ -27,9 +27,11 @@ import numpy as np
 from . import forest, ridge
 from .advice import put
 from .arms import is_offered
-from .header import ADVICE, ARMS
+from .header import ARMS
 from .jit import inner, kernel
-from .panel_layout import (
+from .splitmix import STEP, mixed
+from .words.advice import ADVICE
+from .words.panel import (
     COVARIANCE,
     EVIDENCE,
     INDEX,
@@ -50,7 +52,6 @@ from .panel_layout import (
     WAVES,
     WEIGHTS,
 )
-from .splitmix import STEP, mixed
 
 PRIOR = (0.8, 0.1, 0.1, 0.0)  # weights of linear, forest, waves and a constant before anything is known
 STACK_PRECISION = 5.0

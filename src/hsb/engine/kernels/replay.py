@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from . import hard, members, rounds
-from .header import BASES, DONE, HARD, MEMBERS, REST, WEIGHT, P
+from .has import Has
+from .header import BASES, DONE, HARD, REST, WEIGHT
 from .jit import free_kernel, inner
+from .words.state import MEMBERS, P
 
 MULTIPLIER = 0x5851F42D
 DENSE = 4  # where there are at most so many times as many arms as are offered, all are computed
@@ -95,7 +97,7 @@ def _add_listed(F, I, listed, p, arms):
 
 
 @inner
-def _mix(F, I, key, offers, k, p, M, kinds):
+def _mix(F, I, key, offers, k, p, M, has):
     """`rounds.mix` for the arms of pool k, into the first entries of p; False where only logarithms could tell."""
     listed = offers.members[offers.starts[k] : offers.starts[k + 1]]
     n = len(listed)
@@ -115,7 +117,7 @@ def _mix(F, I, key, offers, k, p, M, kinds):
         p[j] = min(p[j], 1.0)
         total += p[j]
     if not total >= hard.UNSEEN:  # nor where it is no number
-        if not rounds.mix(F, I, key, offers.masks[k], scratch, kinds) >= 0.0:
+        if not rounds.mix(F, I, key, offers.masks[k], scratch, has) >= 0.0:
             return False
         for j in range(n):
             p[j] = scratch[listed[j]]
@@ -179,6 +181,7 @@ def run(F, I, offers, events, memory, most, learned, at, kinds):
 
     Return where it is then, and why.
     """
+    has = Has(*kinds)
     start, n = at
     keys = events.keys
     none = offers.masks[0][:0]
@@ -191,8 +194,8 @@ def run(F, I, offers, events, memory, most, learned, at, kinds):
         visited = True
         if offers.whole[k]:
             offered = none
-            rounds.visit(F, I, key, none, kinds)
-            arm, chance = rounds.draw(F, I, key, none, u, kinds)
+            rounds.visit(F, I, key, none, has)
+            arm, chance = rounds.draw(F, I, key, none, u, has)
             if arm < 0:
                 return (t, n), HARD
             if arm != shown:
@@ -202,8 +205,8 @@ def run(F, I, offers, events, memory, most, learned, at, kinds):
             place = _place(key, len(memory.row))
             visited = not _is_kept(memory, place, keys, t, events.pool, fresh)
             if visited:
-                rounds.visit(F, I, key, offered, kinds)
-                if not _mix(F, I, key, offers, k, memory.p[place], M, kinds):
+                rounds.visit(F, I, key, offered, has)
+                if not _mix(F, I, key, offers, k, memory.p[place], M, has):
                     return (t, n), HARD
                 _keep(memory, place, offers.starts[k + 1] - offers.starts[k], t)
             chance = _chance(offers, k, memory.p[place], memory.sums[place], u, M, shown, offers.place[t])

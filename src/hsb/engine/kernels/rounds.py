@@ -1,7 +1,7 @@
 """Whole rounds: reach down, an arm, ratio up. What a state calls (`engine/state/state.py`).
 
 A state is two arrays, laid out as `header.py` says. `key` is one row of words, a part for each member. `offered` is None in rounds without
-masks; else one byte per arm, and empty where every arm is offered. `kinds` says what is compiled (`kinds.py`).
+masks; else one byte per arm, and empty where every arm is offered. `kinds` says what is compiled: the fields of `Has` (`has.py`).
 """
 
 import math
@@ -12,7 +12,11 @@ from ... import reproducible_math
 from . import advice, advisor, arms, hard, maths, members, panel
 from . import header as h
 from . import kinds as of
+from .has import Has
 from .jit import inner, kernel
+from .words import one_of as one_of_words
+from .words import state as state_words
+from .words import tree as tree_words
 
 LEAST = reproducible_math.exp(-h.STEP)  # the smallest ratio that the fast passes allow
 NOW = -1.0  # the advice of a round that is learned at once
@@ -23,15 +27,15 @@ MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer kno
 
 
 @inner
-def visit(F, I, key, offered, kinds):
+def visit(F, I, key, offered, has):
     """Reach pass over all members."""
-    for k in range(I[h.MEMBERS]):
+    for k in range(I[state_words.MEMBERS]):
         f, i, part = members.own(F, I, k, key)
         reach = 1.0
         if i[h.PARENT] >= 0:
-            reach = F[members.place(I, i, h.CHILD_REACH)]
-        I[h.DIRECTORY + k * h.ENTRY + h.COUNT] = of.visit(
-            f, i, part, offered, reach, kinds[9], kinds[1], kinds[2], kinds[3], kinds[4], kinds[10]
+            reach = F[members.place(I, i, one_of_words.CHILD_REACH)]
+        I[state_words.DIRECTORY + k * state_words.ENTRY + state_words.COUNT] = of.visit(
+            f, i, part, offered, reach, has.dense, has.compressed, has.intervals, has.listed, has.heads, has.panels
         )
 
 
@@ -39,7 +43,7 @@ def visit(F, I, key, offered, kinds):
 def propensity(F, I, arm):
     """Probability of one arm within what was just visited, every arm being offered. O(nodes)."""
     p = 0.0
-    for k in range(I[h.MEMBERS]):
+    for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
         w, bases = i[h.WEIGHT], i[h.BASES]
         s = 0.0
@@ -54,7 +58,7 @@ def propensity(F, I, arm):
 def add_all(F, I, p):
     """Add to p what was just visited gives each arm: node by node, in the order of `propensity`."""
     M = len(p)
-    for k in range(I[h.MEMBERS]):
+    for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
         w, bases = i[h.WEIGHT], i[h.BASES]
         for v in range(members.count(I, k)):
@@ -69,7 +73,7 @@ def add_all(F, I, p):
 
 
 @inner
-def mix(F, I, key, offered, p, kinds):
+def mix(F, I, key, offered, p, has):
     """Fill p with the probabilities of the offered arms, which add to 1; the others get 0. Return their share of all weight.
 
     O(nodes * arms). Not >= 0 where only logarithms could tell, and where they are no numbers.
@@ -84,7 +88,7 @@ def mix(F, I, key, offered, p, kinds):
     if not arms.is_masked(offered):
         return 1.0 if total > 0.0 else -1.0
     if total < hard.UNSEEN:
-        return hard.mix(F, I, key, offered, p, total, kinds, kinds[5])
+        return hard.mix(F, I, key, offered, p, total, has, has.logs)
     for m in range(len(p)):
         p[m] /= total
     return total
@@ -103,7 +107,7 @@ def _walk(F, I, u, many):
 def _walked(F, I, u):
     left = u
     last_k, last = 0, -1
-    for k in range(I[h.MEMBERS]):
+    for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
         for n in range(members.count(I, k)):
             v = f[i[h.WEIGHT] + n] * arms.total(f, i[i[h.BASES] + n], i[h.TOP], i[h.TOP_SIZE])
@@ -120,24 +124,24 @@ def _walked(F, I, u):
             last_k, last = k, -1
             left -= rest
     if last < 0:
-        return I[h.ALL_ARMS] - 1
+        return I[state_words.ALL_ARMS] - 1
     f, i = members.arrays(F, I, last_k)
     return arms.pick(f, i, i[i[h.BASES] + last], 0.5)
 
 
 @inner
-def draw(F, I, key, offered, u, kinds):
+def draw(F, I, key, offered, u, has):
     """The arm that the number u in [0, 1) selects, and its probability, after `visit`: -1 where only logarithms could tell.
 
     A pure function of state, key and u.
     """
-    M = I[h.ALL_ARMS]
+    M = I[state_words.ALL_ARMS]
     if M > h.FEW and not arms.is_masked(offered):
-        arm, chance = _walk(F, I, u, kinds[8])
+        arm, chance = _walk(F, I, u, has.many)
         if chance > 0.0:  # but for rounding at the very end
             return arm, chance
-    p = F[I[h.P] : I[h.P] + M]
-    if not mix(F, I, key, offered, p, kinds) >= 0.0:
+    p = F[I[state_words.P] : I[state_words.P] + M]
+    if not mix(F, I, key, offered, p, has) >= 0.0:
         return -1, 0.0
     arm, chance = pick(p, u)
     return (arm, chance) if chance > 0.0 else (-1, 0.0)  # an arm without a chance may be one that is not offered
@@ -167,23 +171,25 @@ def pick(p, u):
 @kernel
 def decide(F, I, key, offered, u, kinds):
     """One decision. Changes nothing but scratch."""
-    visit(F, I, key, offered, kinds)
-    return draw(F, I, key, offered, u, kinds)
+    has = Has(*kinds)
+    visit(F, I, key, offered, has)
+    return draw(F, I, key, offered, u, has)
 
 
 @kernel
 def fill(F, I, key, offered, p, kinds):
     """The distribution over arms into p; False where only logarithms could tell. Changes nothing but scratch."""
-    visit(F, I, key, offered, kinds)
-    return mix(F, I, key, offered, p, kinds) >= 0.0
+    has = Has(*kinds)
+    visit(F, I, key, offered, has)
+    return mix(F, I, key, offered, p, has) >= 0.0
 
 
 @inner
 def _is_short(I):
     """Is a tree without room for the rows that one more key may need?"""
-    for k in range(I[h.MEMBERS]):
-        i = I[h.DIRECTORY + k * h.ENTRY + h.I0]
-        if I[i + h.KIND] == h.COMPRESSED and I[i + h.ROWS] + 2 > I[i + h.CAPACITY]:
+    for k in range(I[state_words.MEMBERS]):
+        i = I[state_words.DIRECTORY + k * state_words.ENTRY + state_words.I0]
+        if I[i + h.KIND] == h.COMPRESSED and I[i + tree_words.ROWS] + 2 > I[i + tree_words.CAPACITY]:
             return True
     return False
 
@@ -191,7 +197,7 @@ def _is_short(I):
 @inner
 def _others_remain(F, I, arm):
     """Would every node just visited keep a visible share of its weight without this arm? Then no step is too large for the fast pass."""
-    for k in range(I[h.MEMBERS]):
+    for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
         if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.PANEL:
             continue
@@ -203,9 +209,9 @@ def _others_remain(F, I, arm):
 
 
 @inner
-def _log_g(F, I, key, offered, arm, x, kinds):
+def _log_g(F, I, key, offered, arm, x, has):
     """ln of the factor g, which is what the offered arms keep of their total; inf where only logarithms could tell."""
-    p = F[I[h.P] : I[h.P] + I[h.ALL_ARMS]]
+    p = F[I[state_words.P] : I[state_words.P] + I[state_words.ALL_ARMS]]
     if offered is not None:
         total = 0.0
         for m in range(len(p)):
@@ -216,7 +222,7 @@ def _log_g(F, I, key, offered, arm, x, kinds):
             kept += 0.0 if m == arm else p[m]
         if kept >= hard.UNSEEN:
             return maths.log((kept + p[arm] * maths.exp(-x)) / total)
-    return hard.log_g(F, I, key, offered, p, arm, x, kinds, kinds[5])
+    return hard.log_g(F, I, key, offered, p, arm, x, has, has.logs)
 
 
 @inner
@@ -242,55 +248,56 @@ def update(F, I, key, offered, arm, loss, chance, visited, made, advised, recall
     are multiplied by g, so that the offered arms keep their total. Every node learned from then shares `DRIFT` of its weights. `advised`, if
     not below 0, is how much of the advice was on the arm when it was decided: what the advisor says now is then of no account.
     """
-    shift = 0.0 if plain else F[h.SHIFT]
+    has = Has(*kinds)
+    shift = 0.0 if plain else F[state_words.SHIFT]
     late = 0.0
-    if F[h.SEEN] > made >= 0:
-        late = 2.0 * (F[h.SEEN] - made) / I[h.ALL_ARMS]
+    if F[state_words.SEEN] > made >= 0:
+        late = 2.0 * (F[state_words.SEEN] - made) / I[state_words.ALL_ARMS]
     elif not recalled:
         advised = NOW
     visited = visited and advised < 0.0  # else the advice that was visited is of no account
-    x = min(F[h.RATE] * (loss - shift) / (chance + F[h.GAMMA]), MOST)
-    drift = F[h.DRIFT], F[h.HEAD_DRIFT]
+    x = min(F[state_words.RATE] * (loss - shift) / (chance + F[state_words.GAMMA]), MOST)
+    drift = F[state_words.DRIFT], F[state_words.HEAD_DRIFT]
     log_z = 0.0
     masked = arms.is_masked(offered)
-    weighs = x != 0.0 and I[h.ALL_ARMS] > 1 and not (masked and is_sole(offered))  # else there is nothing to weigh
+    weighs = x != 0.0 and I[state_words.ALL_ARMS] > 1 and not (masked and is_sole(offered))  # else there is nothing to weigh
     if weighs:
         if _is_short(I):
             return h.SHORT
         if not visited or masked:
-            visit(F, I, key, offered, kinds)
+            visit(F, I, key, offered, has)
             visited = True
-            _recall(F, I, offered, arm, advised, kinds[4])
-    if not _prepare(F, I, key, arm, visited, kinds[10]):
+            _recall(F, I, offered, arm, advised, has.heads)
+    if not _prepare(F, I, key, arm, visited, has.panels):
         return h.HARD
     if weighs:
-        log_g = _log_g(F, I, key, offered, arm, x, kinds) if masked else 0.0
+        log_g = _log_g(F, I, key, offered, arm, x, has) if masked else 0.0
         if log_g == math.inf:
             return h.HARD
         if (x <= h.STEP and log_g >= -h.STEP) or (not masked and _others_remain(F, I, arm)):
             step = arm, x, maths.exp(-x), maths.exp(log_g)
             r = 1.0
-            for k in range(I[h.MEMBERS] - 1, -1, -1):
+            for k in range(I[state_words.MEMBERS] - 1, -1, -1):
                 f, i, part = members.own(F, I, k, key)
-                n = of.extend(f, i, part, members.count(I, k), kinds[9], kinds[1])
-                r = of.ratio(f, i, part, n, step, offered, kinds[0], kinds[2], kinds[3], kinds[4])
+                n = of.extend(f, i, part, members.count(I, k), has.dense, has.compressed)
+                r = of.ratio(f, i, part, n, step, offered, has.trees, has.intervals, has.listed, has.heads)
                 if i[h.PARENT] >= 0:
-                    F[members.place(I, i, h.CHILD_RATIO)] = r
-                of.share(f, i, n, drift, kinds[0], kinds[4])
+                    F[members.place(I, i, one_of_words.CHILD_RATIO)] = r
+                of.share(f, i, n, drift, has.trees, has.heads)
             log_z = log_g if masked else maths.log(r)
         else:
-            log_z = hard.weigh(F, I, key, offered, (arm, x, log_g), drift, kinds, kinds[5])
+            log_z = hard.weigh(F, I, key, offered, (arm, x, log_g), drift, has, has.logs)
             if log_z == math.inf:
                 return h.HARD
             log_z = log_g if masked else log_z
         count(F, loss, shift, log_z, masked)
     else:
-        F[h.LOST] += loss
-        F[h.EXCESS] += loss - shift if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
-        F[h.MASKED] += 1.0 if masked and loss > 0.0 else 0.0
-    _teach(F, I, key, arm, loss, kinds[4], kinds[10])
-    F[h.SEEN] += 1.0
-    F[h.LATE] = min(F[h.LATE] + late, MOST_LATE)
+        F[state_words.LOST] += loss
+        F[state_words.EXCESS] += loss - shift if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
+        F[state_words.MASKED] += 1.0 if masked and loss > 0.0 else 0.0
+    _teach(F, I, key, arm, loss, has.heads, has.panels)
+    F[state_words.SEEN] += 1.0
+    F[state_words.LATE] = min(F[state_words.LATE] + late, MOST_LATE)
     return h.DONE
 
 
@@ -299,7 +306,7 @@ def _recall(F, I, offered, arm, advised, heads):
     """Put back what was advised when a late round was decided."""
     if heads is not None:
         if advised >= 0.0:
-            for k in range(I[h.MEMBERS]):
+            for k in range(I[state_words.MEMBERS]):
                 f, i = members.arrays(F, I, k)
                 if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.PANEL:
                     advice.recall(f, i, offered, arm, advised)
@@ -311,18 +318,18 @@ def count(F, loss, shift, log_z, masked):
 
     What one round takes off the bound is cut at MOST_GAIN, so that the sum stays finite: it is then larger than it need be, and still a bound.
     """
-    gain = max(loss - shift + log_z / F[h.RATE], -MOST_GAIN)
-    F[h.LOST] += loss
-    F[h.EXCESS] += (max(gain, 0.0) if masked else gain) + F[h.PRICE]
+    gain = max(loss - shift + log_z / F[state_words.RATE], -MOST_GAIN)
+    F[state_words.LOST] += loss
+    F[state_words.EXCESS] += (max(gain, 0.0) if masked else gain) + F[state_words.PRICE]
     if masked:
-        F[h.MASKED] += 1.0
+        F[state_words.MASKED] += 1.0
 
 
 @inner
 def _prepare(F, I, key, arm, visited, panels):
     """Before anything is learned: do panels foretell a number for the arm? Where they do not the state is broken, and must stay as it is."""
     if panels is not None:
-        for k in range(I[h.MEMBERS]):
+        for k in range(I[state_words.MEMBERS]):
             f, i, part = members.own(F, I, k, key)
             if i[h.KIND] == h.PANEL and not panel.prepare(f, i, part.view(np.float64), arm, visited):
                 return False
@@ -333,7 +340,7 @@ def _prepare(F, I, key, arm, visited, panels):
 def _teach(F, I, key, arm, loss, heads, panels):
     """What a round teaches whether or not anything was lost in it: advisors learn."""
     if heads is not None:
-        for k in range(I[h.MEMBERS]):
+        for k in range(I[state_words.MEMBERS]):
             f, i, part = members.own(F, I, k, key)
             if i[h.KIND] == h.ADVISOR:
                 advisor.learn(f, i, part[0], arm, loss)

@@ -7,9 +7,11 @@ that everything stays in registers. Places in F are unsigned: a signed one costs
 import numpy as np
 
 from . import arms, maths, rows
-from .header import ARM_LOW, ARM_TINY, ARMS, DEPTH, DRIFT, GAMMA, OPTION_TINY, PER_WORD, RATE, ROW0, STEP, STRIDE, WEIGHT
+from .header import ARM_LOW, ARM_TINY, ARMS, OPTION_TINY, STEP, WEIGHT
 from .jit import inner
 from .rounds import count
+from .words.state import DRIFT, GAMMA, RATE
+from .words.tree import DEPTH, PER_WORD, ROW0, STRIDE
 
 U0, U1, U2, U3, U4, U5 = (np.uint64(i) for i in range(6))
 

@@ -10,8 +10,10 @@ import numpy as np
 
 from . import medium, members, rounds, small
 from .arms import is_offered
-from .header import ALL_ARMS, BLOCK, DONE, FLOOR, HARD, SEEN, STATE_WORDS, P
+from .has import Has
+from .header import BLOCK, DONE, HARD
 from .jit import inner, kernel
+from .words.state import ALL_ARMS, FLOOR, SEEN, STATE_WORDS, P
 
 
 class Rounds(NamedTuple):
@@ -76,22 +78,22 @@ def _play_few(F, I, table, out, span, masks, few, some):
 
 
 @inner
-def _draw(F, I, key, offered, u, kinds):
+def _draw(F, I, key, offered, u, has):
     """`rounds.draw` with a floor: of all decisions that share is uniform among the offered arms, and the probability says so."""
     floor = F[FLOOR]
     if floor == 0.0:
-        return rounds.draw(F, I, key, offered, u, kinds)
+        return rounds.draw(F, I, key, offered, u, has)
     M = I[ALL_ARMS]
     n = 0
     for m in range(M):
         n += is_offered(offered, m)
     if u >= floor:
-        arm, chance = rounds.draw(F, I, key, offered, (u - floor) / (1.0 - floor), kinds)
+        arm, chance = rounds.draw(F, I, key, offered, (u - floor) / (1.0 - floor), has)
         if arm < 0:
             return -1, 0.0
     else:
         p = F[I[P] : I[P] + M]
-        if not rounds.mix(F, I, key, offered, p, kinds) >= 0.0:
+        if not rounds.mix(F, I, key, offered, p, has) >= 0.0:
             return -1, 0.0
         arm, left = 0, min(int(u / floor * n), n - 1)
         for m in range(M):
@@ -106,17 +108,18 @@ def _draw(F, I, key, offered, u, kinds):
 @kernel
 def play(F, I, table, out, start, end, kinds):
     """Play rounds start .. end - 1; return the first round not played, and why."""
+    has = Has(*kinds)
     t = start
     while t < end:
-        played = _play_few(F, I, table, out, (t, end), table.masks, kinds[6], kinds[7])
+        played = _play_few(F, I, table, out, (t, end), table.masks, has.small, has.medium)
         F[SEEN] += played - t
         t = played
         if t == end:
             break
         offered = _offered(table.masks, table.pool, t)
         key = table.keys[t]
-        rounds.visit(F, I, key, offered, kinds)
-        arm, chance = _draw(F, I, key, offered, table.us[t], kinds)
+        rounds.visit(F, I, key, offered, has)
+        arm, chance = _draw(F, I, key, offered, table.us[t], has)
         if arm < 0:
             return t, HARD
         loss = table.losses[t, arm]
@@ -134,10 +137,11 @@ def play(F, I, table, out, start, end, kinds):
 @kernel
 def decide(F, I, table, out, advice, start, end, kinds):
     """Decide rounds start .. end - 1, without a floor; return the first one not decided, and why. `advice` is its place in F, or 0."""
+    has = Has(*kinds)
     for t in range(start, end):
         offered = _offered(table.masks, table.pool, t)
-        rounds.visit(F, I, table.keys[t], offered, kinds)
-        arm, chance = rounds.draw(F, I, table.keys[t], offered, table.us[t], kinds)
+        rounds.visit(F, I, table.keys[t], offered, has)
+        arm, chance = rounds.draw(F, I, table.keys[t], offered, table.us[t], has)
         if arm < 0:
             return t, HARD
         out.arms[t] = arm
@@ -153,7 +157,9 @@ def learn(F, I, table, start, end, kinds):
         offered = _offered(table.masks, table.pool, t)
         visited, plain = t < start, t >= start  # never, and always: what a log says is learned as it is
         arm, loss, chance = table.arm[t], table.losses[t], table.chances[t]
-        status = rounds.update(F, I, table.keys[t], offered, arm, loss, chance, visited, rounds.NONE, rounds.NOW, visited, plain, kinds)
+        status = rounds.update(
+            F, I, table.keys[t], offered, arm, loss, chance, visited, rounds.NONE, rounds.NOW, visited, plain, kinds
+        )
         if status != DONE:
             return t, status
     return end, DONE

@@ -14,9 +14,10 @@ import numpy as np
 
 from . import beta, maths
 from .chains import agree, digit, grow, leaves_at, length
-from .header import CAPACITY, DEPTH, GO, LINK_STRIDE, LINKS, PATH, REST, ROW0, ROWS, STAY, STRIDE, WEIGHT, WHOLE
+from .header import REST, WEIGHT
 from .jit import kernel
 from .splitmix import seeded
+from .words.tree import CAPACITY, DEPTH, GO, LINK_STRIDE, LINKS, PATH, ROW0, ROWS, STAY, STRIDE, WHOLE
 
 FLOOR = 1e-280
 IDLE = 0.1  # how much of the forgetting an arm that was not played undergoes

@@ -9,6 +9,7 @@ from . import arms, chains, rows
 from . import header as h
 from .jit import inner
 from .rows import ARMS_AT
+from .words import tree as tree_words
 
 
 @inner
@@ -18,11 +19,11 @@ def visit(F, I, key, reach):
     F[REST] is left with the mass on nodes at their prior. O(log rounds).
     """
     F[h.REST] = reach
-    I[h.WHOLE] = 0
-    if I[h.ROWS] == 0:
+    I[tree_words.WHOLE] = 0
+    if I[tree_words.ROWS] == 0:
         return 0
-    links, link_stride, row0, stride = I[h.LINKS], I[h.LINK_STRIDE], I[h.ROW0], I[h.STRIDE]
-    path, weight, bases, depth = I[h.PATH], I[h.WEIGHT], I[h.BASES], I[h.DEPTH]
+    links, link_stride, row0, stride = I[tree_words.LINKS], I[tree_words.LINK_STRIDE], I[tree_words.ROW0], I[tree_words.STRIDE]
+    path, weight, bases, depth = I[tree_words.PATH], I[h.WEIGHT], I[h.BASES], I[tree_words.DEPTH]
     n = 0
     at = 0
     while True:
@@ -44,7 +45,7 @@ def visit(F, I, key, reach):
         if leaves:
             break
         if bottom == depth:
-            I[h.WHOLE] = 1
+            I[tree_words.WHOLE] = 1
             break
         at = I[link + 1 + chains.digit(I, key, bottom)]
         if at < 0:
@@ -56,15 +57,15 @@ def visit(F, I, key, reach):
 @inner
 def visit_dense(F, I, key, reach):
     """The same in a DENSE tree. O(depth)."""
-    heap = key[0] if I[h.ROOTS] > 0 else 0
-    k = I[h.FANOUT]
-    depth, stride, row0 = I[h.DEPTH], I[h.STRIDE], I[h.ROW0]
-    path, weight, bases = I[h.PATH], I[h.WEIGHT], I[h.BASES]
+    heap = key[0] if I[tree_words.ROOTS] > 0 else 0
+    k = I[tree_words.FANOUT]
+    depth, stride, row0 = I[tree_words.DEPTH], I[tree_words.STRIDE], I[tree_words.ROW0]
+    path, weight, bases = I[tree_words.PATH], I[h.WEIGHT], I[h.BASES]
     for level in range(depth + 1):
         row = row0 + heap * stride
         if F[row] + F[row + 1] == 0.0:
             F[h.REST] = reach
-            I[h.WHOLE] = 0
+            I[tree_words.WHOLE] = 0
             return level
         F[weight + level] = reach * F[row]
         I[path + level] = row
@@ -73,7 +74,7 @@ def visit_dense(F, I, key, reach):
         if level < depth:
             heap = heap * k + 1 + chains.digit(I, key, level)
     F[h.REST] = 0.0
-    I[h.WHOLE] = 1
+    I[tree_words.WHOLE] = 1
     return depth + 1
 
 
@@ -81,10 +82,10 @@ def visit_dense(F, I, key, reach):
 def log_visit(F, I, key, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too. Return ln of the rest."""
     for d in range(n):
-        row = I[I[h.PATH] + d]
+        row = I[I[tree_words.PATH] + d]
         stop, go, e = rows.odds(F, I, row)
         if I[h.KIND] == h.COMPRESSED:
-            link = I[h.LINKS] + (row - I[h.ROW0]) // I[h.STRIDE] * I[h.LINK_STRIDE]
+            link = I[tree_words.LINKS] + (row - I[tree_words.ROW0]) // I[tree_words.STRIDE] * I[tree_words.LINK_STRIDE]
             bottom, top = I[link] & 4095, I[link] >> 12
             if not chains.agree(I, link, key, bottom):
                 parts = chains.split_odds(F, I, row, bottom - top + 1, chains.leaves_at(I, link, key) - top + 1)
@@ -98,16 +99,16 @@ def log_visit(F, I, key, n, reach):
 @inner
 def extend(F, I, key, n):
     """After a visit of n nodes, give the other nodes that contain the key rows too; return how many there are on the path now."""
-    if I[h.WHOLE] == 1:
+    if I[tree_words.WHOLE] == 1:
         return n
     low = chains.grow(F, I, key, n)
     if low >= 0:
-        row, low_row = I[I[h.PATH] + n - 1], I[h.ROW0] + low * I[h.STRIDE]
+        row, low_row = I[I[tree_words.PATH] + n - 1], I[tree_words.ROW0] + low * I[tree_words.STRIDE]
         above = chains.length(I, row)
         parts = chains.split_odds(F, I, row, above + chains.length(I, low_row), above)
         rows.store(F, I, low_row, parts[3], parts[4], parts[5])
         rows.store(F, I, row, parts[0], parts[1], parts[2])
-    leaf = I[I[h.PATH] + n]
+    leaf = I[I[tree_words.PATH] + n]
     arms.reset(F, I, leaf + ARMS_AT)
     rows.store(F, I, leaf, 1.0, 0.0, 0.0)
     return n + 1
@@ -116,16 +117,16 @@ def extend(F, I, key, n):
 @inner
 def extend_dense(F, I, key, n):
     """The same in a DENSE tree."""
-    if I[h.WHOLE] == 1:
+    if I[tree_words.WHOLE] == 1:
         return n
-    depth = I[h.DEPTH]
-    stay, go = F[I[h.STAY] + 1], F[I[h.GO] + 1]
-    heap = key[0] if I[h.ROOTS] > 0 else 0
+    depth = I[tree_words.DEPTH]
+    stay, go = F[I[tree_words.STAY] + 1], F[I[tree_words.GO] + 1]
+    heap = key[0] if I[tree_words.ROOTS] > 0 else 0
     for level in range(depth + 1):
         if level >= n:
-            row = I[h.ROW0] + heap * I[h.STRIDE]
-            I[I[h.PATH] + level] = row
-            I[h.ROWS] += 1
+            row = I[tree_words.ROW0] + heap * I[tree_words.STRIDE]
+            I[I[tree_words.PATH] + level] = row
+            I[tree_words.ROWS] += 1
             arms.reset(F, I, row + ARMS_AT)
             if level == depth:
                 rows.store(F, I, row, 1.0, 0.0, 0.0)
@@ -134,14 +135,14 @@ def extend_dense(F, I, key, n):
             else:
                 rows.store(F, I, row, stay, go, 0.0)
         if level < depth:
-            heap = heap * I[h.FANOUT] + 1 + chains.digit(I, key, level)
+            heap = heap * I[tree_words.FANOUT] + 1 + chains.digit(I, key, level)
     return depth + 1
 
 
 @inner
 def ratio(F, I, n, arm, x, f, offered, g):
     """Ratio pass over the n nodes just visited, all of which have rows; return the root's ratio. x <= STEP."""
-    path = I[h.PATH]
+    path = I[tree_words.PATH]
     below = 0.0
     for d in range(n - 1, -1, -1):
         row = I[path + d]
@@ -155,7 +156,7 @@ def ratio_log(F, I, n, arm, x, offered, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
     below = 0.0
     for d in range(n - 1, -1, -1):
-        row = I[I[h.PATH] + d]
+        row = I[I[tree_words.PATH] + d]
         b = row + ARMS_AT
         stop, go, e = rows.odds(F, I, row)
         stop, go = rows.logs(stop, go, e)

@@ -6,24 +6,26 @@ import numpy as np
 
 from ...types import Floats, Ints
 from ..kernels import header as h
+from ..kernels.words import one_of as one_of_words
 from .member import Kind, Layout, Member, Walk, arm_block, fill_blocks, flatten_blocks, flatten_options
 from .sound import take_blocks, take_options
+from .views import OptionsView
 
 
 def _layout(kind: int, options: int, row: int, arms: int) -> Layout:
     """A node with a row of `row` words, and what its options' members reach and return."""
     layout = Layout(kind, arms, 1)
-    layout.header[h.OPTIONS] = options
-    layout.floats(h.NODE, row)
-    layout.floats(h.CHILD_REACH, options)
-    layout.floats(h.CHILD_RATIO, options)
+    layout.header[one_of_words.OPTIONS] = options
+    layout.floats(one_of_words.NODE, row)
+    layout.floats(one_of_words.CHILD_REACH, options)
+    layout.floats(one_of_words.CHILD_RATIO, options)
     return layout
 
 
 def make_one_of(options: int, arms: int) -> Member:
     """The root of `OneOf`: stop, or one of the other options, each with prior 1 / options."""
-    F, I = member = _layout(h.ONE_OF, options, 1 + 2 * options + arm_block(arms)[2] + arms, arms).make()
-    F[I[h.NODE] + 1 : I[h.NODE] + 1 + options] = 1.0 / options
+    member = _layout(h.ONE_OF, options, 1 + 2 * options + arm_block(arms)[2] + arms, arms).make()
+    OptionsView(member).weights[:] = 1.0 / options
     fill_blocks(member)
     return member
 
@@ -32,9 +34,10 @@ def make_head(prior: Sequence[float], arms: int) -> Member:
     """A head that never stops itself: option o has prior weight prior[o]."""
     options = len(prior)
     layout = _layout(h.HEAD, options, 1 + 2 * options, arms)
-    layout.floats(h.PRIOR, options)
-    F, I = member = layout.make()
-    F[I[h.NODE] + 1 : I[h.NODE] + 1 + options] = F[I[h.PRIOR] : I[h.PRIOR] + options] = prior
+    layout.floats(one_of_words.PRIOR, options)
+    member = layout.make()
+    head = OptionsView(member)
+    head.weights[:] = head.prior[:] = prior
     return member
 
 
@@ -43,28 +46,25 @@ def add_options(head: Member, source: int, more: int) -> Member:
 
     Every option before it is left as it is. So a new one costs what it would have cost had it been there and done as `source` did.
     """
-    F, I = head
-    n = int(I[h.OPTIONS])
-    prior = F[I[h.PRIOR] : I[h.PRIOR] + n].tolist()
-    weights, hidden = F[I[h.NODE] + 1 : I[h.NODE] + 1 + n].tolist(), F[I[h.NODE] + 1 + n : I[h.NODE] + 1 + 2 * n].tolist()
+    before = OptionsView(head)
+    prior, weights, counts = before.prior.tolist(), before.weights.tolist(), before.counts.tolist()
     for _ in range(more):
         share = 1.0 / len(prior)
         for each in (prior, weights):
             each.append(share * each[source])
             each[source] *= 1.0 - share
-        hidden.append(hidden[source])
-    wider = make_head(prior, int(I[h.ARMS]))
-    row = int(wider.I[h.NODE])
-    wider.F[row] = F[I[h.NODE]]
-    wider.F[row + 1 : row + 1 + len(prior)] = weights
-    wider.F[row + 1 + len(prior) : row + 1 + 2 * len(prior)] = hidden
+        counts.append(counts[source])
+    wider = make_head(prior, head.arms)
+    after = OptionsView(wider)
+    after.flag[:] = before.flag
+    after.weights[:], after.counts[:] = weights, counts
     return wider
 
 
 def hang(members: Sequence[Member], option: int, offset: int) -> list[Member]:
     """The members of a structure, to stand from place `offset` on, below the member at place 0, as that option of it."""
     for member in members:
-        if member.I[h.PARENT] < 0:
+        if member.parent < 0:
             member.I[h.PARENT], member.I[h.OPTION] = 0, option
         else:
             member.I[h.PARENT] += offset
@@ -73,54 +73,51 @@ def hang(members: Sequence[Member], option: int, offset: int) -> list[Member]:
 
 class _Options(Kind):
     def scratch(self, member: Member) -> list[tuple[int, int]]:
-        I = member.I
-        return [*super().scratch(member), *((int(I[at]), int(I[h.OPTIONS])) for at in (h.CHILD_REACH, h.CHILD_RATIO))]
+        node = OptionsView(member)
+        return [*super().scratch(member), (node.reach_at, node.options), (node.ratio_at, node.options)]
 
     def take(self, own: Member, F: Floats) -> bool:
         """The options' weights, and the arms if there are any."""
-        return (
-            take_options(own, F, own.I[[h.NODE]], int(own.I[h.OPTIONS])) and take_blocks(own, F, self.blocks(own)) is not None
-        )
+        node = OptionsView(own)
+        return take_options(own, F, np.array([node.row]), node.options) and take_blocks(own, F, self.blocks(own)) is not None
 
 
 class Root(_Options):
     """The root of `OneOf` has arms of its own."""
 
     def blocks(self, member: Member) -> Ints:
-        return np.array([member.I[h.NODE] + 1 + 2 * member.I[h.OPTIONS]])
+        return np.array([OptionsView(member).block])
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
-        I, n = member.I, int(member.I[h.OPTIONS])
+        node = OptionsView(member)
+        n = node.options
         own = flatten_blocks(member, self.blocks(member), r)[0]
         each = np.array([[own, *(below[option] for option in range(1, n))]])
-        return float(flatten_options(member, I[[h.NODE]], np.full(n, 1.0 / n), r, each)[0])
+        return float(flatten_options(member, np.array([node.row]), np.full(n, 1.0 / n), r, each)[0])
 
     def widened(self, member: Member) -> Member:
-        return make_one_of(int(member.I[h.OPTIONS]), int(member.I[h.ARMS]) + 1)
+        return make_one_of(OptionsView(member).options, member.arms + 1)
 
     def ahead(self, member: Member, blocks: Ints) -> Ints:
-        return np.array([1 + 2 * member.I[h.OPTIONS]])
+        return blocks - OptionsView(member).row
 
 
 class Head(_Options):
     """The head has none: it stays as it is."""
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
-        prior = slice(int(fresh.I[h.PRIOR]), int(fresh.I[h.PRIOR] + fresh.I[h.OPTIONS]))
-        return super().fits(F, I, fresh) and np.array_equal(F[prior], fresh.F[prior])
+        return super().fits(F, I, fresh) and np.array_equal(OptionsView(Member(F, I)).prior, OptionsView(fresh).prior)
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
-        F, I = member
-        prior = F[I[h.PRIOR] : I[h.PRIOR] + I[h.OPTIONS]]
-        each = np.array([[below[option] for option in range(len(prior))]])
-        return float(flatten_options(member, I[[h.NODE]], prior, r, each)[0])
+        head = OptionsView(member)
+        each = np.array([[below[option] for option in range(head.options)]])
+        return float(flatten_options(member, np.array([head.row]), head.prior, r, each)[0])
 
     def add_arm(self, member: Member) -> Member:
-        F, I = member
-        prior = slice(int(I[h.PRIOR]), int(I[h.PRIOR] + I[h.OPTIONS]))
-        wider = make_head(F[prior].tolist(), int(I[h.ARMS]) + 1)
-        row = 1 + 2 * int(I[h.OPTIONS])
-        wider.F[wider.I[h.NODE] : wider.I[h.NODE] + row] = F[I[h.NODE] : I[h.NODE] + row]
+        before = OptionsView(member)
+        wider = make_head(before.prior.tolist(), member.arms + 1)
+        after = OptionsView(wider)
+        after.flag[:], after.weights[:], after.counts[:] = before.flag, before.weights, before.counts
         return wider
 
 

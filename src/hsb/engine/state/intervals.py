@@ -9,8 +9,10 @@ from ... import reproducible_math
 from ...errors import BudgetError
 from ...types import Floats, Ints
 from ..kernels import header as h
+from ..kernels.words import intervals as interval_words
 from .member import Kind, Layout, Member, Walk, arm_block, fill_blocks, flatten_blocks
 from .sound import CLOSE, are_counts, take_blocks
+from .views import IntervalsView
 
 RANGE = 700.0  # leaves * ln(arms): beyond, w leaves the range of a double
 
@@ -24,24 +26,25 @@ def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float] 
         )
     square = leaves * leaves
     layout = Layout(h.INTERVALS, arms, (leaves + 1) // 2 * (leaves // 2 + 1), scratch=2)
-    layout.header |= {h.LEAVES: leaves, h.GROUPS: groups}
-    layout.floats(h.SIGMA, square)
-    layout.floats(h.SIGMA_E, square)
-    layout.floats(h.TABLE, 2 * square * (groups - 1))
-    layout.floats(h.ADJOINT, 2 * square * (groups - 1) + square)
-    layout.floats(h.ARM0, square * (arm_block(arms)[2] + arms))
-    layout.floats(h.COUNTS, leaves + 1)
-    layout.floats(h.UNIT, 1)
+    layout.header |= {interval_words.LEAVES: leaves, interval_words.GROUPS: groups}
+    layout.floats(interval_words.SIGMA, square)
+    layout.floats(interval_words.SIGMA_E, square)
+    layout.floats(interval_words.TABLE, 2 * square * (groups - 1))
+    layout.floats(interval_words.ADJOINT, 2 * square * (groups - 1) + square)
+    layout.floats(interval_words.ARM0, square * (arm_block(arms)[2] + arms))
+    layout.floats(interval_words.COUNTS, leaves + 1)
+    layout.floats(interval_words.UNIT, 1)
     layout.afford(arms)
-    F, I = member = layout.make()
-    F[I[h.COUNTS] : I[h.COUNTS] + leaves + 1] = counts
-    F[I[h.UNIT]] = unit = arms**-0.5 if unit is None else unit
+    member = layout.make()
+    own = IntervalsView(member)
+    own.counts[:] = counts
+    member.F[own.unit_at] = unit = arms**-0.5 if unit is None else unit
     length = np.arange(leaves)[None, :] - np.arange(leaves)[:, None] + 1
-    F[I[h.SIGMA] : I[h.SIGMA] + square] = (np.where(length > 0, float(unit) ** np.maximum(length, 1), 1.0) / arms).ravel()
+    own.sigma[:] = (np.where(length > 0, float(unit) ** np.maximum(length, 1), 1.0) / arms).ravel()
     fill_blocks(member)
     from ..kernels import intervals
 
-    intervals.fill(F, I)
+    intervals.fill(*member)
     return member
 
 
@@ -49,81 +52,73 @@ class Intervals(Kind):
     """One kind for two parts and for more."""
 
     def blocks(self, member: Member) -> Ints:
-        I = member.I
-        first, last = np.triu_indices(I[h.LEAVES])
-        return np.asarray(I[h.ARM0] + (I[h.WIDTH] + I[h.ARMS]) * (first * I[h.LEAVES] + last))
+        own = IntervalsView(member)
+        first, last = np.triu_indices(own.leaves)
+        return np.asarray(own.arm0 + own.block * (first * own.leaves + last))
 
     def scratch(self, member: Member) -> list[tuple[int, int]]:
-        I = member.I
-        return [*super().scratch(member), (int(I[h.ADJOINT]), int((2 * I[h.GROUPS] - 1) * I[h.LEAVES] ** 2))]
+        own = IntervalsView(member)
+        return [*super().scratch(member), (own.adjoint_at, (2 * own.groups - 1) * own.square)]
 
     def take(self, own: Member, F: Floats) -> bool:
         """Masses and arms of every interval; the tables must be those that follow from them, up to rounding."""
         from ..kernels import intervals
 
-        I, N = own.I, int(own.I[h.LEAVES])
+        mine, given = IntervalsView(own), IntervalsView(Member(F, own.I))
+        N, unit = mine.leaves, given.unit
         first, last = np.triu_indices(N)
         at, length = first * N + last, last - first + 1
-        rate, count = F[I[h.SIGMA] + at], F[I[h.SIGMA_E] + at]
+        rate, count = given.sigma[at], given.sigma_e[at]
         totals = take_blocks(own, F, self.blocks(own))
         if totals is None or not (are_counts(count) & (rate > 0.0)).all():
             return False
-        unit, square = float(F[I[h.UNIT]]), slice(int(I[h.SIGMA]), int(I[h.SIGMA]) + N * N)
-        if not any(unit == arms**-0.5 for arms in range(1, int(I[h.ARMS]) + 1)):  # as many as there were at first
+        if not any(unit == arms**-0.5 for arms in range(1, own.arms + 1)):  # as many as there were at first
             return False
-        own.F[I[h.UNIT]], own.F[I[h.TABLE] + at[length == 1]], own.F[I[h.TABLE] + N * N + at[length == 1]] = unit, unit, unit
-        if not ((F[square] > 0.0) & np.isfinite(F[square])).all():
+        own.F[mine.unit_at] = unit
+        mine.tables[:2, at[length == 1]] = unit
+        if not ((given.sigma > 0.0) & np.isfinite(given.sigma)).all():
             return False
-        own.F[square] = F[square]
+        mine.sigma[:] = given.sigma
         logs = np.log(rate * totals)
         leaf = (length == 1) & ~((count == 0.0) & (np.abs(logs - math.log(unit)) <= CLOSE))
         if leaf.any() or not (np.abs(logs) <= RANGE).all():
             return False
-        own.F[I[h.SIGMA_E] + at] = count
+        mine.sigma_e[at] = count
         intervals.refill(*own)
-        tables = 2 * (int(I[h.GROUPS]) - 1)
-        places = np.concatenate([I[h.TABLE] + t * N * N + (last * N + first if t % 2 else at) for t in range(tables)])
-        due, given = own.F[places], F[places]
-        if not (np.isfinite(due) & (np.abs(given - due) <= CLOSE * due)).all():
-            return False
-        own.F[places] = given
+        for each, places in ((slice(0, None, 2), at), (slice(1, None, 2), last * N + first)):  # a table, its transpose
+            due, there = mine.tables[each, places], given.tables[each, places]
+            if not (np.isfinite(due) & (np.abs(there - due) <= CLOSE * due)).all():
+                return False
+            mine.tables[each, places] = there
         return True
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
         """The masses themselves, S to the power r times A, each over those of its leaves; then every table anew. O(K N^3)."""
         from ..kernels import intervals
 
-        F, I = member
-        N, unit, blocks = int(I[h.LEAVES]), float(F[I[h.UNIT]]), self.blocks(member)
+        own = IntervalsView(member)
+        N, log_unit, blocks = own.leaves, reproducible_math.ln(own.unit), self.blocks(member)
         first, last = np.triu_indices(N)
         at = first * N + last
-        masses, scale = np.empty(len(at)), (last - first + 1.0) * reproducible_math.ln(unit)
-        intervals.log_masses(F, I, at, masses)
+        masses, scale = np.empty(len(at)), (last - first + 1.0) * log_unit
+        intervals.log_masses(*member, at, masses)
         A = flatten_blocks(member, blocks, r)
         leaves = np.concatenate([[0.0], np.cumsum(A[first == last])])
-        intervals.set_masses(F, I, at, r * masses + (1.0 - r) * scale + A - (leaves[last + 1] - leaves[first]))
-        before = reproducible_math.ln(F[I[h.TABLE] + N - 1])
-        intervals.refill(F, I)
-        return (
-            reproducible_math.ln(F[I[h.TABLE] + N - 1])
-            - r * before
-            + float(leaves[-1])
-            - (1.0 - r) * N * reproducible_math.ln(unit)
-        )
+        intervals.set_masses(*member, at, r * masses + (1.0 - r) * scale + A - (leaves[last + 1] - leaves[first]))
+        before = reproducible_math.ln(own.whole)
+        intervals.refill(*member)
+        return reproducible_math.ln(own.whole) - r * before + float(leaves[-1]) - (1.0 - r) * N * log_unit
 
     def widened(self, member: Member) -> Member:
-        F, I = member
-        leaves, groups = int(I[h.LEAVES]), int(I[h.GROUPS])
-        counts = F[I[h.COUNTS] : I[h.COUNTS] + leaves + 1]
-        wider = make_intervals(leaves, groups, int(I[h.ARMS]) + 1, counts, unit=float(F[I[h.UNIT]]))
-        for table, squares in ((h.SIGMA, 1), (h.SIGMA_E, 1), (h.TABLE, 2 * (groups - 1))):
-            words = squares * leaves * leaves
-            wider.F[wider.I[table] : wider.I[table] + words] = F[I[table] : I[table] + words]
+        before = IntervalsView(member)
+        wider = make_intervals(before.leaves, before.groups, member.arms + 1, before.counts, unit=before.unit)
+        after = IntervalsView(wider)
+        after.sigma[:], after.sigma_e[:], after.tables[:] = before.sigma, before.sigma_e, before.tables
         return wider
 
     def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
-        I = wider.I
-        return np.asarray(I[h.SIGMA] + (places - I[h.ARM0]) // (I[h.WIDTH] + I[h.ARMS]))
+        after = IntervalsView(wider)
+        return np.asarray(after.sigma_at + (places - after.arm0) // after.block)
 
 
 Intervals(h.INTERVALS)

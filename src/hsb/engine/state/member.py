@@ -29,6 +29,47 @@ class Member(NamedTuple):
         """What can be done with it."""
         return Kind.of[int(self.I[h.KIND])]
 
+    @property
+    def number(self) -> int:
+        """Which kind it is (`engine/kernels/header.py`)."""
+        return int(self.I[h.KIND])
+
+    @property
+    def arms(self) -> int:
+        """How many arms there are."""
+        return int(self.I[h.ARMS])
+
+    @property
+    def width(self) -> int:
+        """Words of an arm block."""
+        return int(self.I[h.WIDTH])
+
+    @property
+    def logs(self) -> int:
+        """How far behind an arm block its logarithms stand; for trees, how far behind a row its hidden part."""
+        return int(self.I[h.LOGS])
+
+    @property
+    def visits(self) -> int:
+        """The most nodes that contain one context."""
+        return int(self.I[h.VISITS])
+
+    @property
+    def parent(self) -> int:
+        """The place of the member that this one hangs from; -1 for the first."""
+        return int(self.I[h.PARENT])
+
+    @property
+    def option(self) -> int:
+        """Which option of its parent it is."""
+        return int(self.I[h.OPTION])
+
+    @property
+    def template(self) -> Floats:
+        """An arm block at its prior."""
+        at = int(self.I[h.TEMPLATE])
+        return self.F[at : at + self.width]
+
     def copy(self) -> Member:
         """An independent one."""
         return resized(self, len(self.F), len(self.I))
@@ -62,13 +103,12 @@ class Kind:
 
     def scratch(self, member: Member) -> list[tuple[int, int]]:
         """The parts of F that hold nothing between calls: place and length."""
-        I = member.I
-        return [(0, 8), (int(I[h.WEIGHT]), 2 * int(I[h.VISITS]))]
+        return [(0, 8), (int(member.I[h.WEIGHT]), 2 * member.visits)]
 
     def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
         """The parts of I that hold nothing between calls, or what a fresh member has there too."""
-        I = member.I
-        return [(int(I[h.BASES]), int(I[h.VISITS]))] if I[h.BASES] else []
+        at = int(member.I[h.BASES])
+        return [(at, member.visits)] if at else []
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
         """Copy the member into arrays of at least its size; what was never visited stays untouched memory."""
@@ -135,8 +175,13 @@ class Kind:
         wider = self.widened(member)
         old, new = self.blocks(member), self.places(member, wider)
         arms.widen(*member, *wider, old, new, self.ahead(member, old), self.rates(member, wider, new), self.kept)
-        wider.I[h.PARENT], wider.I[h.OPTION] = member.I[h.PARENT], member.I[h.OPTION]
-        return wider
+        return hung_as(member, wider)
+
+
+def hung_as(member: Member, other: Member) -> Member:
+    """The other member, to hang where this one does."""
+    other.I[h.PARENT], other.I[h.OPTION] = member.I[h.PARENT], member.I[h.OPTION]
+    return other
 
 
 class Layout:
@@ -199,9 +244,7 @@ def _prior_block(arms: int) -> Floats:
 
 def fill_blocks(member: Member) -> None:
     """Put every arm block at its prior."""
-    F, I = member
-    width = int(I[h.WIDTH])
-    F[member.kind.blocks(member)[:, None] + np.arange(width)] = F[I[h.TEMPLATE] : I[h.TEMPLATE] + width]
+    member.F[member.kind.blocks(member)[:, None] + np.arange(member.width)] = member.template
 
 
 def flatten_blocks(member: Member, places: Ints, r: float) -> Floats:

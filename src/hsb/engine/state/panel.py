@@ -10,9 +10,10 @@ import numpy as np
 
 from ...types import Floats, Ints
 from ..kernels import header as h
-from ..kernels import panel_layout as p
+from ..kernels.words import panel as p
 from .frequencies import frequencies
-from .member import Member, aligned_zeros, arm_block
+from .member import Member, aligned_zeros, arm_block, hung_as
+from .views import PanelView
 
 PRECISION = 0.15  # of a place's weight, for each feature that there is: the prior of the linear model
 WAVE_PRECISION = 0.5
@@ -109,38 +110,41 @@ def piece(member: Member, name: int, *shape: int, skip: int = 0) -> Floats:
 
 def linear_models(member: Member) -> tuple[Floats, Floats]:
     """Weights (arms, room) and covariances (arms, room, room) of the linear models."""
-    arms, room = int(member.I[h.ARMS]), int(member.I[p.ROOM])
+    panel = PanelView(member)
+    arms, room = panel.arms, panel.room
     return piece(member, p.LINEAR, arms, room), piece(member, p.LINEAR, arms, room, room, skip=arms * room)
 
 
 def wave_models(member: Member) -> tuple[Floats, Floats, Floats, Floats]:
     """Frequencies, phases, weights and covariances."""
-    I = member.I
-    arms, room, k = int(I[h.ARMS]), int(I[p.ROOM]), int(I[p.WAVES])
+    panel = PanelView(member)
+    arms, room, k = panel.arms, panel.room, panel.waves
     after = k * (room + 1)
     weights = piece(member, p.WAVE, arms, k + 1, skip=after)
-    covariances = piece(member, p.WAVE, arms, k + 1, int(I[p.STRIDE]), skip=after + arms * (k + 1))
+    covariances = piece(member, p.WAVE, arms, k + 1, panel.stride, skip=after + arms * (k + 1))
     return piece(member, p.WAVE, room, k), piece(member, p.WAVE, k, skip=k * room), weights, covariances
 
 
 def forest_nodes(member: Member, *, used: bool = True) -> Floats:
     """A row for each node of the forest, of those in use or of all; a view."""
-    I = member.I
-    return piece(member, p.NODE, int(I[p.NODES_USED if used else p.NODES]), 2 * int(I[h.ARMS]) + p.COUNTS)
+    panel = PanelView(member)
+    count, width = panel.nodes_used if used else panel.nodes, 2 * panel.arms + p.COUNTS
+    return panel.F[panel.node0 : panel.node0 + count * width].reshape(count, width)
 
 
 def forest_cuts(member: Member) -> Floats:
     """What leaves watch: (blocks, cuts, words); a view."""
-    I = member.I
-    return piece(member, p.BLOCK, int(I[p.BLOCKS_USED]), p.CUTS, 4 * int(I[h.ARMS]) + p.WATCH)
+    panel = PanelView(member)
+    count, width = panel.blocks_used, 4 * panel.arms + p.WATCH
+    return panel.F[panel.block0 : panel.block0 + count * p.CUTS * width].reshape(count, p.CUTS, width)
 
 
 def set_places(member: Member, groups: Sequence[int]) -> None:
     """Places were added: `groups` says of each place but the constant which feature it belongs to. A view is changed in place."""
-    F, I = member
-    before, places, features = int(I[p.PLACES]), 1 + len(groups), max(len(set(groups)), 1)
+    panel = PanelView(member)
+    before, places, features = panel.places, 1 + len(groups), max(len(set(groups)), 1)
     fresh = piece(member, p.STACK, p.MEMORIES)[p.ROUNDS] == 0.0
-    precision = piece(member, p.RIDGE, int(I[p.ROOM]) + 1)
+    precision = piece(member, p.RIDGE, panel.room + 1)
     first = 0 if fresh else before
     precision[first:places] = PRECISION * (features + 1)
     if fresh:
@@ -151,12 +155,12 @@ def set_places(member: Member, groups: Sequence[int]) -> None:
     linear_models(member)[1][:, at, at] = 1.0 / precision[at]
     sizes = np.bincount(groups, minlength=features) if len(groups) else np.ones(1)
     piece(member, p.CHANCE, places)[:] = chance_sums(sizes[list(groups)], int((sizes > 0).sum()))
-    I[p.PLACES] = places
-    panel = compiled()[0]
+    member.I[p.PLACES] = places
+    kernels = compiled()[0]
     if fresh:
-        panel.begin(F, I)
+        kernels.begin(*member)
     else:
-        panel.look_again(F, I)
+        kernels.look_again(*member)
 
 
 def chance_sums(sizes: Floats | Ints, features: int) -> Floats:
@@ -181,7 +185,7 @@ def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
     """
     if (a == 1.0).all() and (c == 0.0).all():
         return
-    n, arms = len(a), int(member.I[h.ARMS])
+    n, arms = len(a), member.arms
     nodes, cuts = forest_nodes(member), forest_cuts(member).reshape(-1, forest_cuts(member).shape[2])
     split, set_ = nodes[:, p.LEFT] > 0.0, cuts[:, p.SET] > 0.0
     at = nodes[split, p.AT].astype(np.int64)
@@ -251,8 +255,9 @@ def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missin
 
 def resized_panel(member: Member, room: int, arms: int) -> Member:
     """The same panel with room for more places, or one more arm."""
-    old_arms, old_room = int(member.I[h.ARMS]), int(member.I[p.ROOM])
-    waves, places = min(int(member.I[p.WAVES]), cosines_for(arms)), int(member.I[p.PLACES])
+    before = PanelView(member)
+    old_arms, old_room, places = before.arms, before.room, before.places
+    waves = min(before.waves, cosines_for(arms))
     wider = make_panel(room, arms)
     I = wider.I
     piece(wider, p.RIDGE, room)[:old_room] = piece(member, p.RIDGE, old_room)
@@ -267,20 +272,21 @@ def resized_panel(member: Member, room: int, arms: int) -> Member:
     new, old = wave_models(wider), wave_models(member)
     some = slice(waves + 1)  # with many arms, fewer cosines, each larger: what was learned of the others is left out
     ratio = np.ones(waves + 1)
-    ratio[1:] = math.sqrt(waves / int(member.I[p.WAVES]))
+    ratio[1:] = math.sqrt(waves / before.waves)
     new[0][:old_room], new[1][:] = old[0][:, :waves], old[1][:waves]
     new[2][:old_arms] = old[2][:, some] * ratio
     new[3][:old_arms, :, some] = old[3][:, some, some] * (ratio[:, None] * ratio)
     at = np.arange(waves + 1)
     new[3][old_arms:] = 0.0
     new[3][old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, 1 + waves, skip=room)
-    blocks, nodes = min(int(member.I[p.BLOCKS_USED]), int(I[p.BLOCKS])), int(member.I[p.NODES_USED])
+    after = PanelView(wider)
+    blocks, nodes = min(before.blocks_used, after.blocks), before.nodes_used
     I[p.PLACES] = places
-    I[h.PARENT], I[h.OPTION] = member.I[h.PARENT], member.I[h.OPTION]
-    if nodes > I[p.NODES]:
+    hung_as(member, wider)
+    if nodes > after.nodes:
         compiled()[0].look_again(*wider)  # its cuts were drawn when it knew of no place but the constant
         return wider  # with more arms there is no room for so large a forest: it grows anew
-    I[p.PLACES], I[p.NODES_USED], I[p.BLOCKS_USED], I[p.SEED] = places, nodes, blocks, member.I[p.SEED]
+    I[p.PLACES], I[p.NODES_USED], I[p.BLOCKS_USED], I[p.SEED] = places, nodes, blocks, before.seed
     rows, old_rows = forest_nodes(wider), forest_nodes(member)
     rows[:] = 0.0
     rows[:, : old_rows.shape[1]] = old_rows

@@ -6,10 +6,11 @@ import numpy as np
 
 from ...types import Floats, Ints
 from ..kernels import header as h
-from ..kernels import panel_layout as p
+from ..kernels.words import panel as p
 from .member import Kind, Member
 from .panel import chance_sums, forest_cuts, forest_nodes, is_regression, linear_models, piece, resized_panel, wave_models
 from .sound import CLOSE
+from .views import PanelView
 
 # Beyond what any rounds lead to, and small enough that nothing overflows.
 MOST_ROUNDS, MOST_EVIDENCE, MOST_PLAYS = 2.0**53, 1e100, 501.0
@@ -24,38 +25,39 @@ class Panel(Kind):
         return [(0, 8)]
 
     def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
-        return [(h.ADVICE, 1)]
+        return [(p.ADVICE, 1)]
 
     def trimmed(self, member: Member) -> Member:
-        F, I = member
-        return Member(np.concatenate([F[: I[p.NODE]], forest_nodes(member).ravel(), forest_cuts(member).ravel()]), I)
+        learned = member.F[: PanelView(member).node0]
+        return Member(np.concatenate([learned, forest_nodes(member).ravel(), forest_cuts(member).ravel()]), member.I)
 
     def bytes_in_use(self, member: Member) -> int:
-        return 8 * (int(member.I[p.NODE]) + forest_nodes(member).size + forest_cuts(member).size)
+        return 8 * (PanelView(member).node0 + forest_nodes(member).size + forest_cuts(member).size)
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
         """What was learned; of a trimmed one, all that there is."""
         own = Member(F, I)
         I[:] = member.I
-        start, nodes, cuts = int(I[p.NODE]), forest_nodes(own), forest_cuts(own)
+        start, nodes, cuts = PanelView(own).node0, forest_nodes(own), forest_cuts(own)
         F[:start] = member.F[:start]
         if len(member.F) == len(F):
             nodes[:], cuts[:] = forest_nodes(member), forest_cuts(member)
         else:
             nodes[:] = member.F[start : start + nodes.size].reshape(nodes.shape)
             cuts[:] = member.F[start + nodes.size :].reshape(cuts.shape)
-        logs = int(I[h.HEADER] + I[h.WIDTH])
-        F[logs : logs + I[h.ARMS]] = -np.inf
+        logs = int(I[h.HEADER]) + own.width
+        F[logs : logs + own.arms] = -np.inf
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
         """The header must be that of the settings, and there must be as many nodes and cuts as it says."""
-        free = [h.ADVICE, p.NODES_USED, p.BLOCKS_USED, p.SEED]
+        free = [p.ADVICE, p.NODES_USED, p.BLOCKS_USED, p.SEED]
         if I.shape != fresh.I.shape or not np.array_equal(np.delete(I, free), np.delete(fresh.I, free)):
             return False
-        n, blocks = int(I[p.NODES_USED]), int(I[p.BLOCKS_USED])
-        if not (p.TREES <= n <= I[p.NODES] and p.TREES <= blocks <= I[p.BLOCKS] and 0 <= I[p.SEED] < MOST_ROUNDS):
+        panel = PanelView(Member(F, I))
+        n, blocks = panel.nodes_used, panel.blocks_used
+        if not (p.TREES <= n <= panel.nodes and p.TREES <= blocks <= panel.blocks and 0 <= panel.seed < MOST_ROUNDS):
             return False
-        return len(F) == int(I[p.NODE]) + n * (2 * int(I[h.ARMS]) + p.COUNTS) + blocks * p.CUTS * (4 * int(I[h.ARMS]) + p.WATCH)
+        return len(F) == panel.node0 + n * (2 * panel.arms + p.COUNTS) + blocks * p.CUTS * (4 * panel.arms + p.WATCH)
 
     def empty(self, F: Floats, I: Ints, fresh: Member) -> Member:
         """With as many nodes and cuts as the file has."""
@@ -65,10 +67,10 @@ class Panel(Kind):
 
     def take(self, own: Member, F: Floats) -> bool:
         """Models, stack, chances and forest, of the places in use; what is never learned must be as it is made."""
-        given, start = Member(F, own.I), int(own.I[p.NODE])
+        given, start = Member(F, own.I), PanelView(own).node0
         nodes, cuts = forest_nodes(own), forest_cuts(own)
         theirs = F[start : start + nodes.size].reshape(nodes.shape), F[start + nodes.size :].reshape(cuts.shape)
-        if not (np.isfinite(F[8:]).all() and _are_models(given) and _is_forest(theirs[0], theirs[1], own.I)):
+        if not (np.isfinite(F[8:]).all() and _are_models(given) and _is_forest(theirs[0], theirs[1], PanelView(own).places)):
             return False
         if not all(np.array_equal(mine, fixed) for mine, fixed in zip(_fixed(given), _fixed(own), strict=True)):
             return False
@@ -78,13 +80,13 @@ class Panel(Kind):
         return True
 
     def add_arm(self, member: Member) -> Member:
-        return resized_panel(member, int(member.I[p.ROOM]), int(member.I[h.ARMS]) + 1)
+        return resized_panel(member, PanelView(member).room, member.arms + 1)
 
 
 def _fixed(member: Member) -> list[Floats]:
     """What is never learned, of a whole or a trimmed one: phases, and the precision of cosines."""
-    I = member.I
-    waves = piece(member, p.RIDGE, int(I[p.WAVES]), skip=int(I[p.ROOM]) + 1)
+    panel = PanelView(member)
+    waves = piece(member, p.RIDGE, panel.waves, skip=panel.room + 1)
     return [wave_models(member)[1], waves]
 
 
@@ -94,12 +96,12 @@ def _learned(member: Member) -> list[Floats]:
     Precisions, frequencies and chances depend on which features there were when the last place was added. That cannot be derived later:
     once all places are used up, a new feature shares the place of another, and chances stay as they are.
     """
-    I = member.I
-    n, waves = int(I[p.PLACES]), int(I[p.WAVES])
+    panel = PanelView(member)
+    n, waves = panel.places, panel.waves
     weights, covariances = linear_models(member)
     frequencies, _, more, others = wave_models(member)
-    stack = piece(member, p.STACK, p.MEMORIES + 4 * int(I[h.ARMS]))
-    precision = piece(member, p.RIDGE, int(I[p.ROOM]) + 1)
+    stack = piece(member, p.STACK, p.MEMORIES + 4 * panel.arms)
+    precision = piece(member, p.RIDGE, panel.room + 1)
     each = [precision[:n], precision[-1:], frequencies[:n], weights[:, :n], covariances[:, :n, :n]]
     return [*each, more, others[:, :, : waves + 1], stack[: p.EVIDENCE + 1], stack[p.MEMORIES :], piece(member, p.CHANCE, n)]
 
@@ -148,9 +150,9 @@ def _are_chances(sums: Floats) -> bool:
     return False
 
 
-def _is_forest(nodes: Floats, cuts: Floats, I: Ints) -> bool:
+def _is_forest(nodes: Floats, cuts: Floats, places: int) -> bool:
     """Do the links lead from trees to nodes further on, each reached once, not too deep, and to places that there are?"""
-    places, blocks, cuts = int(I[p.PLACES]), len(cuts), cuts.reshape(-1, cuts.shape[2])
+    blocks, cuts = len(cuts), cuts.reshape(-1, cuts.shape[2])
     whole = np.concatenate([nodes[:, [p.AT, p.LEFT, p.CUT]].ravel(), cuts[:, 0], cuts[:, p.SET]])
     counts = np.concatenate([nodes[:, p.COUNTS :].ravel(), nodes[:, [p.VISITED, p.NEXT]].ravel(), cuts[:, p.WATCH :].ravel()])
     if not ((whole >= 0.0) & (whole == np.floor(whole)) & (whole < MOST_ROUNDS)).all():

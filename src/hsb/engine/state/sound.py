@@ -20,8 +20,7 @@ PART = 1 << 16  # words looked at at once
 
 def take_blocks(own: Member, F: Floats, places: Ints) -> Floats | None:
     """Take the arm blocks at these places over from F, the weights themselves; their sums are made anew. Each total; None if impossible."""
-    I = own.I
-    M, width, logs = int(I[h.ARMS]), int(I[h.WIDTH]), int(I[h.LOGS])
+    M, width, logs = own.arms, own.width, own.logs
     totals, arms = np.empty(len(places)), np.arange(M)
     step = max(1, PART // width)
     for start in range(0, len(places), step):
@@ -81,7 +80,7 @@ def take_rows(own: Member, F: Floats, rows: Ints, leaf: Flags, forbidden: bool) 
     totals = take_blocks(own, F, rows + 2)
     if totals is None:
         return False
-    rate, go, logs = F[rows], F[rows + 1], rows + int(own.I[h.LOGS])
+    rate, go, logs = F[rows], F[rows + 1], rows + own.logs
     aside, count = F[logs], F[logs + 1]
     stop, seen = rate * totals, np.abs(rate * totals + go - 1.0) <= CLOSE
     small = np.where(rate == 0.0, aside * totals, aside)

@@ -12,13 +12,18 @@ import numpy as np
 from ...errors import BrokenState
 from ...types import Arrays, Floats, Ints, Masks
 from ..kernels import header as h
+from ..kernels.has import Has
+from ..kernels.words import state as state_words
+from ..kernels.words.advice import ADVICE
 from .member import Member, Walk, aligned_zeros, checked
+from .views import OptionsView, TreeView
 
 if TYPE_CHECKING:
     from ..kernels.replay import Events, Offers
     from ..kernels.tables import Chosen, Out, Rounds
 
 MANY = 1 << 62
+ADVISORS = (h.ADVISOR, h.PANEL)
 
 
 class Laid(NamedTuple):
@@ -27,7 +32,7 @@ class Laid(NamedTuple):
     F: Floats
     I: Ints
     kinds: tuple[int | None, ...]
-    """What the kernels must be compiled for (`engine/kernels/kinds.py`)."""
+    """What the kernels must be compiled for: the fields of `Has` (`engine/kernels/has.py`), as a plain tuple."""
     advice: int
     """F: where the advice of the one advisor stands; 0 if there is not just one."""
 
@@ -68,8 +73,8 @@ class State:
         self._hard = hard  # are the kernels compiled with logarithms?
         self._visited: Ints | None = None  # the key of the last call, if that visited its nodes and offered every arm
         if header is None:
-            header = np.zeros(h.STATE_WORDS)
-            header[h.RATE] = 1.0
+            header = np.zeros(state_words.STATE_WORDS)
+            header[state_words.RATE] = 1.0
         self.laid = self._lay(members, [(len(F), len(I)) for F, I in members], header)
 
     @property
@@ -85,7 +90,7 @@ class State:
     @property
     def arms(self) -> int:
         """How many arms there are."""
-        return int(self.laid.I.item(h.ALL_ARMS))
+        return int(self.laid.I.item(state_words.ALL_ARMS))
 
     def decide(self, key: Ints, offered: Masks | None, u: float) -> tuple[int, float, float]:
         """The arm that u selects, its probability, and the share of the advice on it (`advised`). Changes nothing."""
@@ -114,43 +119,43 @@ class State:
     ) -> None:
         """How rounds are learned from now on (`engine/kernels/header.py`). It does not change what was learned: `flatten` does."""
         pace, F = [rate, gamma, drift, head_drift, price], self.laid.F
-        if F[: h.FLOOR].tolist() != pace:  # a copy of a copy may share memory that cannot be written
-            F[: h.FLOOR] = pace
+        if F[: state_words.FLOOR].tolist() != pace:  # a copy of a copy may share memory that cannot be written
+            F[: state_words.FLOOR] = pace
 
     @property
     def rate(self) -> float:
         """The rate at which rounds are learned."""
-        return float(self.F[h.RATE])
+        return float(self.F[state_words.RATE])
 
     @property
     def sums(self) -> Floats:
         """What a certificate needs of the rounds learned: the sum of their losses, by how much they exceed -ln(Z)/rate, sharing included,
         and in how many of those with a loss some arms were not offered."""
-        return self.F[h.LOST : h.MASKED + 1].copy()
+        return self.F[state_words.LOST : state_words.MASKED + 1].copy()
 
     @property
     def seen(self) -> int:
         """Rounds learned, each counted by the call that learned it."""
-        return int(self.laid.F.item(h.SEEN))
+        return int(self.laid.F.item(state_words.SEEN))
 
     @property
     def late(self) -> float:
         """Rounds that a schedule counts on top of those, for feedback that came late."""
-        return self.laid.F.item(h.LATE)
+        return self.laid.F.item(state_words.LATE)
 
     def set_counts(self, seen: int, late: float, sums: Floats) -> None:
         """Go on from these counts, those of a file."""
         F = self.laid.F
-        F[h.SEEN], F[h.LATE], F[h.LOST : h.MASKED + 1] = seen, late, sums
+        F[state_words.SEEN], F[state_words.LATE], F[state_words.LOST : state_words.MASKED + 1] = seen, late, sums
 
     def set_shift(self, shift: float) -> None:
         """What is taken off every loss that is learned from now on."""
-        if self.laid.F[h.SHIFT] != shift:
-            self.laid.F[h.SHIFT] = shift
+        if self.laid.F[state_words.SHIFT] != shift:
+            self.laid.F[state_words.SHIFT] = shift
 
     def set_floor(self, floor: float) -> None:
         """The share of decisions that whole tables play uniformly."""
-        self.laid.F[h.FLOOR] = floor
+        self.laid.F[state_words.FLOOR] = floor
 
     def flatten(self, r: float) -> None:
         """The rate falls by the factor r: every mapping's weight becomes prior^(1-r) weight^r, as if all had been learned so. O(rows)."""
@@ -158,8 +163,8 @@ class State:
         below: list[dict[int, float]] = [{} for _ in members]
         for member, walk, options in reversed(list(zip(members, self.walks, below, strict=True))):
             log_h = member.kind.flatten(member, r, options, walk)
-            if member.I[h.PARENT] >= 0:
-                below[member.I[h.PARENT]][int(member.I[h.OPTION])] = log_h
+            if member.parent >= 0:
+                below[member.parent][member.option] = log_h
 
     def update(
         self,
@@ -230,12 +235,12 @@ class State:
     @property
     def visited(self) -> Ints:
         """How many nodes of each member the last round visited."""
-        return _entries(self.I, len(self.words))[:, h.COUNT].copy()
+        return _entries(self.I, len(self.words))[:, state_words.COUNT].copy()
 
     @property
     def advice(self) -> list[int]:
         """What each advisor advised in the last round decided."""
-        return [int(I[h.ADVICE]) for _, I in self.members if I[h.KIND] in (h.ADVISOR, h.PANEL)]
+        return [int(member.I[ADVICE]) for member in self.members if member.number in ADVISORS]
 
     def advised(self, arm: int) -> float:
         """How much of the advice in the last round decided was on an arm; -1 where there is not just one advisor."""
@@ -245,8 +250,8 @@ class State:
     @property
     def head(self) -> Floats:
         """The present weights of the head's options: of the mixture, then of each advisor. Empty where there is no head."""
-        F, I = self.members[0]
-        return F[I[h.NODE] + 1 : I[h.NODE] + 1 + I[h.OPTIONS]].copy() if I[h.KIND] == h.HEAD else np.zeros(0)
+        first = self.members[0]
+        return OptionsView(first).weights.copy() if first.number == h.HEAD else np.zeros(0)
 
     def grow(self, rounds: int = MANY) -> None:
         """Room for at least one more round in every tree; for as many as `rounds` if that is not much."""
@@ -261,7 +266,7 @@ class State:
 
     def laid_out(self, members: Sequence[Member], words: Sequence[int]) -> Self:
         """A state of these members, most of them this one's, that learns as this one does."""
-        return type(self)(members, words, header=self.laid.F[: h.STATE_WORDS], hard=self._hard)
+        return type(self)(members, words, header=self.laid.F[: state_words.STATE_WORDS], hard=self._hard)
 
     def copy(self) -> Self:
         """An independent state that is equal; what was never visited stays untouched memory."""
@@ -321,44 +326,50 @@ class State:
             )
         else:
             self._hard = True
-            self.laid = self.laid._replace(kinds=self._kinds(self.members, self.arms))
+            members = self.members
+            self.laid = self.laid._replace(kinds=self._compiled_for(members, [member.number for member in members], self.arms))
 
     def _lay(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]], header: Floats | None = None) -> Laid:
         """Members in new arrays, each in as many words of F and I as `sizes` says; `header` are the state's own words, by default these."""
-        arms = int(members[0].I[h.ARMS])
-        f, i, key = h.STATE_WORDS + 8 * -(-arms // 8), h.DIRECTORY + len(members) * h.ENTRY, 0
+        arms = members[0].arms
+        f, i, key = state_words.STATE_WORDS + 8 * -(-arms // 8), state_words.DIRECTORY + len(members) * state_words.ENTRY, 0
         entries = []
         for (floats, ints), words in zip(sizes, self.words, strict=True):
             entries.append((f, f + floats, i, i + ints, key, key + words))
             f, i, key = f + 8 * -(-floats // 8), i + ints, key + words
         F, I = aligned_zeros(f), np.zeros(i, dtype=np.int64)
-        F[: h.STATE_WORDS] = self.laid.F[: h.STATE_WORDS] if header is None else header
-        I[h.MEMBERS], I[h.ALL_ARMS], I[h.P] = len(members), arms, h.STATE_WORDS
-        _entries(I, len(members))[:, : h.COUNT] = entries
+        F[: state_words.STATE_WORDS] = self.laid.F[: state_words.STATE_WORDS] if header is None else header
+        I[state_words.MEMBERS], I[state_words.ALL_ARMS], I[state_words.P] = len(members), arms, state_words.STATE_WORDS
+        _entries(I, len(members))[:, : state_words.COUNT] = entries
         own = _views(F, I, len(members))
         for member, room in zip(members, own, strict=True):
             member.kind.pour(member, *room)
-        advisors = [k for k, member in enumerate(own) if member.I[h.KIND] in (h.ADVISOR, h.PANEL)]
+        numbers = I[[first + h.KIND for _, _, first, *_ in entries]].tolist()
+        advisors = [k for k, number in enumerate(numbers) if number in ADVISORS]
         advice = 0
         if len(advisors) == 1:
             advisor = own[advisors[0]].I
-            advice = int(_entries(I, len(members))[advisors[0], h.F0] + advisor[advisor[h.BASES]])
-        return Laid(F, I, self._kinds(own, arms), advice)
+            advice = int(_entries(I, len(members))[advisors[0], state_words.F0] + advisor[advisor[h.BASES]])
+        return Laid(F, I, self._compiled_for(own, numbers, arms), advice)
 
-    def _kinds(self, members: Sequence[Member], arms: int) -> tuple[int | None, ...]:
-        """What the kernels must be compiled for (`engine/kernels/kinds.py`)."""
-        there = {int(member.I[h.KIND]) for member in members}
-        wanted = ({h.DENSE, h.COMPRESSED}, {h.COMPRESSED}, {h.INTERVALS}, {h.GRAPH, h.ONE_OF}, {h.HEAD, h.ADVISOR, h.PANEL})
-        alone = there == {h.DENSE} and len(members) == 1 and members[0].I[h.FANOUT] == 2
-        also = (
-            self._hard,
-            alone and arms <= h.SMALL,
-            alone and h.SMALL < arms <= h.FEW,
-            arms > h.FEW,
-            h.DENSE in there,
-            h.PANEL in there,
-        )
-        return (*(0 if there & kinds else None for kinds in wanted), *(0 if it else None for it in also))
+    def _compiled_for(self, members: Sequence[Member], numbers: Sequence[int], arms: int) -> tuple[int | None, ...]:
+        """What the kernels must be compiled for: the fields of `Has`, as a plain tuple."""
+        there = set(numbers)
+        alone = numbers == [h.DENSE] and TreeView(members[0]).fanout == 2
+        has = {
+            "trees": h.DENSE in there or h.COMPRESSED in there,
+            "compressed": h.COMPRESSED in there,
+            "intervals": h.INTERVALS in there,
+            "listed": h.GRAPH in there or h.ONE_OF in there,
+            "heads": h.HEAD in there or not there.isdisjoint(ADVISORS),
+            "logs": self._hard,
+            "small": alone and arms <= h.SMALL,
+            "medium": alone and h.SMALL < arms <= h.FEW,
+            "many": arms > h.FEW,
+            "dense": h.DENSE in there,
+            "panels": h.PANEL in there,
+        }
+        return tuple(Has(**{name: 0 if it else None for name, it in has.items()}))
 
     def _with(self, members: Sequence[Member]) -> Self:
         """A state of the same shape with other members."""
@@ -380,8 +391,8 @@ class State:
 
 def _entries(I: Ints, members: int) -> Ints:
     """The directory: an entry for each member."""
-    end = h.DIRECTORY + members * h.ENTRY
-    return I[h.DIRECTORY : end].reshape(-1, h.ENTRY)
+    end = state_words.DIRECTORY + members * state_words.ENTRY
+    return I[state_words.DIRECTORY : end].reshape(-1, state_words.ENTRY)
 
 
 def _views(F: Floats, I: Ints, members: int) -> list[Member]:

@@ -9,8 +9,10 @@ from ...errors import BudgetError, FileError
 from ...structures.quantise import WORD, digit_bits, key_words
 from ...types import Floats, Ints
 from ..kernels import header as h
-from .member import Kind, Layout, Member, Walk, aligned_zeros, arm_block
+from ..kernels.words import tree as tree_words
+from .member import Kind, Layout, Member, Walk, aligned_zeros, arm_block, hung_as
 from .sound import PART, take_rows
+from .views import TreeView
 
 DEEPEST = 650.0
 DENSE_WORDS = 1 << 22  # a tree whose rows take at most so many words is kept dense; memory is used as nodes are visited
@@ -45,7 +47,7 @@ def make_cells(cells: int, arms: int) -> Member:
     """Trees of depth 0 side by side, one for each cell: the key is the cell's number."""
     ones = np.ones(1)
     member = _tree(2, 0, arms, ones, ones - 1.0, dense=True, roots=cells)
-    member.I[h.ROOTS], member.I[h.PER_WORD] = cells, 0
+    member.I[tree_words.ROOTS], member.I[tree_words.PER_WORD] = cells, 0
     return member
 
 
@@ -57,28 +59,28 @@ def _row_words(arms: int, *, dense: bool) -> int:
 
 def _tree(k: int, depth: int, arms: int, go: Floats, stay: Floats, *, dense: bool, roots: int = 0) -> Member:
     layout = Layout(h.DENSE if dense else h.COMPRESSED, arms, max(depth + 1, 4), scratch=1)
-    layout.floats(h.GO, depth + 1)
-    layout.floats(h.STAY, depth + 1)
-    layout.ints(h.PATH, depth + 1)
+    layout.floats(tree_words.GO, depth + 1)
+    layout.floats(tree_words.STAY, depth + 1)
+    layout.ints(tree_words.PATH, depth + 1)
     bits = digit_bits(k)
     rows = roots or (sum(k**level for level in range(depth + 1)) if dense else 0)
     layout.header |= {
-        h.DEPTH: depth,
-        h.FANOUT: k,
-        h.BITS: bits,
-        h.PER_WORD: WORD // bits,
-        h.WORDS: key_words(k, depth),
-        h.STRIDE: _row_words(arms, dense=dense),
-        h.LINK_STRIDE: 1 + k + key_words(k, depth),
-        h.CAPACITY: rows,
+        tree_words.DEPTH: depth,
+        tree_words.FANOUT: k,
+        tree_words.BITS: bits,
+        tree_words.PER_WORD: WORD // bits,
+        tree_words.WORDS: key_words(k, depth),
+        tree_words.STRIDE: _row_words(arms, dense=dense),
+        tree_words.LINK_STRIDE: 1 + k + key_words(k, depth),
+        tree_words.CAPACITY: rows,
         h.LOGS: rows * _row_words(arms, dense=True) if dense else 2 + arm_block(arms)[2],
     }
-    layout.floats(h.ROW0, 2 * rows * _row_words(arms, dense=dense))
-    layout.ints(h.LINKS, 0)
+    layout.floats(tree_words.ROW0, 2 * rows * _row_words(arms, dense=dense))
+    layout.ints(tree_words.LINKS, 0)
     layout.afford(arms)
-    F, I = member = layout.make()
-    F[I[h.GO] : I[h.GO] + depth + 1] = go
-    F[I[h.STAY] : I[h.STAY] + depth + 1] = stay
+    member = layout.make()
+    tree = TreeView(member)
+    tree.go[:], tree.stay[:] = go, stay
     return member
 
 
@@ -88,191 +90,185 @@ class Tree(Kind):
     kept = 2  # what a row hides stands before its logarithms
 
     def blocks(self, member: Member) -> Ints:
-        F, I = member
-        rows = I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.ROWS] if I[h.KIND] == h.COMPRESSED else I[h.CAPACITY])
+        tree, F = TreeView(member), member.F
+        rows = tree.row0 + tree.stride * np.arange(tree.capacity if tree.dense else tree.used)
         return np.asarray(rows[F[rows] + F[rows + 1] != 0.0] + 2)
 
     def scratch(self, member: Member) -> list[tuple[int, int]]:
         """One number for each node of a path."""
-        return [(0, 8), (int(member.I[h.WEIGHT]), int(member.I[h.VISITS]))]
+        return [(0, 8), (int(member.I[h.WEIGHT]), member.visits)]
 
     def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
         """The path too, and whether it was whole."""
-        I = member.I
-        return [*super().scratch_ints(member), (int(I[h.PATH]), int(I[h.DEPTH]) + 1), (h.WHOLE, 1)]
+        tree = TreeView(member)
+        return [*super().scratch_ints(member), (tree.path_at, tree.depth + 1), (tree_words.WHOLE, 1)]
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
         """Row by row what was visited. A compressed tree gets the capacity that there is room for."""
         f, i = member
-        start, stride = int(i[h.ROW0]), int(i[h.STRIDE])
-        if i[h.KIND] == h.DENSE:
+        tree = TreeView(member)
+        start, stride = tree.row0, tree.stride
+        if tree.dense:
             F[:start] = f[:start]
-            used = np.flatnonzero(f[start : start + int(i[h.CAPACITY]) * stride].reshape(-1, stride)[:, :2].any(axis=1))
-            for begin in (start, start + int(i[h.LOGS])):
+            used = np.flatnonzero(f[start : start + tree.capacity * stride].reshape(-1, stride)[:, :2].any(axis=1))
+            for begin in (start, start + tree.logs):
                 rows = begin + used[:, None] * stride + np.arange(stride)
                 F[rows] = f[rows]
             I[:] = i
             return
-        end = start + int(i[h.ROWS]) * stride
+        end = start + tree.used * stride
         F[:end] = f[:end]
-        end = int(i[h.LINKS] + i[h.ROWS] * i[h.LINK_STRIDE])
+        end = tree.links0 + tree.used * tree.link_stride
         I[:end] = i[:end]
-        I[h.CAPACITY] = (len(I) - i[h.LINKS]) // i[h.LINK_STRIDE]
+        I[tree_words.CAPACITY] = (len(I) - tree.links0) // tree.link_stride
 
     def room(self, member: Member, rounds: int) -> tuple[int, int]:
         """Twice the rows that it has, or enough for `rounds` if that is less. Rows not yet used take no memory."""
-        I = member.I
-        used = int(I[h.ROWS])
-        if I[h.KIND] != h.COMPRESSED or used + 2 <= I[h.CAPACITY]:
+        tree = TreeView(member)
+        if tree.dense or tree.used + 2 <= tree.capacity:
             return super().room(member, rounds)
-        rows = used + max(2, min(2 * rounds, used + 64))
-        return int(I[h.ROW0] + rows * I[h.STRIDE]), int(I[h.LINKS] + rows * I[h.LINK_STRIDE])
+        rows = tree.used + max(2, min(2 * rounds, tree.used + 64))
+        return tree.row0 + rows * tree.stride, tree.links0 + rows * tree.link_stride
 
     def bytes_in_use(self, member: Member) -> int:
-        I = member.I
-        words = int(I[h.STRIDE] * 2 if I[h.KIND] == h.DENSE else I[h.STRIDE] + I[h.LINK_STRIDE])
-        return super().bytes_in_use(member) - 8 * int(I[h.CAPACITY] - I[h.ROWS]) * words
+        tree = TreeView(member)
+        words = tree.stride * 2 if tree.dense else tree.stride + tree.link_stride
+        return super().bytes_in_use(member) - 8 * (tree.capacity - tree.used) * words
 
     def trimmed(self, member: Member) -> Member:
         """A compressed tree without the rows not in use."""
-        F, I = member
-        if I[h.KIND] != h.COMPRESSED:
+        tree = TreeView(member)
+        if tree.dense:
             return member
-        I = I[: I[h.LINKS] + I[h.ROWS] * I[h.LINK_STRIDE]].copy()
-        I[h.CAPACITY] = I[h.ROWS]
-        return Member(F[: I[h.ROW0] + I[h.ROWS] * I[h.STRIDE]], I)
+        I = member.I[: tree.links0 + tree.used * tree.link_stride].copy()
+        I[tree_words.CAPACITY] = tree.used
+        return Member(member.F[: tree.row0 + tree.used * tree.stride], I)
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
         """The header must be that of the settings, the links a tree, and the prior the settings' own."""
         ours, theirs = fresh.I[: h.HEADER].copy(), I[: h.HEADER].copy()
         if len(theirs) != h.HEADER:
             return False
-        free = [h.ROWS, h.CAPACITY, h.WHOLE]
+        free = [tree_words.ROWS, tree_words.CAPACITY, tree_words.WHOLE]
         ours[free], theirs[free] = 0, 0
         if not np.array_equal(ours, theirs):
             return False
-        rows = int(I[h.ROWS])
-        if I[h.KIND] == h.DENSE:
-            same = len(I) == len(fresh.I) and len(F) == len(fresh.F) and I[h.CAPACITY] == fresh.I[h.CAPACITY]
+        own, tree = TreeView(fresh), TreeView(Member(F, I))
+        if tree.dense:
+            same = len(I) == len(fresh.I) and len(F) == len(fresh.F) and tree.capacity == own.capacity
         else:
-            links = I[I[h.LINKS] :]
-            same = 0 <= rows <= len(I) and len(links) == rows * I[h.LINK_STRIDE] and len(F) == I[h.ROW0] + rows * I[h.STRIDE]
-            same = same and I[h.CAPACITY] == rows and is_tree(links.reshape(rows, int(I[h.LINK_STRIDE])), I)
-        prior = slice(int(fresh.I[h.GO]), int(fresh.I[h.STAY] + fresh.I[h.DEPTH] + 1))
+            same = 0 <= tree.used <= len(I) and len(I) == tree.links0 + tree.used * tree.link_stride
+            same = same and len(F) == tree.row0 + tree.used * tree.stride and tree.capacity == tree.used and is_tree(tree)
+        prior = slice(own.go_at, own.stay_at + own.depth + 1)
         if same and not np.allclose(F[prior], fresh.F[prior], rtol=1e-12, atol=0.0):
             raise FileError("its state does not fit its stop prior.")
-        return bool(same)
+        return same
 
     def like(self, I: Ints, fresh: Member) -> Member:
         """A tree that was kept dense while its arms were few stays so as they become more."""
-        own = fresh.I
-        if I[h.KIND] == own[h.KIND] or I[h.KIND] not in (h.DENSE, h.COMPRESSED) or not own[h.TEMPLATE] or own[h.ROOTS]:
+        own, kind = TreeView(fresh), I[h.KIND]
+        if kind == fresh.number or kind not in (h.DENSE, h.COMPRESSED) or not fresh.I[h.TEMPLATE] or own.roots:
             return fresh
-        depth = int(own[h.DEPTH])
-        go, stay = (fresh.F[own[at] : own[at] + depth + 1] for at in (h.GO, h.STAY))
-        other = _tree(int(own[h.FANOUT]), depth, int(own[h.ARMS]), go, stay, dense=bool(I[h.KIND] == h.DENSE))
-        other.I[[h.PARENT, h.OPTION]] = own[[h.PARENT, h.OPTION]]
-        return other
+        return hung_as(fresh, _tree(own.fanout, own.depth, fresh.arms, own.go, own.stay, dense=bool(kind == h.DENSE)))
 
     def empty(self, F: Floats, I: Ints, fresh: Member) -> Member:
         """A compressed tree's links are those of the file."""
-        if I[h.KIND] == h.DENSE:
+        tree = TreeView(Member(F, I))
+        if tree.dense:
             return super().empty(F, I, fresh)
         own = Member(aligned_zeros(len(F)), I.copy())
-        start = int(I[h.ROW0])
-        own.F[:start] = fresh.F[:start]
-        own.I[: I[h.LINKS]] = fresh.I[: I[h.LINKS]]
-        own.I[[h.ROWS, h.CAPACITY]] = I[h.ROWS]
+        own.F[: tree.row0] = fresh.F[: tree.row0]
+        own.I[: tree.links0] = fresh.I[: tree.links0]
+        own.I[[tree_words.ROWS, tree_words.CAPACITY]] = tree.used
         return own
 
     def take(self, own: Member, F: Floats) -> bool:
         """Rows as `engine/kernels/rows.py` has them; of a dense tree, those that were visited, each below another and none a dead end."""
-        I = own.I
-        depth = int(I[h.DEPTH])
-        forbidden = depth > 0 and own.F[I[h.STAY] + 1] == 0.0
-        if I[h.KIND] == h.COMPRESSED:
-            rows = I[h.ROW0] + I[h.STRIDE] * np.arange(I[h.ROWS])
-            leaf = (I[I[h.LINKS] :: I[h.LINK_STRIDE]][: len(rows)] & 4095) == depth
-            return take_rows(own, F, rows, leaf, forbidden)
-        start, stride, nodes, k = int(I[h.ROW0]), int(I[h.STRIDE]), int(I[h.CAPACITY]), int(I[h.FANOUT])
-        seen = (F[start : start + nodes * stride].reshape(nodes, stride)[:, :2] != 0.0).any(axis=1)
+        tree = TreeView(own)
+        forbidden = tree.depth > 0 and own.F[tree.stay_at + 1] == 0.0
+        if not tree.dense:
+            rows = tree.row0 + tree.stride * np.arange(tree.used)
+            return take_rows(own, F, rows, (tree.links[:, 0] & 4095) == tree.depth, forbidden)
+        nodes, k = tree.capacity, tree.fanout
+        seen = (TreeView(Member(F, own.I)).rows[:, :2] != 0.0).any(axis=1)
         visited = np.flatnonzero(seen)
-        own.I[h.ROWS] = len(visited)
-        first = nodes if depth == 0 else nodes - k**depth  # of the leaves
-        leaf = np.ones(len(visited), dtype=bool) if depth == 0 else visited >= first
-        if depth > 0:
+        own.I[tree_words.ROWS] = len(visited)
+        first = nodes if tree.depth == 0 else nodes - k**tree.depth  # of the leaves
+        leaf = np.ones(len(visited), dtype=bool) if tree.depth == 0 else visited >= first
+        if tree.depth > 0:
             above = (visited[visited > 0] - 1) // k
             inner = visited[visited < first]
             if not seen[above].all() or not np.isin(inner, above).all():
                 return False
-        return take_rows(own, F, start + stride * visited, leaf, forbidden)
+        return take_rows(own, F, tree.row0 + tree.stride * visited, leaf, forbidden)
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
         from ..kernels import flatten
 
-        I = member.I
-        if I[h.KIND] == h.DENSE:
-            return float(flatten.dense(*member, r, np.zeros(int(I[h.CAPACITY]))))
-        tops = I[I[h.LINKS] : I[h.LINKS] + I[h.ROWS] * I[h.LINK_STRIDE] : I[h.LINK_STRIDE]] >> 12
-        return float(flatten.compressed(*member, r, np.argsort(-tops, kind="stable"), np.zeros(int(I[h.ROWS]))))
+        tree = TreeView(member)
+        if tree.dense:
+            return float(flatten.dense(*member, r, np.zeros(tree.capacity)))
+        tops = tree.links[:, 0] >> 12
+        return float(flatten.compressed(*member, r, np.argsort(-tops, kind="stable"), np.zeros(tree.used)))
 
     def widened(self, member: Member) -> Member:
         """The same links; rows for one more arm."""
-        F, I = member
-        arms = int(I[h.ARMS]) + 1
-        if I[h.ROOTS] > 0:
-            wider = make_cells(int(I[h.ROOTS]), arms)
-        else:
-            depth = int(I[h.DEPTH])
-            go, stay = (F[I[at] : I[at] + depth + 1] for at in (h.GO, h.STAY))
-            wider = _tree(int(I[h.FANOUT]), depth, arms, go, stay, dense=bool(I[h.KIND] == h.DENSE))
-        if I[h.KIND] == h.COMPRESSED:
-            wide_F = np.zeros(int(wider.I[h.ROW0] + I[h.CAPACITY] * wider.I[h.STRIDE]))
+        tree, arms = TreeView(member), member.arms + 1
+        wider = (
+            make_cells(tree.roots, arms)
+            if tree.roots > 0
+            else _tree(tree.fanout, tree.depth, arms, tree.go, tree.stay, dense=tree.dense)
+        )
+        if not tree.dense:
+            after = TreeView(wider)
+            wide_F = np.zeros(after.row0 + tree.capacity * after.stride)
             wide_F[: len(wider.F)] = wider.F
-            wide_I = np.concatenate((wider.I[: wider.I[h.LINKS]], I[I[h.LINKS] :]))
-            wide_I[h.CAPACITY] = I[h.CAPACITY]
+            wide_I = np.concatenate((wider.I[: after.links0], member.I[tree.links0 :]))
+            wide_I[tree_words.CAPACITY] = tree.capacity
             wider = Member(wide_F, wide_I)
-        wider.I[h.ROWS] = I[h.ROWS]
+        wider.I[tree_words.ROWS] = tree.used
         return wider
 
     def places(self, member: Member, wider: Member) -> Ints:
-        rows = (self.blocks(member) - 2 - member.I[h.ROW0]) // member.I[h.STRIDE]
-        return np.asarray(wider.I[h.ROW0] + rows * wider.I[h.STRIDE] + 2)
+        before, after = TreeView(member), TreeView(wider)
+        rows = (self.blocks(member) - 2 - before.row0) // before.stride
+        return np.asarray(after.row0 + rows * after.stride + 2)
 
     def ahead(self, member: Member, blocks: Ints) -> Ints:
         return np.full(len(blocks), 2)
 
     def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
         seen = member.F[self.blocks(member) - 2] != 0.0
-        return np.asarray(np.where(seen, places - 2, places - 2 + wider.I[h.LOGS]))
+        return np.asarray(np.where(seen, places - 2, places - 2 + wider.logs))
 
 
-def is_tree(links: Ints, I: Ints) -> bool:
+def is_tree(tree: TreeView) -> bool:
     """Does every link lead to rows below it, each row hanging from one other, with keys within bounds that follow the path to them?"""
-    rows, k = len(links), int(I[h.FANOUT])
+    links, rows, k = tree.links, tree.used, tree.fanout
     bottom, top = links[:, 0] & 4095, links[:, 0] >> 12
     children = links[:, 1 : 1 + k]
     above, option = np.nonzero(children >= 0)
     below = children[above, option]
     return bool(
         (rows == 0 or top[0] == 0)
-        and np.all((top >= 0) & (top <= bottom) & (bottom <= I[h.DEPTH]))
+        and np.all((top >= 0) & (top <= bottom) & (bottom <= tree.depth))
         and np.all((children >= -1) & (children < rows))
         and np.array_equal(np.sort(below), np.arange(1, rows))
         and np.all(top[below] == bottom[above] + 1)
-        and _keys_agree(links[:, 1 + k :], I, above, option, below, bottom)
+        and _keys_agree(tree, above, option, below)
     )
 
 
-def _keys_agree(keys: Ints, I: Ints, above: Ints, option: Ints, below: Ints, bottom: Ints) -> bool:
+def _keys_agree(tree: TreeView, above: Ints, option: Ints, below: Ints) -> bool:
     """Has every key digits that there are, and does each row's begin as that of the row above, going on with the digit of its link?"""
-    bits, per_word = int(I[h.BITS]), int(I[h.PER_WORD])
+    bits, per_word = tree.bits, tree.per_word
+    keys, bottom = tree.links[:, 1 + tree.fanout :], tree.links[:, 0] & 4095
     if np.any(keys >> (bits * per_word) != 0):
         return False
     levels = keys.shape[1] * per_word
     step = max(1, PART // max(levels, 1))
     for start in range(0, max(len(keys), 1), step):
-        if np.any(_digits(keys[start : start + step], bits, per_word) >= I[h.FANOUT]):
+        if np.any(_digits(keys[start : start + step], bits, per_word) >= tree.fanout):
             return False
     for start in range(0, len(below), step):
         some = slice(start, start + step)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...types import Floats, Ints
-from ..kernels import header as h
-from ..kernels import panel_layout as p
+from ..kernels.words import panel as p
 from .member import Member
 from .panel import compiled, forest_cuts, forest_nodes, linear_models, piece, wave_models
+from .views import PanelView
 
 PLAYS = 30.0  # that what others taught is worth at most, and after which an arm has its full say
 TEACHERS = 16  # arms that are listened to at most
@@ -23,7 +23,8 @@ def warm_start(member: Member, arm: int, similarity: Floats) -> float:
     a regression they are its information; its weights are the average of theirs, N parts to DOUBT parts of the prior.
     O(TEACHERS * (places^3 + cosines^3) + nodes).
     """
-    memories = piece(member, p.STACK, int(member.I[h.ARMS]), 4, skip=p.MEMORIES)
+    panel = PanelView(member)
+    memories = piece(member, p.STACK, member.arms, 4, skip=p.MEMORIES)
     say = similarity * np.minimum(memories[:, 3], PLAYS)
     say[arm] = 0.0
     teachers = np.argsort(-say, kind="stable")[:TEACHERS]
@@ -34,7 +35,7 @@ def warm_start(member: Member, arm: int, similarity: Floats) -> float:
     worth = say[teachers] * min(1.0, PLAYS / total)
     stack = piece(member, p.STACK, p.MEMORIES)
     gloom = (stack[p.LOST] + 1.0) / (stack[p.ROUNDS] + 2.0) - 0.5
-    n, room = int(member.I[p.PLACES]), int(member.I[p.ROOM])
+    n, room = panel.places, panel.room
     _regress(*linear_models(member), piece(member, p.RIDGE, n), arm, teachers, worth, gloom)
     _, phases, *models = wave_models(member)
     _regress(models[0], models[1], piece(member, p.RIDGE, len(phases) + 1, skip=room), arm, teachers, worth, gloom)
@@ -71,7 +72,7 @@ def _inverse(matrix: Floats) -> Floats:
 
 def _count(member: Member, arm: int, teachers: Ints, worth: Floats) -> None:
     """The counts of an arm in all nodes and cuts of the forest. The first tree's root counts plays."""
-    nodes, cuts, arms = forest_nodes(member), forest_cuts(member), int(member.I[h.ARMS])
+    nodes, cuts, arms = forest_nodes(member), forest_cuts(member), member.arms
     for table, start in ((nodes, p.COUNTS), (cuts, p.WATCH), (cuts, p.WATCH + 2 * arms)):
         new = table[..., start + 2 * arm : start + 2 * arm + 2]
         for b, own in zip(teachers.tolist(), worth.tolist(), strict=True):

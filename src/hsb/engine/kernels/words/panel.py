@@ -1,9 +1,10 @@
-"""Where a panel keeps its models: words of the header of its I, and of the rows of its forest. No Numba here."""
+"""Words of a PANEL (`panel.py`): of its I beyond those of all members (`header.py`), of its stack, and of the rows of its forest."""
 
-# Words of I beyond those that all members have (`header.py`). Offsets into F unless said otherwise.
+from .advice import ADVICE as ADVICE  # 13
+
+# Words of I. Offsets into F unless said otherwise.
 STRIDE = 8  # words of a row of the waves' covariances (others keep a template here)
 ROOM = 12  # places that there is room for
-# 13 is ADVICE
 PLACES = 14  # places in use, the constant among them
 WAVES = 15  # cosines
 RIDGE = 16  # the prior precision of each place, then of the constant and each cosine
@@ -30,14 +31,9 @@ TREES = 16
 CUTS = 15
 DEEPEST = 40  # levels of a tree
 TRACED = 1 + 2 * DEEPEST  # words of a path
-AT, THRESHOLD, LEFT, STOP, VISITED, NEXT, CUT, COUNTS = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-)  # words of a node; LEFT is 0 in a leaf, CUT its block + 1
-SET, WATCH = 2, 3  # words of a cut: place, threshold, is it set; then the counts of its sides
+
+# Words of a node, then two an arm; LEFT is 0 in a leaf, CUT its block + 1.
+AT, THRESHOLD, LEFT, STOP, VISITED, NEXT, CUT, COUNTS = 0, 1, 2, 3, 4, 5, 6, 7
+
+# Words of a cut: place, threshold, is it set; then the counts of its sides.
+SET, WATCH = 2, 3

@@ -1,0 +1,16 @@
+"""Words of an ADVISOR (`advisor.py`): of its I beyond those of all members (`header.py`), of its F, and of a row of its F."""
+
+from .advice import ADVICE as ADVICE  # 13
+
+DEPTH = 12
+ROWS_END = 14  # F: the end of the rows; scratch and the block of the advised arm stand behind
+STRIDE = 16  # words of a row
+ROW0 = 19  # F: row 0; the root's is row 1
+
+# Words of F before the rows.
+CLOCK = 2  # rounds learned from
+SCRATCH = 8  # scratch, by arm: lost, kept and expected in the level above, mean (then the index), width
+# by level, of the played arm: mean, 1 - mean, expected, 1 - expected
+
+# Words of a row; an arm has four: the sum of its losses, of 1 - loss, and the same with a short memory.
+STOP, GO, VISITS, EVIDENCE, BORN, CHANGED, COUNTS = 0, 1, 2, 3, 4, 5, 6

@@ -1,0 +1,21 @@
+"""Words of a state's F and I (`header.py`), which stand before those of its members."""
+
+# Words of F: what a round is learned with, and what came of those learned so far. The scratch at `P` follows, then the members.
+RATE = 0  # of learning
+GAMMA = 1  # added to every propensity (implicit exploration); 0 without
+DRIFT = 2  # share of its weights that every node learned from gives away
+HEAD_DRIFT = 3  # and that the head gives
+PRICE = 4  # what sharing that much costs in the certificate, a round with a loss
+FLOOR = 5  # share of the decisions that is played uniformly; only whole tables look here
+LOST = 6  # sum of the losses
+EXCESS = 7  # sum of loss + ln(Z)/rate, and of the price of sharing (`theory/schedule.py`)
+MASKED = 8  # rounds with a loss in which some arms were not offered
+SHIFT = 9  # what is taken off every loss before it is learned: set beforehand, so that it favours no mapping
+SEEN = 10  # rounds learned, each counted by the call that learns it: how an interrupt is found to have come before or after
+LATE = 11  # rounds that the schedule counts on top of those, for feedback that came late
+STATE_WORDS = 16
+
+# Words of I.
+MEMBERS, ALL_ARMS, P = 0, 1, 2  # members; arms; F: scratch, a number for each arm
+DIRECTORY, ENTRY = 8, 8  # I: the first member's entry, the words of an entry:
+F0, F1, I0, I1, K0, K1, COUNT = 0, 1, 2, 3, 4, 5, 6  # first and end in F, in I, in a key; scratch, nodes just visited
