@@ -22,6 +22,7 @@ class Queries(JournalReader):
         self.connection = connection
 
     def rows(self, sql: str, *given: Any) -> list[Any]:
+        """All rows that a query gives."""
         return self.connection.execute(sql, given).fetchall()  # type: ignore[no-any-return]
 
     def policies(self) -> list[PolicyRow]:
