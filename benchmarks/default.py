@@ -21,6 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 import hsb
+from hsb.learners.priors import StructurePrior
+from hsb.learners.structured import Structured
 from hsb.problems import (
     Adversary,
     Articles,
@@ -243,17 +245,22 @@ def fight_once(adversary: Adversary, seed: int, rounds: int) -> Fight:
     )
 
 
-class Alone(hsb.HSB, listed=False):
-    """The default without its advisor: the same rates and sharing."""
+class Alone(StructurePrior):
+    """The default's mixture without its advisor: the same rates and sharing."""
 
-    def _scheduled(self) -> Falling:
-        default = anytime_schedule(arms=len(self.arms))
+    def schedule(self, arms: int, learning_rate: float | None) -> Falling:
+        """As the default's, but for the head."""
+        default = anytime_schedule(arms=arms, rate=learning_rate)
         return Falling(default.cost, arms=default.arms, first=default.first, shared=default.shared)
 
 
 def alone(tree: hsb.BinaryTree, contexts: Floats, losses: Floats, seed: int) -> float:
     """What it loses on average."""
-    return hsb.simulate(Alone(tree, arms=losses.shape[1], drift=None, seed=seed), contexts, losses).average_loss
+    arms = losses.shape[1]
+    policy = hsb.HSB(tree, arms=arms, drift=None, seed=seed)
+    prior = Alone.of(tree, arms, regions=None, drift=None, stop=None)
+    policy.learner = Structured.fresh(prior, arms, horizon=None, learning_rate=None, implicit=False)
+    return hsb.simulate(policy, contexts, losses).average_loss
 
 
 def fights_table(fights: dict[str, list[Fight]]) -> str:

@@ -57,9 +57,9 @@ def _step(columns: int, kind: str, steps: int, repeats: int) -> Row:
 
 
 def _memory(columns: int, rounds: int) -> Row:
-    """`nbytes` and what the encoder has, after some rounds."""
+    """`nbytes` and what the reader of features has, after some rounds."""
     world, policy = noise(rounds, arms=ARMS, features=columns), _ours()
     hsb.simulate(policy, world.contexts, world.losses)
-    encoder = policy.learner.reader.nbytes  # type: ignore[attr-defined]
-    note = f"policy.nbytes after {rounds} rounds; its encoder {encoder / 1000:.0f} kB more"
+    reader = policy.learner.reader.nbytes  # type: ignore[union-attr]
+    note = f"policy.nbytes after {rounds} rounds; its reader of features {reader / 1000:.0f} kB more"
     return Row(f"memory: no structure, {columns} columns, {ARMS} arms", policy.nbytes / 1000, "kB", None, note=note)

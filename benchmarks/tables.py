@@ -112,7 +112,7 @@ def run(rows: int) -> dict[str, float]:
         start = time.perf_counter()
         hsb.learn_from(policy, hsb.logs.open(path, **PARTS))  # type: ignore[arg-type]
         found["train"] = time.perf_counter() - start
-    found["places"] = policy.learner.reader.places  # type: ignore[attr-defined]
+    found["places"] = policy.learner.reader.places  # type: ignore[union-attr]
     found["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return found
 

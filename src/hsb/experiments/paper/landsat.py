@@ -136,7 +136,7 @@ def classify(
                 bits = rng.permutation(len(labels)) if name == BT_SHUFFLED else np.arange(len(labels))
                 policy = MAKERS[name](len(labels), rows, rng)
                 wrong = simulate(policy, points[:, bits], losses).losses
-                rates[name] = getattr(policy, "learning_rate", None)
+                rates[name] = policy.learner.mixture.rates.learning_rate
             errors[name].append(wrong.reshape(EPOCHS, -1).mean(axis=1).tolist())
     counts = [np.bincount(epoch, minlength=len(labels)).tolist() for epoch in index.reshape(EPOCHS, -1)]
     return {"errors": errors, "rates": rates, "rows": rows, "counts": counts}
