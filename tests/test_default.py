@@ -21,8 +21,7 @@ def told_alike(case: Case, rounds: int, *, masking: float = 0.0, seed: int = 0, 
     for t in range(rounds):
         leaf = int(rng.integers(case.shape.leaves))
         context = case.context(leaf, rng)
-        policy.locator.locate(context)
-        cell = int(policy.locator.key[0])
+        cell = int(policy.learner.keys.read(context)[0][0])
         offered = sorted(rng.permutation(3)[: rng.integers(1, 4)].tolist()) if rng.random() < masking else None
         p = policy.probabilities(context, available=offered)
         q = twin.probabilities(leaf, cell, offered)
