@@ -152,6 +152,8 @@ def test_late_feedback_costs_no_more_than_is_said(delay, swap):
 
 def test_the_delay_must_be_paid_for():
     """Negative control: the bound of feedback that comes at once is untrue where it comes 1,000 rounds late."""
-    bounds = [falling(0).learner.mixture.rates.schedule.bound(math.log(2), arms=2, horizon=6000, delay=delay) for delay in (0, 1000)]
+    bounds = [
+        falling(0).learner.mixture.rates.schedule.bound(math.log(2), arms=2, horizon=6000, delay=delay) for delay in (0, 1000)
+    ]
     regrets = np.array([late_regret(falling, 1000, 6000, seed) for seed in range(3)])
     assert bounds[0] < regrets.min() <= regrets.max() < bounds[1]
