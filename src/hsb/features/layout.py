@@ -45,10 +45,11 @@ class SlotLayout:
 
     def place(self, name: str) -> int:
         """A place for what has this name: a new one, or, when all are used up, one by a hash of the name."""
-        if self.places < self.width:
+        place = len(self.names)
+        if place < self.width:
             self.names.append([name])
-            self.head[at.PLACES] = self.places
-            return self.places - 1
+            self.head[at.PLACES] = place + 1
+            return place
         p = 1 + stable(name) % (self.width - 1)
         self.names[p].append(name)
         self.crowded += 1

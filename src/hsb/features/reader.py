@@ -214,7 +214,7 @@ class FeatureReader:
     @property
     def shapes(self) -> list[tuple[str, int]]:
         """Of each slot, how its cells are split: ("binary", depth) or ("kary", cells)."""
-        I, found = self.layout.I[: self.slots], []
+        I, found = self.layout.I[: len(self.layout.slot_names)], []
         for kind, limit in zip(I[:, at.KIND].tolist(), I[:, at.LIMIT].tolist(), strict=True):
             found.append(("kary", limit + 2) if kind == at.CATEGORY else ("binary", DEPTH))
         return found
@@ -228,9 +228,8 @@ class FeatureReader:
     def place_slots(self) -> Ints:
         """Of each place, the first slot that has it; -1 for the constant."""
         where, owner = self.layout.where.tolist(), [-1] * (self.places + 1)
-        slots = self.layout.I[: self.slots, [at.KIND, at.PLACE, at.START, at.LIMIT, at.MISSING]].tolist()
-        for s in range(self.slots - 1, -1, -1):
-            kind, place, start, limit, missing = slots[s]
+        I = self.layout.I[: len(self.layout.slot_names), [at.KIND, at.PLACE, at.START, at.LIMIT, at.MISSING]]
+        for s, (kind, place, start, limit, missing) in reversed(list(enumerate(I.tolist()))):
             own = where[start : start + limit] if kind == at.CATEGORY else [place, start] if kind == at.CYCLE else [place]
             for each in (*own, missing):
                 owner[each] = s  # of none, -1, the last one
@@ -286,7 +285,7 @@ class FeatureReader:
     def refresh(self) -> None:
         """Derive the look-up tables of `look` again, after the journal grew."""
         known, declared = self.knowledge, not self.features.open
-        self._blank = [math.nan] * self.slots
+        self._blank = [math.nan] * len(self.layout.slot_names)
         self._columns = len(known.listed)
         self._dicts = declared or known.form == NAMED
         self._row = declared or known.form == ROW  # a row of numbers is its own raw row

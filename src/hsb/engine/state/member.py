@@ -14,6 +14,7 @@ from ...types import Floats, Ints
 from ..kernels import header as h
 
 MOST_WORDS = 1 << 28  # of a member's F: 2 GB
+FEW_WORDS = 1 << 12  # of a member's F that is copied whole, also where it was never visited
 
 Walk = Callable[[], Iterable[Any]]  # a structure's `layers`
 

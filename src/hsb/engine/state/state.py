@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -15,7 +14,7 @@ from ..kernels import header as h
 from ..kernels.has import Has
 from ..kernels.words import state as state_words
 from ..kernels.words.advice import ADVICE
-from .member import Member, Walk, aligned_zeros, checked
+from .member import FEW_WORDS, Member, Walk, aligned_zeros, checked
 from .views import OptionsView, TreeView
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from ..kernels.tables import Chosen, Out, Rounds
 
 MANY = 1 << 62
+MOST_INTS = 1 << 16  # of a state's I that is copied whole
 ADVISORS = (h.ADVISOR, h.PANEL)
 
 
@@ -269,8 +269,20 @@ class State:
         return type(self)(members, words, header=self.laid.F[: state_words.STATE_WORDS], hard=self._hard)
 
     def copy(self) -> Self:
-        """An independent state that is equal; what was never visited stays untouched memory."""
-        return self._with(self.members)
+        """An independent state that is equal; of large members, what was never visited stays untouched memory."""
+        F, I = self.laid.F, self.laid.I
+        if len(I) > MOST_INTS:
+            return self._with(self.members)
+        floats, ints = aligned_zeros(len(F)), I.copy()
+        start = 0  # of the words behind the last large member: they are copied in one piece
+        for f, g, i, j in _entries(I, len(self.words))[:, :4].tolist():
+            if g - f > FEW_WORDS:
+                floats[start:f] = F[start:f]
+                start = g
+                member = Member(F[f:g], I[i:j])
+                member.kind.pour(member, floats[f:g], ints[i:j])
+        floats[start:] = F[start:]
+        return self._on(self.laid._replace(F=floats, I=ints))
 
     def to_arrays(self) -> Arrays:
         """What was learned, as plain arrays: two a member, scratch set to 0."""
@@ -373,9 +385,13 @@ class State:
 
     def _with(self, members: Sequence[Member]) -> Self:
         """A state of the same shape with other members."""
-        other = copy.copy(self)
-        other._visited = None
-        other.laid = other._lay(members, [(len(F), len(I)) for F, I in members])
+        return self._on(self._lay(members, [(len(F), len(I)) for F, I in members]))
+
+    def _on(self, laid: Laid) -> Self:
+        """A state of the same shape in other memory."""
+        other = object.__new__(type(self))
+        other.words, other.walks, other._hard, other.laid = self.words, self.walks, self._hard, laid
+        other._rounds, other.tables, other._visited = self._rounds, self.tables, None
         return other
 
     def __getstate__(self) -> dict[str, Any]:

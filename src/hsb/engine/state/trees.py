@@ -10,7 +10,7 @@ from ...structures.quantise import WORD, digit_bits, key_words
 from ...types import Floats, Ints
 from ..kernels import header as h
 from ..kernels.words import tree as tree_words
-from .member import Kind, Layout, Member, Walk, aligned_zeros, arm_block, hung_as
+from .member import FEW_WORDS, Kind, Layout, Member, Walk, aligned_zeros, arm_block, hung_as
 from .sound import PART, take_rows
 from .views import TreeView
 
@@ -104,8 +104,11 @@ class Tree(Kind):
         return [*super().scratch_ints(member), (tree.path_at, tree.depth + 1), (tree_words.WHOLE, 1)]
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
-        """Row by row what was visited. A compressed tree gets the capacity that there is room for."""
+        """Row by row what was visited, or all of a small tree. A compressed tree gets the capacity that there is room for."""
         f, i = member
+        if len(f) <= FEW_WORDS and (len(f), len(i)) == (len(F), len(I)):
+            F[:], I[:] = f, i
+            return
         tree = TreeView(member)
         start, stride = tree.row0, tree.stride
         if tree.dense:
