@@ -40,6 +40,11 @@ class RemoteDecision:
     """The arms that were available; None: all of them."""
 
     def to_dict(self) -> dict[str, Any]:
+        """The decision as plain data that JSON can hold: context, arm, propensity and id.
+
+        >>> RemoteDecision(context=0.2, arm="a", propensity=0.4, id="order-77").to_dict()
+        {'context': 0.2, 'arm': 'a', 'propensity': 0.4, 'id': 'order-77'}
+        """
         return {"context": encode_context(self.context), "arm": self.arm, "propensity": self.propensity, "id": self.id}
 
 

@@ -10,6 +10,7 @@ import pytest
 from http_cases import QUICK, running
 
 import hsb
+from hsb.client import RemoteDecision
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def remote(one):
 
 def test_decide_and_learn(one, remote):
     made = remote.decide({"age": np.int64(3), "at": np.array([0.5])}, available=["a", "b"])
-    assert made.arm in "ab" and made.propensity == 0.5 and isinstance(made, hsb.Decision)
+    assert made.arm in "ab" and made.propensity == 0.5 and isinstance(made, RemoteDecision)
     assert remote.learn(made, reward=1.0) == "learned" and remote.learn(made, reward=1.0) == "duplicate"
     assert remote.decide(0.5, id="mine").arm == remote.decide(0.5, id="mine").arm
     assert remote.learn("mine", reward=True) == "learned"
