@@ -5,14 +5,23 @@ import json
 
 import hsb
 from hsb.experiments.base import Options
+from hsb.learners.structured import Structured
 from hsb.policy import Policy
+
+
+class Contrary(Structured):
+    """A learner that is told 1 - loss of every row of a table."""
+
+    def play(self, seen, table, start, share, to_come):
+        return super().play(seen, table._replace(losses=1.0 - table.losses), start, share, to_come)
 
 
 class Mirrored(hsb.HSB, listed=False):
     """HSB told 1 - loss: it learns to play the worst arm."""
 
-    def _play(self, points, masks, losses, us, played, chances, to_come):
-        super()._play(points, masks, 1.0 - losses, us, played, chances, to_come)
+    def __init__(self, structure, **settings):
+        super().__init__(structure, **settings)
+        self.learner = Contrary(self.learner.prior, self.learner.keys, self.learner.mixture)
 
 
 def results_of(experiment, options=Options(quick=True)):  # noqa: B008

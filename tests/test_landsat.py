@@ -49,6 +49,15 @@ def test_the_quick_run_says_all_that_the_full_one_does(quick):
     json.dumps(LandSat().settings(QUICK))
 
 
+def test_it_says_at_which_rates_policies_learned(quick):
+    found = quick[f"{MAIN} 0"]
+    corollary = hsb.theory.learning_rate(hsb.PositionSplits(bits=[1] * 6), arms=6, horizon=found["rows"])
+    assert found["rates"][APS] == pytest.approx(corollary) and found["rates"][OURS] is None
+    assert found["rates"][EXP3] == pytest.approx(np.sqrt(2 * np.log(6) / (6 * found["rows"])))
+    table = next(table for table in LandSat().analyse(QUICK, quick).tables if table.head == ["policy", "rate"])
+    assert [APS, f"{corollary:.4f}"] in table.rows and [OURS, "none to set"] in table.rows
+
+
 def test_equal_parts_give_equal_results_and_seeds_differ(quick):
     parts = {part.name: part for part in LandSat().parts(QUICK)}
     assert run(parts[f"{MAIN} 1"]) == quick[f"{MAIN} 1"]

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...evaluate.intervals import mean_interval
+from ...learners.structured import Structured
 from ...play import simulate
 from ...policies import HSB, Exp3, SExp3
 from ...policy import Policy
@@ -136,10 +137,15 @@ def classify(
                 bits = rng.permutation(len(labels)) if name == BT_SHUFFLED else np.arange(len(labels))
                 policy = MAKERS[name](len(labels), rows, rng)
                 wrong = simulate(policy, points[:, bits], losses).losses
-                rates[name] = policy.learner.mixture.rates.learning_rate
+                rates[name] = _rate(policy)
             errors[name].append(wrong.reshape(EPOCHS, -1).mean(axis=1).tolist())
     counts = [np.bincount(epoch, minlength=len(labels)).tolist() for epoch in index.reshape(EPOCHS, -1)]
     return {"errors": errors, "rates": rates, "rows": rows, "counts": counts}
+
+
+def _rate(policy: Policy) -> float | None:
+    """The constant rate at which it learns, if it has one."""
+    return policy.learner.mixture.rates.learning_rate if isinstance(policy.learner, Structured) else None
 
 
 def _bt(n: int, rows: int, rng: np.random.Generator) -> Policy:
