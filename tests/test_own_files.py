@@ -147,8 +147,8 @@ def test_five_categories_whose_places_are_used_up(tmp_path):
         if t % 50 == 0:
             policy.save(path)
             assert hsb.load(path).digest() == policy.digest()
-    assert policy.encoder.places == 256
-    assert policy.encoder.crowded > 17
+    assert policy.learner.reader.places == 256
+    assert policy.learner.reader.crowded > 17
 
 
 @pytest.mark.parametrize("seed", range(24))

@@ -1,7 +1,6 @@
 """Files: what is read back goes on bit for bit, and a crash leaves the old file whole."""
 
 import json
-import math
 import os
 import zipfile
 from pathlib import Path
@@ -108,9 +107,12 @@ def test_every_setting(how, depth, tmp_path):
     policy = hsb.HSB(hsb.BinaryTree(depth=depth), seed=0, **how)
     play(policy, 60)
     twin = again(policy, tmp_path)
-    for name in ("arms", "horizon", "regions", "learning_rate", "stop", "loss_range", "rounds", "clipped", "structure"):
+    for name in ("arms", "loss_range", "rounds", "clipped", "structure"):
         assert getattr(twin, name) == getattr(policy, name)
-    policy.arms = twin.arms  # equal, but no longer numpy's
+    assert twin.settings() == policy.settings()
+    assert twin.learner.mixture.rates.learning_rate == policy.learner.mixture.rates.learning_rate
+    assert twin.learner.prior == policy.learner.prior
+    policy.arm_set = twin.arm_set  # equal, but no longer numpy's
     same_future(policy, twin)
 
 
@@ -174,69 +176,28 @@ def test_nothing_in_a_file_is_code(tmp_path):
     with zipfile.ZipFile(tmp_path / "policy.hsb") as archive:
         assert archive.namelist() == ["header.json", "ledger", "rate", "counted", "0.floats", "0.ints"]
         header = json.loads(archive.read("header.json"))
-        assert (header["format"], header["version"]) == ("hsb-policy", 4)
+        assert (header["format"], header["version"]) == ("hsb-policy", 5)
 
 
-FORMAT_2 = {  # the probability of the first arm at three contexts, and the arms of thirty more rounds, as 0.1.0 computed them
-    "tree": ([0.9984533728561258, 0.9983952788173351, 0.0013953026509957293], "baaabbbbbbbabababbaaaabbbabbbb"),
-    "one_of": ([0.9986569171909978, 0.9986430626035278, 0.0013785053702679401], "babbbbbbbaabbbbbabababaaabbaaa"),
-}
-
-
-@pytest.mark.parametrize("name", FORMAT_2)
-def test_the_second_format_is_still_read(name, tmp_path):
-    """Files of 0.1.0's default, whose advisor stood beside the state."""
-    policy = hsb.load(Path(__file__).parent / "files" / f"format_2_{name}.hsb")
-    features = policy.structure.space.features
-    first, arms = FORMAT_2[name]
-    assert [policy.probabilities([x] * features)[0] for x in (0.1, 0.4, 0.8)] == pytest.approx(first, rel=1e-9)
-    rng = np.random.default_rng(0)
-    contexts = rng.random((1100, features))
-    losses = (rng.random((1100, 2)) < np.column_stack([contexts[:, 0], 1 - contexts[:, 0]])).astype(float)
-    policy.save(tmp_path / "again.hsb")
-    for twin in (policy, hsb.load(tmp_path / "again.hsb")):
-        assert "".join(hsb.simulate(twin, contexts[:30], losses[:30]).arms) == arms
-
-
-FORMAT_3 = {  # the probability of the first arm at three contexts, as the version before computed it
-    "default": [0.9915060797602065, 0.9907117826927586, 0.007499462416966126],
-    "falling": [0.9999998899412188, 0.9454239791014789, 2.0689507610160767e-06],
-}
-
-
-@pytest.mark.parametrize("name", FORMAT_3)
-def test_the_third_format_is_still_read(name, tmp_path):
-    """What was learned goes on, flattened where the rate is lower now; of the rounds before nothing is certified."""
-    policy = hsb.load(Path(__file__).parent / "files" / f"format_3_{name}.hsb")
-    assert policy.rounds == 1500
-    for x, before in zip((0.1, 0.4, 0.8), FORMAT_3[name], strict=True):
-        p = policy.probabilities(x)[0]
-        assert p == pytest.approx(before, abs=0.02) and (p > 0.5) == (before > 0.5)
-    assert policy.certificate().total == math.inf and "did not count" in str(policy.certificate())
-    policy.learn(policy.decide(0.3), loss=1.0)
-    policy.save(tmp_path / "again.hsb")
-    twin = hsb.load(tmp_path / "again.hsb")
-    assert twin.rate == policy.rate and np.array_equal(twin.probabilities(0.3), policy.probabilities(0.3))
-    assert twin.certificate().total == math.inf
-
-
-def test_weights_of_the_third_format_are_still_read():
-    policy = hsb.load(Path(__file__).parent / "files" / "format_3_exp4.hsb")
-    assert policy.weights == pytest.approx([0.14560541384347628, 0.7972259247701989, 0.057168661386324704], abs=0.05)
-
-
-@pytest.mark.parametrize("place", [0, 7, -1])
-def test_a_damaged_advisor_of_the_second_format_is_refused(place, tmp_path):
-    with zipfile.ZipFile(Path(__file__).parent / "files" / "format_2_tree.hsb") as archive:
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_formats_of_before_there_were_releases_are_refused(version, tmp_path):
+    """In a clear sentence, and nothing is changed."""
+    path = tmp_path / "old.hsb"
+    small().save(path)
+    with zipfile.ZipFile(path) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
-    advisor = np.frombuffer(entries["advisor"]).copy()
-    advisor[place] = np.nan
-    entries["advisor"] = advisor.tobytes()
-    with zipfile.ZipFile(tmp_path / "bad.hsb", "w") as archive:
+    header = json.loads(entries["header.json"])
+    entries["header.json"] = json.dumps(header | {"version": version}).encode()
+    with zipfile.ZipFile(path, "w") as archive:
         for name, data in entries.items():
             archive.writestr(name, data)
-    with pytest.raises(hsb.FileError, match=r"bad\.hsb"):
-        hsb.load(tmp_path / "bad.hsb")
+    before = path.read_bytes()
+    with pytest.raises(hsb.FileError) as refused:
+        hsb.load(path)
+    assert str(refused.value) == (
+        f"{path}: written in format {version}, this version reads format 5. It was never released: make the policy anew."
+    )
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
 # -- crashes ---------------------------------------------------------------------------------------------------------

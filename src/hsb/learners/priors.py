@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import reproducible_math, theory
+from ..checks import whole
 from ..engine.kernels.words import advisor as advisor_words
 from ..engine.state import (
     State,
@@ -98,6 +99,7 @@ class StructurePrior:
     @classmethod
     def of(cls, structure: Structure, arms: int, *, regions: int | None, drift: Drift, stop: float | None) -> StructurePrior:
         """For so many arms: the more arms, the less closely an advisor looks."""
+        regions = None if regions is None else whole("regions", regions, 1)
         several = 1 < len(structure.finest.features) < width_for(arms, MOST_FEATURES)
         depth = depth_for(structure.leaves, arms)
         return cls(structure, regions, drift, stop, depth, drift == "auto" and several)
