@@ -27,6 +27,7 @@ from hsb.engine.kernels.words import graph as graph_words
 from hsb.engine.kernels.words import state as state_words
 from hsb.engine.kernels.words import tree as tree_words
 from hsb.files import policy_file
+from hsb.policy import copying
 from hsb.policy.ledger import KEPT
 
 TREE = hsb.BinaryTree(depth=3)
@@ -60,7 +61,7 @@ def changed(policy: hsb.Policy, change: Any) -> bytes:
         entries: dict[str, Any] = {name: archive.read(name) for name in archive.namelist()}
     header = json.loads(entries["header.json"])
     for name, (kind, *_) in header["arrays"].items():
-        entries[name] = np.frombuffer(entries[name], dtype=policy_file.KINDS[kind]).copy()
+        entries[name] = np.frombuffer(entries[name], dtype=copying.STORED[kind]).copy()
     change(header, entries)
     entries["header.json"] = json.dumps(header).encode()
     buffer = io.BytesIO()
@@ -85,8 +86,8 @@ def test_sums_and_padding_are_made_anew(name):
     play(policy, 8, seed=1)
 
     def change(header, entries):
-        last = len(policy.state.members) - 1
-        F, member = entries[f"{last}.floats"], policy.state.members[last]
+        last = len(policy.learner.mixture.state.members) - 1
+        F, member = entries[f"{last}.floats"], policy.learner.mixture.state.members[last]
         M, width = int(member.I[h.ARMS]), int(member.I[h.WIDTH])
         assert width > M or name == "tree, one arm"
         for b in member.kind.blocks(member):
@@ -102,8 +103,8 @@ def test_sums_and_padding_are_made_anew(name):
 def test_weights_that_no_rounds_lead_to(name, value):
     policy = MAKERS[name]()
     play(policy, 8, seed=1)
-    last = len(policy.state.members) - 1
-    member = policy.state.members[last]
+    last = len(policy.learner.mixture.state.members) - 1
+    member = policy.learner.mixture.state.members[last]
     arms = np.arange(int(member.I[h.ARMS]))
 
     def change(header, entries):
@@ -143,7 +144,7 @@ def test_a_state_that_is_none_any_more_says_so():
     for name in ("tree", "tree, nine arms", "tree, 70 arms", "lexicographic", "position"):
         policy = MAKERS[name]()
         play(policy, 3, seed=1)
-        policy.state.F[state_words.STATE_WORDS :] = np.nan
+        policy.learner.mixture.state.F[state_words.STATE_WORDS :] = np.nan
         with pytest.raises(hsb.BrokenState, match="no longer a distribution"):
             policy.decide(policy.structure.space.low + 0.1, available=policy.arms[1:3])
         with pytest.raises(hsb.BrokenState):
@@ -207,7 +208,7 @@ BOMBS = {
 def test_counts_at_their_limit_stay_readable():
     policy = hsb.SExp3(5, arms=3, seed=1)
     play(policy, 30, seed=1)
-    policy._phases = 2**53
+    policy.learner.mixture.phases = 2**53
     play(policy, 200, seed=2)
     policy.add_arm("more")
     assert facts(policy_file.unpack(policy_file.pack(policy), {})) == facts(policy)

@@ -1,7 +1,9 @@
 """Losses outside their range: refused, clipped and counted, or a range that is found on the way."""
 
+import json
 import math
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,6 @@ from test_policies import CONTEXTS, LOSSES, OFFERED, POLICIES, ROUNDS, TREE, eac
 import hsb
 from hsb.policy.loss_range import LARGEST, LossScale
 
-FILES = Path(__file__).parent / "files"
 WILD = np.random.default_rng(3).normal(50.0, 40.0, (ROUNDS, 3))  # losses, some of them outside [0, 100]
 BEYOND = (WILD < 0.0) | (WILD > 100.0)
 
@@ -285,10 +286,13 @@ def test_the_default_is_not_shown_and_takes_no_room() -> None:
     assert policy.loss_scale.plain_data() == {"loss_range": [0.0, 1.0]}
 
 
-@pytest.mark.parametrize("path", sorted(FILES.glob("format_*.hsb")), ids=lambda path: path.name)
-def test_files_of_older_formats_have_the_defaults(path: Path) -> None:
-    policy = hsb.load(path)
-    assert (policy.outside, policy.clipped_losses, policy.loss_scale.auto) == ("error", 0, False)
+def test_a_file_that_says_nothing_of_it_has_the_defaults(tmp_path: Path) -> None:
+    hsb.HSB(TREE, arms=2).save(tmp_path / "policy.hsb")
+    with zipfile.ZipFile(tmp_path / "policy.hsb") as archive:
+        header = json.loads(archive.read("header.json"))
+    assert header["loss_range"] == [0.0, 1.0] and not {"outside", "clipped_losses", "range_found"} & set(header)
+    policy = hsb.load(tmp_path / "policy.hsb")
+    assert (policy.loss_scale.outside, policy.clipped_losses, policy.loss_scale.auto) == ("error", 0, False)
 
 
 # -- logs ------------------------------------------------------------------------------------------------------------

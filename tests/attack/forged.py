@@ -24,6 +24,7 @@ import hsb
 from hsb.engine.state import trees
 from hsb.files import policy_file
 from hsb.learners.featured import Featured
+from hsb.policy import copying
 
 LIMIT = 60.0  # seconds, compiling included, that loading and playing one file may take
 PLANE = hsb.Box([18, 0], [90, 1])
@@ -262,7 +263,7 @@ def forge(original: Original, rng: np.random.Generator) -> bytes:
         for _ in range(1 + (rng.random() < 0.15)):
             name = names[rng.integers(len(names))]
             what = original.header["arrays"][name][0]
-            array = np.frombuffer(entries[name], dtype=policy_file.KINDS[what])
+            array = np.frombuffer(entries[name], dtype=copying.STORED[what])
             with np.errstate(all="ignore"):
                 found = forge_array(array, rng)
             entries[name] = found.tobytes()
