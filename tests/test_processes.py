@@ -60,7 +60,7 @@ def test_a_policy_that_another_thread_is_changing_is_refused_in_the_child() -> N
     policy, held, over = hsb.Uniform(arms=2, seed=0), threading.Event(), threading.Event()
 
     def hold() -> None:
-        with policy.guard:
+        with policy.lock:
             held.set()
             over.wait(20)
 
@@ -160,4 +160,4 @@ def test_a_shallow_copy_is_a_copy(name: str) -> None:
     digest, shallow = policy.digest(), copy.copy(policy)
     play(shallow, slice(20, 40))
     assert policy.digest() == digest and policy.rounds == 20 and shallow.rounds == 40
-    assert shallow.guard is not policy.guard
+    assert shallow.lock is not policy.lock

@@ -7,6 +7,7 @@ import pytest
 from attack import threads
 
 import hsb
+from hsb.policy.copying import become
 
 
 @pytest.mark.parametrize("kind", ["HSB", "features"])
@@ -30,7 +31,7 @@ def test_a_storm_without_the_lock_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
 
     def unlocked() -> hsb.Policy:
         policy = threads.Own(arms=3, floor=0.1, seed=0)
-        policy.guard = Open()  # type: ignore[assignment]
+        policy.lock = Open()  # type: ignore[assignment]
         return policy
 
     before = sys.getswitchinterval()
@@ -48,7 +49,7 @@ test_one_decision_counts_once = threads.test_one_decision_counts_once
 def test_a_callback_may_call_the_policy() -> None:
     policy, seen = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, learning_rate=0.1, seed=0), []
     contexts, losses = np.random.default_rng(0).random(40_000), np.zeros((40_000, 2))
-    hsb.simulate(policy, contexts, losses, progress=lambda done, total: seen.append(policy.decide(0.3).rounds))
+    hsb.simulate(policy, contexts, losses, progress=lambda done, total: seen.append(policy.decide(0.3).memo.rounds))
     assert seen == [16_384, 32_768, 40_000]
     with pytest.raises(hsb.InputError, match="The table has 2 arms, the policy 3"):
         hsb.simulate(policy, contexts, losses, progress=lambda done, total: policy.add_arm(done))
@@ -61,7 +62,7 @@ def test_two_policies_that_take_over_each_other_do_not_wait_for_each_other() -> 
 
     def work(mine: hsb.Policy, theirs: hsb.Policy) -> None:
         for _ in range(200):
-            mine.become(theirs.copy())
+            become(mine, theirs.copy())
 
     running = [threading.Thread(target=work, args=pair, daemon=True) for pair in ((one, other), (other, one))]
     for thread in running:

@@ -31,9 +31,10 @@ class Own(hsb.Policy):
     def __init__(self, *, arms: Any, **common: Any) -> None:
         super().__init__(arms=arms, **common)
         self.lost = np.ones(len(self.arms))
+        self._scratch = np.empty(len(self.arms))
 
     def distribution(self, context: Any) -> Any:
-        self._scratch = np.exp(-self.lost / self.lost.sum() * (1.0 + context))
+        self._scratch[:] = np.exp(-self.lost / self.lost.sum() * (1.0 + context))
         return self._scratch
 
     def update(self, context: Any, index: int, loss: float, propensity: float) -> None:
@@ -141,13 +142,13 @@ def learning(make: Callable[[], hsb.Policy], seconds: float) -> dict[str, Any]:
             time.sleep(0.01)
 
     raised = together([*(lambda number=number: work(number) for number in range(THREADS)), keep])
-    every = sorted((pair for some in made for pair in some), key=lambda pair: pair[0].rounds)
+    every = sorted((pair for some in made for pair in some), key=lambda pair: pair[0].memo.rounds)
     learned = sorted((pair[0] for pair in every if pair[0]._taught), key=lambda decision: decision._taught[0][1])
     kept = sorted(files, key=lambda pair: pair[0].rounds)
     bad, unlike, at, next_file = 0, 0, 0, 0
     fresh.ledger.bits = bytearray(len(policy.ledger.bits))  # so that decisions may count as its own
     for decision in [*learned, None]:
-        while at < len(every) and every[at][0].rounds == fresh.rounds:
+        while at < len(every) and every[at][0].memo.rounds == fresh.rounds:
             given, u = every[at]
             bad += fresh.choose(given.context, u=u) != (given.arm, given.propensity)
             at += 1
@@ -155,7 +156,7 @@ def learning(make: Callable[[], hsb.Policy], seconds: float) -> dict[str, Any]:
             unlike += kept[next_file][0].digest() != fresh.digest()
             next_file += 1
         if decision is not None:
-            fresh._learn(decision, *_asked(fresh, decision), float(decision.arm == (decision.context > 0.5)), False)
+            fresh._learn(decision, None, fresh.arm_set.index[decision.arm], True, float(decision.arm == (decision.context > 0.5)), False)
     folder.cleanup()
     whole = at == len(every) and next_file == len(kept) and fresh.digest() == policy.digest() and fresh.rounds == len(learned)
     return {
@@ -165,13 +166,6 @@ def learning(make: Callable[[], hsb.Policy], seconds: float) -> dict[str, Any]:
         "wrong": bad + unlike + double[0] + (not whole),
         "raised": raised,
     }
-
-
-def _asked(fresh: hsb.Policy, decision: hsb.Decision) -> tuple[Any, int, bool]:
-    """As `learn` would have it, of a decision that counts as its own."""
-    from hsb.policy.arms import EVERYTHING
-
-    return EVERYTHING, fresh.offer.index[decision.arm], True
 
 
 def arms(make: Callable[[], hsb.Policy], seconds: float) -> dict[str, Any]:
