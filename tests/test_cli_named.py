@@ -116,17 +116,17 @@ def test_a_file_for_more(logs, tmp_path, capsys):
     config.write_text(f'floor = 0.1\nfeatures = {{{declared}, spend = "number", hour = {{kind = "cycle", period = 24}}}}\n')
     found = run_json(capsys, "train", logs["csv"], *OPTIONS, "--config", config, "--out", file)
     policy = hsb.load(file)
-    assert policy.floor == 0.1 and policy.features.kinds["hour"] == hsb.Cycle(24)
+    assert policy.floor == 0.1 and policy.learner.reader.features.kinds["hour"] == hsb.Cycle(24)
     assert [column["kind"] for column in found["columns"]] == ["category", "category", "category", "number", "cycle"]
     config.write_text('policy = "LinUCB"\nalpha = 0.3\n')
     run_json(capsys, "train", logs["csv"], *OPTIONS, "--config", config, "--out", file)
     assert hsb.load(file).alpha == 0.3
     config.write_text('components = 2\nstructure = {kind = "BinaryTree", depth = 6}\nhorizon = 3000\n')
     run_json(capsys, "train", logs["csv"], *OPTIONS, "--config", config, "--out", file)
-    assert hsb.load(file).horizon == 3000 and hsb.load(file).structure.depth == 6
+    assert hsb.load(file).settings()["horizon"] == 3000 and hsb.load(file).structure.depth == 6
     for text, words in (
         ('policy = "Magic"', "policy.toml: policy: must be one of"),
-        ("colour = 1", "policy.toml: colour: unknown key"),
+        ("colour = 1", "policy.toml: HSB has no setting 'colour'"),
         ("policy = ", "policy.toml is not TOML"),
         ('features = {age = "moon"}', "features.age: kind: must be one of number, category"),
         ('policy = "LinUCB"\nfeatures = {age = "number"}', "features: HSB without a structure"),

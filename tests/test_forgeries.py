@@ -168,7 +168,9 @@ def test_a_newer_file_says_what_to_do(tmp_path):
 def test_forged_arrays(name, tmp_path):
     policy = hsb.HSB(EXAMPLES[name], arms=2, learning_rate=0.3, seed=1)
     play(policy, 12)
-    scratch = [tree_words.WHOLE] + [tree_words.ROWS] * bool(policy.learner.mixture.state.members[-1].I[h.KIND] == h.DENSE)  # lead nowhere
+    scratch = [tree_words.WHOLE] + [tree_words.ROWS] * bool(
+        policy.learner.mixture.state.members[-1].I[h.KIND] == h.DENSE
+    )  # lead nowhere
 
     def refused(change) -> bool:
         return forged(policy, tmp_path, change) is None
@@ -189,7 +191,9 @@ def test_forged_arrays(name, tmp_path):
         found = forged(policy, tmp_path, lambda header, F, I: put(F, -1, value))  # noqa: B023
         assert found is None or state(found) == state(policy)  # what no arm and no node has is not read
     if policy.learner.mixture.state.members[-1].I[h.KIND] == h.GRAPH:
-        for place in range(policy.learner.mixture.state.members[-1].I[graph_words.SPEC], len(policy.learner.mixture.state.members[-1].I)):
+        for place in range(
+            policy.learner.mixture.state.members[-1].I[graph_words.SPEC], len(policy.learner.mixture.state.members[-1].I)
+        ):
             assert refused(lambda header, F, I: put(I, place, I[place] + 1))  # noqa: B023
 
 

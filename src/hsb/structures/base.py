@@ -110,7 +110,8 @@ class Structure(ABC):
         """A dict of the constructor's arguments other than `space` and `features`, as plain data."""
 
     @cached_property
-    def _listing(self) -> walk.Listing:
+    def listing(self) -> walk.Listing:
+        """All nodes and groups, numbered."""
         return walk.listing(self)
 
     def boxes(self, node: Node) -> Boxes:
@@ -127,16 +128,16 @@ class Structure(ABC):
 
     def number(self, node: Node) -> int:
         """Which of the state's nodes it is."""
-        return self._listing.numbers[node]
+        return self.listing.numbers[node]
 
     @cached_property
     def slots(self) -> int:
         """How many numbers `number` may give: at least as many as there are nodes."""
-        return len(self._listing.numbers)
+        return len(self.listing.numbers)
 
     def layers(self) -> Iterable[Layer]:
         """Every node once, children first."""
-        return self._listing.layers
+        return self.listing.layers
 
     @cached_property
     def max_group(self) -> int:
@@ -156,7 +157,7 @@ class Structure(ABC):
     @property
     def cost(self) -> Cost:
         """What a round costs at most, an `hsb.structures.Cost`."""
-        return Cost(self._listing.most_nodes, self._listing.most_groups)
+        return Cost(self.listing.most_nodes, self.listing.most_groups)
 
     def splits(self, regions: int, arms: int) -> int:
         """A_R: an upper bound on the splits needed for an optimal partition into `regions` regions, with `arms` arms.
@@ -210,7 +211,7 @@ class Structure(ABC):
         All nodes, and for each leaf the list of those that contain it.
         """
         no_stop(self, stop)
-        listing = self._listing
+        listing = self.listing
         return [make_graph(TABLES, listing.spec, listing.options, listing.most_nodes, listing.most_groups, arms)]
 
     @property
@@ -318,7 +319,7 @@ class Structure(ABC):
         return Box.unit(self.space.features)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_listing"}  # it can be listed again
+        return {name: value for name, value in vars(self).items() if name != "listing"}  # it can be listed again
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Structure) and self.to_dict() == other.to_dict()

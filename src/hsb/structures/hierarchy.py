@@ -54,8 +54,7 @@ class Hierarchy(Structure):
                 )
         usual = Cells(len(leaves)) if space is None and features is None else space
         super().__init__(leaves=len(leaves), space=usual, features=features)
-        reached = _reachable(self.nodes, self.root)
-        unreached = [name for name in self.nodes if name not in reached]
+        unreached = [name for name in self.nodes if name not in self.listing.numbers]
         if unreached:
             raise InputError(f"No group leads to {unreached[:8]}. Remove these nodes, or name them in a group.")
 
@@ -67,23 +66,13 @@ class Hierarchy(Structure):
 
     def names(self) -> dict[Boxes, str]:
         """The nodes' names; of nodes with the same region, the first's."""
-        return {self.boxes(node): node for node in sorted(self.nodes, key=self.number, reverse=True)}
+        return {self.boxes(node): node for node in reversed(self.listing.numbers)}
 
     def _usual_space(self) -> Space:
         return Cells(self.leaves)
 
     def parameters(self) -> dict[str, Any]:
         return {"nodes": self.nodes, "root": self.root}
-
-
-def _reachable(nodes: Mapping[str, Mapping[str, Any]], root: str) -> set[str]:
-    """The nodes that groups lead to from the root, itself included."""
-    reached, waiting = {root}, [root]
-    while waiting:
-        children = {child for group in nodes[waiting.pop()]["groups"] for child in group} - reached
-        reached |= children
-        waiting += children
-    return reached
 
 
 def _node(name: str, node: Mapping[str, Any]) -> dict[str, Any]:
