@@ -15,6 +15,7 @@ from test_structures import EXAMPLES, as_context, points
 
 import hsb
 from hsb import theory
+from hsb.engine.state import State
 from hsb.theory.schedule import Schedule
 
 ARMS, T = 2, 4096
@@ -361,23 +362,20 @@ def test_the_advisor_must_be_paid_for(kind):
     run, rates = contrary(policy, np.full((rounds, 1), 0.5), 0)[0], played_rates(kind, leaf, rounds)
     left, second = max(pathwise(run, rates, np.full(rounds, m)) for m in range(ARMS))
     first = first_order(kind, leaf, math.log(ARMS), rounds)
-    assert first - policy.schedule.head_cost / rates[-1] + second < left <= first + second
+    assert first - policy.learner.mixture.rates.schedule.head_cost / rates[-1] + second < left <= first + second
 
 
-def test_without_flattening_a_falling_rate_breaks_its_bound():
+def test_without_flattening_a_falling_rate_breaks_its_bound(monkeypatch):
     """Negative control: one leaf, an arm that is bad at first and good ever after; what was learned at the higher rates is undone too late."""
-
-    class Kept(hsb.HSB, listed=False):
-        def _flatten(self, r: float) -> dict[str, object]:
-            return {}
-
     rounds = 20_000
     losses = np.zeros((rounds, 2))
     losses[: rounds // 8, 0] = losses[rounds // 8 :, 1] = 1.0
-    left = {}
-    for kind in (hsb.HSB, Kept):
-        policy = kind(hsb.BinaryTree(depth=0), arms=2, drift=None, seed=0)
+    left = []
+    for flattens in (True, False):
+        if not flattens:
+            monkeypatch.setattr(State, "flatten", lambda state, r: None)
+        policy = hsb.HSB(hsb.BinaryTree(depth=0), arms=2, drift=None, seed=0)
         run = hsb.simulate(policy, np.full(rounds, 0.5), losses)
-        left[kind] = run.losses.sum() - losses.sum(axis=0).min()
-        bound = policy.schedule.bound(math.log(2), arms=2, horizon=rounds)
-    assert left[hsb.HSB] < bound < 0.2 * left[Kept]
+        left.append(run.losses.sum() - losses.sum(axis=0).min())
+        bound = policy.learner.mixture.rates.schedule.bound(math.log(2), arms=2, horizon=rounds)
+    assert left[0] < bound < 0.2 * left[1]

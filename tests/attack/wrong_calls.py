@@ -216,5 +216,5 @@ def state(policy):
         policy.rounds,
         list(map(id, policy.arms)),
         str(policy.rng.bit_generator.state),
-        sorted(policy.offer.removed, key=str),
+        sorted(policy.arm_set.removed, key=str),
     )
