@@ -97,7 +97,7 @@ POLICIES: dict[str, Callable[[hsb.Structure, int], hsb.HSB]] = {
 
 @functools.cache
 def schedule_of(kind: str, structure: hsb.Structure) -> Schedule:
-    return POLICIES[kind](structure, 0).schedule
+    return POLICIES[kind](structure, 0).learner.mixture.rates.schedule
 
 
 def price(kind: str, structure: hsb.Structure, cost: float, rounds: int = T) -> float:
