@@ -7,13 +7,14 @@ present rate, and the run's excess. No expectation and no tolerance but rounding
 import math
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import hsb
 from hsb import theory
+from hsb.learners.rates import Rates
 
 TREE = hsb.BinaryTree(depth=2)
 LEAVES = 4
@@ -60,7 +61,7 @@ def run(policy: hsb.HSB, how: str, world: str, seed: int) -> list[Told]:
     waiting: list[tuple[hsb.Decision, int, np.ndarray, tuple[int, ...]]] = []
 
     def learn(decision: hsb.Decision, leaf: int, losses: np.ndarray, offered: tuple[int, ...]) -> None:
-        gamma = policy.rate / 2 if policy.implicit else 0.0
+        gamma = rates_of(policy).rate / 2 if policy.learner.mixture.implicit else 0.0
         loss = float(losses[decision.arm])
         policy.learn(decision, loss=loss)
         told.append(Told(leaf, decision.arm, loss, loss / (decision.propensity + gamma), offered, len(losses)))
@@ -102,6 +103,16 @@ def run(policy: hsb.HSB, how: str, world: str, seed: int) -> list[Told]:
     return told
 
 
+def rates_of(policy: hsb.Policy) -> Rates:
+    """At which it learns."""
+    return policy.learner.mixture.rates  # type: ignore[attr-defined]
+
+
+def mapping_of(policy: hsb.HSB) -> Any:
+    """The mapping that a certificate is about."""
+    return policy.learner.prior.mapping(policy.learner.mixture, policy.arms)  # type: ignore[union-attr]
+
+
 def prices(policy: hsb.HSB, born: int) -> Iterator[tuple[tuple[int, ...], float]]:
     """Every mapping, and its ln(1/beta); an arm that came later costs ln of how many there were, in every part that has it."""
     M = len(policy.arms)
@@ -122,11 +133,11 @@ def left_of(told: list[Told], mapping: tuple[int, ...]) -> float:
 
 def margins(policy: hsb.HSB, told: list[Told], born: int = 3, *, price: float = 1.0, excess: float = 1.0) -> list[float]:
     """For every mapping, what is allowed less what was found; with less than the whole price or excess as a control."""
-    lost, more, _ = policy.state.sums
+    lost, more, _ = policy.learner.mixture.state.sums
     assert lost == pytest.approx(sum(row.loss for row in told))
-    head = policy.schedule.head_cost
+    head = rates_of(policy).schedule.head_cost
     return [
-        min((price * (cost + head)) / policy.rate + excess * more, lost) - left_of(told, mapping)
+        min((price * (cost + head)) / rates_of(policy).rate + excess * more, lost) - left_of(told, mapping)
         for mapping, cost in prices(policy, born)
     ]
 
@@ -146,8 +157,8 @@ def test_it_is_true_in_every_run_for_every_mapping(how: str, kind: str) -> None:
         found = policy.certificate()
         assert found.total <= found.lost
         assert found.masked == (how in ("masked", "arms"))
-        shown = tuple(policy._mapping().arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
-        assert found.prior_cost == pytest.approx(dict(prices(policy, 3))[shown] + policy.schedule.head_cost)
+        shown = tuple(mapping_of(policy).arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
+        assert found.prior_cost == pytest.approx(dict(prices(policy, 3))[shown] + rates_of(policy).schedule.head_cost)
         assert left_of(told, shown) <= found.total + 1e-6
 
 
@@ -172,8 +183,8 @@ def test_the_old_right_hand_side_is_broken_by_late_feedback() -> None:
     for decision in decisions:
         policy.learn(decision, loss=float(decision.arm == 0))
     lost = sum(decision.arm == 0 for decision in decisions)  # arm 1 loses nothing
-    second = sum(policy.rate * (decision.arm == 0) / (2 * decision.propensity) for decision in decisions)
-    assert math.log(2) / policy.rate + second < 0.5 * lost
+    second = sum(rates_of(policy).rate * (decision.arm == 0) / (2 * decision.propensity) for decision in decisions)
+    assert math.log(2) / rates_of(policy).rate + second < 0.5 * lost
     assert policy.certificate().total == lost  # all that can be said, and true
 
 
@@ -191,9 +202,9 @@ def test_without_the_price_of_a_later_arm_it_is_untrue() -> None:
             policy.learn(decision, loss=loss)
             estimate = loss / decision.propensity if decision.arm == (2 if t >= 200 else 1) else 0.0
             excess_of_new.append(loss - estimate)
-        _, more, _ = policy.state.sums
-        worst = min(worst, math.log(3) / policy.rate + more - sum(excess_of_new))
-        assert sum(excess_of_new) <= (math.log(3) + math.log(2)) / policy.rate + more + 1e-9
+        _, more, _ = policy.learner.mixture.state.sums
+        worst = min(worst, math.log(3) / rates_of(policy).rate + more - sum(excess_of_new))
+        assert sum(excess_of_new) <= (math.log(3) + math.log(2)) / rates_of(policy).rate + more + 1e-9
         assert policy.certificate().prior_cost == pytest.approx(math.log(6))
     assert worst < 0.0
 
@@ -204,10 +215,10 @@ def test_a_referees_counterexample_holds_now() -> None:
     policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=3, horizon=rounds, seed=0)
     first = np.ones((half, 3))
     first[:, 0] = 0.0
-    before = policy.rate
+    before = rates_of(policy).rate
     one = hsb.simulate(policy, np.random.default_rng(0).random(half), first)
     policy.add_arm("new")
-    assert policy.rate <= before
+    assert rates_of(policy).rate <= before
     second = np.ones((rounds - half, 4))
     second[:, 1] = 0.0
     two = hsb.simulate(policy, np.random.default_rng(1).random(rounds - half), second)
@@ -219,22 +230,26 @@ def test_a_referees_counterexample_holds_now() -> None:
 def test_a_rate_from_a_horizon_never_rises_and_the_bound_is_of_the_rate_there_is(tmp_path) -> None:
     """With ten arms more the best rate would be higher: what was learned at the lower one stays, and so does the rate, in files too."""
     policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, horizon=10_000, seed=0)
-    before = policy.rate
+    before = rates_of(policy).rate
     policy.learn(policy.decide(0.3), loss=1.0)
     for arm in range(2, 12):
         policy.add_arm(arm)
     best = hsb.HSB(hsb.BinaryTree(depth=3), arms=12, horizon=10_000)
-    assert best.rate > before == policy.rate == policy.learning_rate
+    assert rates_of(best).rate > before == rates_of(policy).rate == rates_of(policy).learning_rate
     cost = theory.prior_bound(policy.structure, arms=12, regions=12)
     cost += 2 * (policy.structure.splits(12, 12) + 1) * math.log(11)  # the last arm came when there were eleven
     assert policy.regret_bound() == pytest.approx(min(10_000, cost / before + 12 * 10_000 * before / 2))
     single = hsb.Exp3(arms=2, horizon=10_000, seed=0)
     single.learn(single.decide(None), loss=1.0)
     single.add_arm(2)
-    assert single.regret_bound() == pytest.approx(math.log(6) / single.rate + 3 * 10_000 * single.rate / 2)
+    assert single.regret_bound() == pytest.approx(math.log(6) / rates_of(single).rate + 3 * 10_000 * rates_of(single).rate / 2)
     policy.save(tmp_path / "policy.hsb")
     for twin in (policy.copy(), hsb.load(tmp_path / "policy.hsb")):
-        assert (twin.rate, twin.learning_rate, twin.regret_bound()) == (before, before, policy.regret_bound())
+        assert (rates_of(twin).rate, rates_of(twin).learning_rate, twin.regret_bound()) == (
+            before,
+            before,
+            policy.regret_bound(),
+        )
 
 
 # -- with a probability ----------------------------------------------------------------------------------------------
@@ -254,11 +269,11 @@ def true_margin(policy: hsb.HSB, world: str, seed: int, delta: float) -> float:
         policy.learn(decision, loss=float(losses[decision.arm]))
     found = policy.certificate(delta)
     assert found.delta == delta and found.total <= found.lost
-    shown = tuple(policy._mapping().arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
+    shown = tuple(mapping_of(policy).arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
     costs = dict(prices(policy, 2))
     return min(
         found.total
-        + 2.0 * (cost - costs[shown]) / policy.rate
+        + 2.0 * (cost - costs[shown]) / rates_of(policy).rate
         - (lost - sum(of_mapping[leaf, m] for leaf, m in enumerate(mapping)))
         for mapping, cost in costs.items()
     )
@@ -286,8 +301,8 @@ def test_the_other_certificate_is_not_about_the_true_regret() -> None:
             lost += losses[decision.arm]
             of_arm += losses
             policy.learn(decision, loss=float(losses[decision.arm]))
-        _, more, _ = policy.state.sums
-        broken += lost - of_arm.min() > math.log(2) / policy.rate + more
+        _, more, _ = policy.learner.mixture.state.sums
+        broken += lost - of_arm.min() > math.log(2) / rates_of(policy).rate + more
     assert broken >= 1
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hsb
+from hsb.policy.learner import Memo
 
 KINDS = {
     "features": lambda: hsb.HSB(arms=["a", "b", "c"], seed=0),
@@ -31,14 +32,15 @@ def test_as_if_decided(name: str, delay: int) -> None:
         decision, proposed = one.decide(given, u=u), other.propose(given, u=u)
         assert (decision.arm, decision.propensity) == (proposed.arm, proposed.propensity)
         made.append(decision)
-        seen = None if proposed.seen is None else [int(cell) for cell in proposed.seen]
-        kept.append(json.dumps([given, proposed.arm, proposed.propensity, proposed.rounds, proposed.advised, seen]))
+        memo = proposed.memo
+        cells = None if memo.cells is None else [int(cell) for cell in memo.cells]
+        kept.append(json.dumps([given, proposed.arm, proposed.propensity, memo.rounds, memo.arms, memo.advice, cells]))
         if t >= delay:
             reward = float(made[t - delay].arm == "abc"[t % 3]) * (t % 4 == 0)
             one.learn(made[t - delay], reward=reward)
-            given, arm, propensity, rounds, advised, seen = json.loads(kept[t - delay])
+            given, arm, propensity, *memo = json.loads(kept[t - delay])
             lesson = hsb.Decision(context=given, arm=arm, propensity=propensity, available=["a", "b", "c"])
-            lesson.rounds, lesson.advised, lesson.seen = rounds, advised, seen
+            lesson.memo = Memo(*memo)
             other.learn_proposed(lesson, reward=reward)
     assert one.digest() == other.digest()
     assert other.ledger.issued == 0
@@ -87,9 +89,12 @@ def test_numbered_decisions_are_for_learn() -> None:
 def same(one: hsb.Decision | None, other: hsb.Decision | None) -> bool:
     if one is None or other is None:
         return one is other
-    fields = ("context", "arm", "propensity", "available", "rounds", "advised", "offered", "id")
-    return all(getattr(one, name) == getattr(other, name) for name in fields) and (
-        one.seen is other.seen if one.seen is None else list(one.seen) == list(other.seen)
+    fields = ("context", "arm", "propensity", "available", "id")
+    cells, others = one.memo.cells, other.memo.cells
+    return (
+        all(getattr(one, name) == getattr(other, name) for name in fields)
+        and one.memo[:3] == other.memo[:3]
+        and (cells is others if cells is None else list(cells) == list(others))
     )
 
 

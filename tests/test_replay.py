@@ -8,6 +8,7 @@ import pytest
 
 import hsb
 import hsb.logs
+from hsb.learners.uniform import UniformPlay
 from hsb.logs import Batch, Log
 from hsb.play import Replay, replay, replay_all
 
@@ -75,7 +76,9 @@ def test_compiled_equals_one_by_one(name):
     assert fast.arms == slow.arms
     assert fast.rng.bit_generator.state == slow.rng.bit_generator.state
     assert np.array_equal(beliefs(fast), beliefs(slow))
-    assert np.array_equal(*([each.state.sums for each in (fast, slow)] if hasattr(fast, "certificate") else [0, 0]))
+    assert np.array_equal(
+        *([each.learner.mixture.state.sums for each in (fast, slow)] if hasattr(fast, "certificate") else [0, 0])
+    )
     replay(
         cut, [batch.take(slice(t, t + 37)) for batch in batches for t in range(0, len(batch), 37)]
     )  # other batches, same result
@@ -114,22 +117,26 @@ def expected(truth, batches, wanted):
     return gains / weights
 
 
-class Chooser(hsb.Uniform, listed=False):
-    """A fixed policy that is no mixture: it takes the slow way."""
+class Choosing(UniformPlay):
+    """A fixed choice that is no mixture: it takes the slow way."""
 
-    def __init__(self, wanted, **more):
-        super().__init__(**more)
+    def __init__(self, arms, wanted):
+        super().__init__(arms)
         self.wanted = wanted
 
-    def _locate(self, context, *, count):
-        self.at = float(np.ravel(context)[0])
+    def read(self, context):
+        return float(np.ravel(context)[0]), 0
 
     def check(self, contexts):
         return np.asarray(contexts), 0
 
-    def _choose(self, offered, u):
-        choices = np.flatnonzero(offered) if len(offered) else np.arange(len(self.arms))
-        return int(self.wanted(self.at, choices)), 1.0
+    def choose(self, seen, mask, u):
+        choices = np.arange(self.arms) if mask is None else np.flatnonzero(mask)
+        return int(self.wanted(seen, choices)), 1.0, -1.0
+
+
+def chooser(wanted):
+    return hsb.Policy(arms=ARMS, learner=Choosing(len(ARMS), wanted), seed=0)
 
 
 def good(x, offered):
@@ -140,7 +147,7 @@ def good(x, offered):
 def test_replay_is_unbiased_on_a_uniform_log():
     """A fixed policy's average over 24,000 events is within 3 standard errors of the truth; uniform play's truth is far outside (control)."""
     batches, truth = made_log(np.random.default_rng(1), 24_000)
-    found = replay(Chooser(good, arms=ARMS, seed=0), batches)
+    found = replay(chooser(good), batches)
     right = expected(truth, batches, good)
     error = math.sqrt(right * (1 - right) / found.matched)
     assert abs(found.average_reward - right) < 3 * error
@@ -165,7 +172,7 @@ def test_rejection_sampling_makes_a_skewed_log_fair():
         for i in range(len(b))
     )
     right /= 40_000
-    found = replay(Chooser(last, arms=ARMS, seed=0), batches, seed=3)
+    found = replay(chooser(last), batches, seed=3)
     assert found.rejected > 20_000
     error = math.sqrt(right * (1 - right) / found.matched)
     assert abs(found.average_reward - right) < 3 * error
@@ -176,12 +183,12 @@ def test_rejection_sampling_makes_a_skewed_log_fair():
         def __iter__(self):
             return iter(batches)
 
-    naive = replay(Chooser(last, arms=ARMS, seed=0), Pretended())
+    naive = replay(chooser(last), Pretended())
     assert naive.rejected == 0
     assert abs(naive.average_reward - right) > 4 * math.sqrt(right * (1 - right) / naive.matched)
-    again = replay(Chooser(last, arms=ARMS, seed=0), batches, seed=3)
+    again = replay(chooser(last), batches, seed=3)
     assert again == found
-    smaller = replay(Chooser(last, arms=ARMS, seed=0), iter(batches), floor=0.01)
+    smaller = replay(chooser(last), iter(batches), floor=0.01)
     assert smaller.matched < found.matched
 
 
