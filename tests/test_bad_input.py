@@ -379,6 +379,7 @@ MAKE: dict[str, list[str]] = {
     "HSB(3, seed=0)": ["Arms go by name: hsb.HSB(arms=[...])", "given 3"],
     "HSB(TREE)": ["HSB needs arms=", "arms=['a', 'b']; given none"],
     "HSB(seed=0)": ["HSB needs arms=", "given none"],
+    "HSB(TREE, arms=None)": ["HSB needs arms=", "given none"],
     "HSB(arms=2).decide()": ["given None", "give {}"],
     "LinUCB(3, arms=2).decide({'age': 3})": ["LinUCB takes rows of 3 numbers, not dicts", "with ['age']", "hsb.HSB(arms=...)"],
     "LinUCB(1, arms=2).decide_many([{'age': 3}])": ["LinUCB takes rows of 1 number, not dicts", "hsb.HSB(arms=...)"],
@@ -387,7 +388,7 @@ MAKE: dict[str, list[str]] = {
     "HSB(arms=2, features=3)": ["features must be hsb.Features", "3"],
     **{
         f"HSB(TREE, arms={arms})": ["arms must be"]
-        for arms in ("0", "-1", "2.5", "True", "None", "'ab'", "b'ab'", "[]", "[1, 1]", "[[1]]", "[([],)]", "{'a', 'b'}")
+        for arms in ("0", "-1", "2.5", "True", "'ab'", "b'ab'", "[]", "[1, 1]", "[[1]]", "[([],)]", "{'a', 'b'}")
     },
     **{
         f"HSB(TREE, arms=2, horizon={horizon})": ["horizon must be", "at least 1"]

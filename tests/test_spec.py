@@ -11,7 +11,7 @@ from hsb.experiments.base import Options
 from hsb.experiments.custom import CustomComparison
 from hsb.experiments.spec import read
 from hsb.experiments.study import conduct
-from hsb.policies import Policy
+from hsb.policy import Policy
 from hsb.problems import Problem
 from hsb.specs import entrant, structure, world
 from hsb.structures import Structure
@@ -71,8 +71,8 @@ def test_what_the_file_says_is_what_plays(write):
     assert list(spec["policies"]) == ["ours", "Uniform", "SExp3"]
     problem, shared = world(spec["problem"]), {"structure": spec["structure"]}
     ours, _, cells = (entrant(shared | policy, problem, spec["rounds"])(1) for policy in spec["policies"].values())
-    assert ours.horizon == 400 and ours.structure == hsb.BinaryTree(depth=4)
-    assert cells.structure.leaves == 4 and cells.learning_rate == 0.1
+    assert ours.learner.mixture.rates.horizon == 400 and ours.structure == hsb.BinaryTree(depth=4)
+    assert cells.structure.leaves == 4 and cells.learner.mixture.rates.learning_rate == 0.1
 
 
 def test_a_file_of_losses_is_played_as_it_is(write):

@@ -200,9 +200,11 @@ def _kind(key: str, name: Any, base: Any, listed: list[str]) -> Any:
 def made(kind: Any, given: Plain, *first: Any, **provided: Any) -> Any:
     """The object; InputError that names a key which is unknown or missing."""
     signature = inspect.signature(kind)
-    if all(each.kind is not inspect.Parameter.VAR_KEYWORD for each in signature.parameters.values()):
-        provided = {name: value for name, value in provided.items() if name in signature.parameters}
-        known_keys(given, set(list(signature.parameters)[len(first) :]) - set(provided))
+    known = [name for name, each in signature.parameters.items() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    more = set(signature.parameters) - set(known)
+    if more <= {"unknown"}:  # which HSB has to name what it does not take
+        provided = {name: value for name, value in provided.items() if name in known}
+        known_keys(given, set(known[len(first) :]) - set(provided))
     try:
         signature.bind(*first, **given, **provided)
     except TypeError as error:

@@ -23,7 +23,7 @@ import hsb.play
 import hsb.problems
 import hsb.theory
 
-PLACES = ("hsb", "hsb.theory", "hsb.logs", "hsb.encode", "hsb.evaluate", "hsb.play", "hsb.problems")
+PLACES = ("hsb", "hsb.theory", "hsb.logs", "hsb.features.encoders", "hsb.evaluate", "hsb.play", "hsb.problems")
 ALLOWED = (hsb.InputError, hsb.FileError, hsb.StaleDecision)
 SECONDS = 10
 ABSENT = {"hsb.Classifier", "hsb.logs.convert"}  # **options
@@ -136,8 +136,6 @@ def arguments(rng, function):
     """The good call, and which arguments are replaced by what; None where nothing can be replaced."""
     known, chosen, called = good(), {}, {}
     signature = inspect.signature(function)
-    if inspect.isclass(function) and any(p.kind == p.VAR_KEYWORD for p in signature.parameters.values()):
-        signature = inspect.signature(function.__init__)  # a class that chooses among others (HSB) takes anything itself
     parameters = [p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     parameters = [p for p in parameters if p.name not in ("self", "cls")]
     if not parameters:

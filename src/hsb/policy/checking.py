@@ -1,4 +1,4 @@
-"""What must hold of a decision before anything is learned from it."""
+"""What must hold of a decision before anything is learned from it, and of what a policy is made of."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ..checks import is_number, shown
 from ..errors import InputError, quoted
 from ..types import Masks
 from .decision import Decision, no_decision
+from .learner import Learner
 
 if TYPE_CHECKING:
     from .policy import Policy
@@ -36,3 +37,14 @@ def check_decision(policy: Policy, decision: Any) -> tuple[Masks | None, int, bo
     if mask is not None and not mask[arm]:
         raise InputError(f"Arm {quoted(decision.arm)} was not among the available {shown(decision.available or ())}.")
     return mask, arm, own
+
+
+def check_learner(learner: Any) -> Learner:
+    """The learner of a new policy; InputError if it is none."""
+    if Learner not in type(learner).__mro__:
+        raise InputError(
+            "learner must be an instance of hsb.policy.learner.Learner, or left out by a policy that defines distribution and update; "
+            f"given {quoted(learner)}."
+        )
+    found: Learner = learner
+    return found

@@ -15,7 +15,7 @@ from ..errors import InputError, quoted
 from ..types import Arms, Arrays, Bounds, Floats, Masks, Outside, Range, Seed
 from . import copying, lock, propose, tables
 from .arms import ArmSet
-from .checking import check_decision
+from .checking import check_decision, check_learner
 from .decision import Decision
 from .decisions import Decisions
 from .floor import distribution, draw
@@ -83,7 +83,7 @@ class Policy:
         self.floor = floor_share(floor)
         self.rng = generator(seed)
         self.ledger = Ledger()
-        self.learner: Learner = Own(self) if learner is None else learner
+        self.learner: Learner = Own(self) if learner is None else check_learner(learner)
         self.rounds = self.learner.seen  # learned from
         self.clipped = 0  # contexts that lay outside the space and were clipped
         self.pending: Pending | None = None  # what an interrupt may have cut short (`transaction`)
