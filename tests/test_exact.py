@@ -43,7 +43,7 @@ def gap(
     which an arm is added, `told` changes what the policy hears of a loss.
     """
     rng = np.random.default_rng(seed)
-    rate, left, worst = policy.learning_rate or 0.0, TOTAL, 0.0
+    rate, left, worst = policy.learner.mixture.rates.learning_rate or 0.0, TOTAL, 0.0
     for t in range(rounds):
         if t == arrival:
             policy.add_arm("late")

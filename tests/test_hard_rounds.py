@@ -91,7 +91,7 @@ def check(case: Case, policy: hsb.HSB, oracle: Oracle, tolerance: float = CLOSE)
 def play(case: Case, policy: hsb.HSB, oracle: Oracle, leaves: npt.NDArray[np.int64], losses: Array) -> hsb.Run:
     run = hsb.simulate(policy, np.array(case.middles)[leaves], losses)
     assert run.propensities.min() > 1e-12  # an arm that is less probable is not played in a million rounds
-    oracle.learn(leaves, run.arms, (policy.learning_rate or 0.0) * run.losses / run.propensities)
+    oracle.learn(leaves, run.arms, (policy.learner.mixture.rates.learning_rate or 0.0) * run.losses / run.propensities)
     return run
 
 
