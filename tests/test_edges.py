@@ -50,7 +50,7 @@ def test_one_arm_then_two():
     policy = hsb.HSB(hsb.BinaryTree(depth=0), arms=["a"], horizon=100, seed=0)
     policy.learn(policy.decide(0.5), loss=1.0)
     policy.add_arm("b")
-    assert math.isclose(policy.learning_rate, hsb.theory.learning_rate(policy.structure, arms=2, horizon=100))
+    assert math.isclose(policy.learner.mixture.rates.learning_rate, hsb.theory.learning_rate(policy.structure, arms=2, horizon=100))
     policy.learn(hsb.Decision(context=0.5, arm="a", propensity=0.5), loss=1.0)
     assert policy.probabilities(0.5)[1] > 0.5
 
@@ -90,7 +90,7 @@ def test_a_copy_takes_no_more_memory_than_what_was_visited():
     twin = policy.copy()
     assert twin.nbytes == policy.nbytes < 20_000
     assert np.array_equal(twin.probabilities(0.3), policy.probabilities(0.3))
-    assert twin.state.digest() == policy.state.digest()
+    assert twin.learner.mixture.state.digest() == policy.learner.mixture.state.digest()
 
 
 def test_budgets_count_the_arms():

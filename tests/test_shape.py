@@ -175,7 +175,7 @@ def test_idioms_are_counted(package):
 
 def test_clean_code_has_none_and_exceeds_nothing(package):
     measures = shape.measure_sources(package({"policies/one.py": CLEAN}), "own")
-    assert [each.found for each in measures] == [0] * len(measures)
+    assert {each.name: each.found for each in measures if each.found} == {"lines of a file": len(CLEAN.splitlines())}
     assert "exceeded" not in shape.report(measures)
 
 
