@@ -19,7 +19,7 @@ STRIDE = 1 if THOROUGH else 41  # steps of the interpreter
 
 def seasoned(name: str) -> hsb.Policy:
     policy = POLICIES[name]()
-    play(policy, slice(0, 31))  # FeatureHSB refits after 32
+    play(policy, slice(0, 31))  # scales and edges are refitted after 32
     return policy
 
 
@@ -137,7 +137,7 @@ def test_signals() -> None:
     rng = np.random.default_rng(0)
     rang = 0
     try:
-        for name in ("HSB", "FeatureHSB", "TreeThompson", "LinUCB"):
+        for name in ("HSB", "HSB, features", "TreeThompson", "LinUCB"):
             policy, twin = POLICIES[name](), POLICIES[name]()
             for t in itertools.count():
                 decision = policy.decide(float(CONTEXTS[t % 100]))
