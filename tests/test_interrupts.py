@@ -52,6 +52,21 @@ def test_learn(name: str) -> None:
     check_learning(policy, policy.decide(0.3), {"loss": 1.0})
 
 
+def test_decisions_of_others_stay_counted() -> None:
+    """One more is learned: those that were learned before are not forgotten, wherever it is interrupted."""
+    worker, policy = hsb.Uniform(arms=3, seed=0), hsb.Uniform(arms=3, seed=1)
+    sent = [worker.decide(None).to_dict() for _ in range(4)]
+    for each in sent[:3]:
+        policy.learn(hsb.Decision.from_dict(each), loss=0.5)
+    seen = set()
+    for twin in interrupting.every_step(lambda one: one.learn(hsb.Decision.from_dict(sent[3]), loss=0.5), policy, 1):
+        seen.add(twin.rounds)
+        for each in sent[: twin.rounds]:
+            with pytest.raises(hsb.InputError, match="learned from already"):
+                twin.learn(hsb.Decision.from_dict(each), loss=0.5)
+    assert seen == {3, 4}
+
+
 @each_policy
 def test_learn_late(name: str) -> None:
     policy = seasoned(name)

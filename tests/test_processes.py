@@ -132,7 +132,7 @@ def test_the_record_of_decisions_from_elsewhere_is_bounded() -> None:
     assert record.has(f"stream {(BLOCKS + 9) % 7}", (BLOCKS + 9) * BLOCK)
     assert not record.has("stream 0", 0)  # the oldest is forgotten
     again = Elsewhere(json.loads(json.dumps(record.plain())))
-    assert again.blocks == record.blocks
+    assert dict(again.blocks) == dict(record.blocks)
     for bad in ({"a": {"0": "00"}}, {"a": {"x": "00" * (BLOCK // 8)}}, {"a": {"0": "zz"}}):
         with pytest.raises(ValueError, match=r"does not fit|invalid literal|non-hexadecimal"):
             Elsewhere(bad)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,7 +32,7 @@ class Elsewhere:
     """
 
     def __init__(self, plain: Mapping[str, Mapping[str, str]] | None = None) -> None:
-        self.blocks: dict[tuple[str, int], bytearray] = {}
+        self.blocks: OrderedDict[tuple[str, int], bytearray] = OrderedDict()
         for stream, blocks in ({} if plain is None else plain).items():
             for number, bits in blocks.items():
                 self.blocks[str(stream), int(number)] = bytearray.fromhex(bits)
@@ -44,13 +45,14 @@ class Elsewhere:
         return bits is not None and bool(bits[number % BLOCK >> 3] >> (number & 7) & 1)
 
     def add(self, stream: str, number: int) -> None:
-        """It was learned."""
+        """It was learned. An interrupt loses nothing, and doing it again changes nothing."""
         where = stream, number // BLOCK
-        bits = self.blocks.pop(where, None) or bytearray(BLOCK // 8)
-        bits[number % BLOCK >> 3] |= 1 << (number & 7)
-        self.blocks[where] = bits  # the last one written to
+        if where not in self.blocks:
+            self.blocks[where] = bytearray(BLOCK // 8)
+        self.blocks.move_to_end(where)  # the last one written to
+        self.blocks[where][number % BLOCK >> 3] |= 1 << (number & 7)
         while len(self.blocks) > BLOCKS:
-            self.blocks.pop(next(iter(self.blocks)))
+            self.blocks.popitem(last=False)
 
     def plain(self) -> dict[str, dict[str, str]]:
         """As JSON has it, streams in the order in which they are forgotten."""
@@ -62,7 +64,7 @@ class Elsewhere:
     def copy(self) -> Elsewhere:
         """An independent one."""
         twin = Elsewhere()
-        twin.blocks = {where: bytearray(bits) for where, bits in self.blocks.items()}
+        twin.blocks = OrderedDict((where, bytearray(bits)) for where, bits in self.blocks.items())
         return twin
 
 
