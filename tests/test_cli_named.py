@@ -126,7 +126,7 @@ def test_a_file_for_more(logs, tmp_path, capsys):
     assert hsb.load(file).settings()["horizon"] == 3000 and hsb.load(file).structure.depth == 6
     for text, words in (
         ('policy = "Magic"', "policy.toml: policy: must be one of"),
-        ("colour = 1", "policy.toml: HSB has no setting 'colour'"),
+        ("colour = 1", "policy.toml: colour: unknown key"),
         ("policy = ", "policy.toml is not TOML"),
         ('features = {age = "moon"}', "features.age: kind: must be one of number, category"),
         ('policy = "LinUCB"\nfeatures = {age = "number"}', "features: HSB without a structure"),
