@@ -50,7 +50,9 @@ def test_one_arm_then_two():
     policy = hsb.HSB(hsb.BinaryTree(depth=0), arms=["a"], horizon=100, seed=0)
     policy.learn(policy.decide(0.5), loss=1.0)
     policy.add_arm("b")
-    assert math.isclose(policy.learner.mixture.rates.learning_rate, hsb.theory.learning_rate(policy.structure, arms=2, horizon=100))
+    assert math.isclose(
+        policy.learner.mixture.rates.learning_rate, hsb.theory.learning_rate(policy.structure, arms=2, horizon=100)
+    )
     policy.learn(hsb.Decision(context=0.5, arm="a", propensity=0.5), loss=1.0)
     assert policy.probabilities(0.5)[1] > 0.5
 
