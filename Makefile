@@ -4,12 +4,12 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-attack test-engines test-serve test-peers lint bench tuning coverage peers bakeoff docs dist clean
+.PHONY: help setup engine demo test test-attack test-engines test-serve test-peers lint bench tuning coverage peers bakeoff docs dist clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
 
-setup: $(READY)  ## a virtual environment in .venv with everything installed
+setup: engine  ## a virtual environment in .venv with everything installed
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hsb needs Python 3.11 or later; this is " + sys.version)'
@@ -17,22 +17,25 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY)  ## the paper's Section VI again, at full size: figures, claims, a report in out/reproduce
+engine: $(READY)  ## the kernels as one library, unless there is one of these sources; without a C compiler Numba compiles them when first used
+	@$(BIN)/python -m hsb.engine.native.build --if-stale
+
+demo: engine  ## the paper's Section VI again, at full size: figures, claims, a report in out/reproduce
 	$(BIN)/hsb reproduce all --out out/reproduce
 
-test: $(READY) lint  ## the whole suite, compiled, then a selection with compilation switched off
+test: engine lint  ## the whole suite, then a selection without compiled code
 	$(BIN)/python -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m nojit
+	HSB_ENGINE=python $(BIN)/python -m pytest -n 2 -m nojit
 
 COUNT ?= 2000
 SECONDS ?= 5
-CHECKED := NUMBA_CACHE_DIR=out/checked NUMBA_BOUNDSCHECK=1
+CHECKED := HSB_ENGINE=numba NUMBA_CACHE_DIR=out/checked NUMBA_BOUNDSCHECK=1
 
-test-attack: $(READY)  ## forged files, storms, threads, interrupts, wrong calls, bombs, for long (docs/reliability.md); COUNT=, SECONDS=
+test-attack: engine  ## forged files, storms, threads, interrupts, wrong calls, bombs, for long (docs/reliability.md); COUNT=, SECONDS=
 	HSB_ATTACK=$(COUNT) HSB_SECONDS=$(SECONDS) $(BIN)/python -m pytest -s tests/attack tests/attack/threads.py tests/test_interrupts.py
 	$(CHECKED) HSB_ATTACK=$(COUNT) HSB_ATTACK_SEED=1 $(BIN)/python -m pytest -s tests/attack/test_attack_files.py
 
-test-engines: $(READY)  ## parts on Dask and Ray, each a cluster of two workers on this machine
+test-engines: engine  ## parts on Dask and Ray, each a cluster of two workers on this machine
 	@for pair in dask:distributed ray:ray; do \
 	  $(BIN)/python -c "import $${pair#*:}" 2>/dev/null || $(BIN)/python -m pip install --quiet --editable ".[$${pair%:*}]" \
 	  || echo "test-engines: the extra '$${pair%:*}' cannot be installed here; its tests are skipped"; \
@@ -42,7 +45,7 @@ test-engines: $(READY)  ## parts on Dask and Ray, each a cluster of two workers 
 PICK ?=
 FIGURES := out/serve/figures.jsonl
 
-test-serve: $(READY)  ## the service: simulated worlds, power cuts, real processes under faults, requests from its description, a browser (docs/serving.md); FULL=1
+test-serve: engine  ## the service: simulated worlds, power cuts, real processes under faults, requests from its description, a browser (docs/serving.md); FULL=1
 	@for name in apsw schemathesis playwright; do \
 	  $(BIN)/python -c "import $$name" 2>/dev/null || $(BIN)/python -m pip install --quiet $$name 2>/dev/null \
 	  || echo "test-serve: $$name cannot be installed here; what needs it is skipped"; \
@@ -61,22 +64,22 @@ lint: $(READY)  ## style, types, which module may import which, and the shape of
 	$(BIN)/python .ci/private_reaches.py 5 --kernels
 	HSB_QUIET=1 $(BIN)/python .ci/shape.py
 
-bench: $(READY)  ## speed and memory, each against a reference in the same run
+bench: engine  ## speed and memory, each against a reference in the same run
 	$(BIN)/python benchmarks/bench.py
 
-tuning: $(READY)  ## the default against its rivals on nineteen problems, and against adversaries (docs/tuning.md)
+tuning: engine  ## the default against its rivals on nineteen problems, and against adversaries (docs/tuning.md)
 	$(BIN)/python benchmarks/default.py
 
-coverage: $(READY)  ## how often off-policy intervals hold, and how often they warn (docs/off_policy.md)
+coverage: engine  ## how often off-policy intervals hold, and how often they warn (docs/off_policy.md)
 	$(BIN)/python benchmarks/off_policy_coverage.py --jobs 2
 
-peers: $(READY)  ## hsb beside the libraries people use, under 30 minutes (docs/peers.md); goes on if stopped; ARGS=--quick
+peers: engine  ## hsb beside the libraries people use, under 30 minutes (docs/peers.md); goes on if stopped; ARGS=--quick
 	cd benchmarks && ../$(BIN)/python -m peers $(if $(ARGS),$(ARGS),--publish)
 
-bakeoff: $(READY)  ## hsb and others on 43 real tables as bandit problems (docs/bakeoff.md); goes on if stopped; ARGS=--quick
+bakeoff: engine  ## hsb and others on 43 real tables as bandit problems (docs/bakeoff.md); goes on if stopped; ARGS=--quick
 	cd benchmarks && ../$(BIN)/python -m bakeoff $(if $(ARGS),$(ARGS),--publish)
 
-test-peers: $(READY)  ## the adapters and the quick comparison with every library that can be installed, OBP's own loop among them
+test-peers: engine  ## the adapters and the quick comparison with every library that can be installed, OBP's own loop among them
 	cd benchmarks && ../$(BIN)/python -m peers.environments
 	$(BIN)/python -m pytest -rs tests/test_peers*.py tests/test_adapters_*.py
 	@if test -x out/peers/environments/obp/bin/python; then \

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LARGEST = 2_000_000  # bytes of a wheel
 NEEDED = ("hsb/py.typed", "hsb/serve/page/static/page.css", "hsb/serve/page/templates/base.html")
 TRY = """
-import pathlib, tempfile, hsb
+import pathlib, sys, tempfile, hsb
 policy = hsb.HSB(arms=["a", "b"], seed=0)
 for t in range(50):
     decision = policy.decide({"device": "web" if t % 2 else "ios", "hour": t % 24})
@@ -22,6 +22,8 @@ for t in range(50):
 path = pathlib.Path(tempfile.mkdtemp()) / "policy.hsb"
 policy.save(path)
 assert hsb.load(path).digest() == policy.digest()
+from hsb.engine.kernels.jit import engine
+assert engine == "native" and "numba" not in sys.modules
 print(hsb.__version__)
 """
 SERVE = """

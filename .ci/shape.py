@@ -299,6 +299,8 @@ def named(sources: Sources, word: str) -> list[Use]:
     for file, tree in sources.items():
         for node in ast.walk(tree):
             match node:
+                case ast.Attribute(value=ast.Name(id="ir")):  # LLVM's, of the same name
+                    continue
                 case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if name.split(".")[-1] == word:
                     uses.append(Use(file, node.lineno, word))
     return sorted(uses)

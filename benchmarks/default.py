@@ -97,6 +97,7 @@ Maker = Callable[[hsb.BinaryTree, int, int, int], hsb.Policy]
 DEFAULT, BEST = "default", "best"
 POLICIES: dict[str, Maker] = {  # (tree, arms, rounds, seed)
     DEFAULT: lambda tree, arms, rounds, seed: hsb.HSB(tree, arms=arms, seed=seed),
+    "confident": lambda tree, arms, rounds, seed: hsb.HSB(tree, arms=arms, learning_rate="confident", seed=seed),
     "horizon": lambda tree, arms, rounds, seed: hsb.HSB(tree, arms=arms, horizon=rounds, seed=seed),
     "no drift": lambda tree, arms, rounds, seed: hsb.HSB(tree, arms=arms, drift=None, seed=seed),
     "drift 1e-5": lambda tree, arms, rounds, seed: hsb.HSB(tree, arms=arms, drift=1e-5, seed=seed),
@@ -107,9 +108,10 @@ POLICIES: dict[str, Maker] = {  # (tree, arms, rounds, seed)
     "uniform": lambda tree, arms, rounds, seed: hsb.Uniform(arms=arms, seed=seed),
 }
 LEGEND = """\
-default: `HSB(tree, arms=M)`; horizon: `HSB(horizon=T)`, the paper's rate; no drift: `HSB(drift=None)`, a falling rate; drift 1e-5:
-`HSB(drift=1e-5)`; S-EXP3: `SExp3(tree, horizon=T)`; Thompson: `TreeThompson`; forgetful: `TreeThompson(forgetting=0.999)`; LinUCB: on the
-context, with intercept; best: the arm of least expected loss in each round, for which one must know the model."""
+default: `HSB(tree, arms=M)`; confident: `HSB(learning_rate="confident")`, a rate that follows what was seen; horizon: `HSB(horizon=T)`, the
+paper's rate; no drift: `HSB(drift=None)`, a falling rate; drift 1e-5: `HSB(drift=1e-5)`; S-EXP3: `SExp3(tree, horizon=T)`; Thompson:
+`TreeThompson`; forgetful: `TreeThompson(forgetting=0.999)`; LinUCB: on the context, with intercept; best: the arm of least expected loss in
+each round, for which one must know the model."""
 
 ADVERSARIES = {kind.replace("-", " "): Adversary(kind=kind) for kind in ("lure", "contradict", "contradict-but-one", "spite")}
 

@@ -2,9 +2,9 @@
 
     python examples/service.py
 
-Workers (as gunicorn's, or any others) decide from a file and load it again when it has changed. What came of a decision goes, with the decision
-as plain data, into a queue; it may be delivered late, in any order, or twice. One process learns from the queue and saves the file now and
-then. A save replaces the file in one step, so a worker reads the old policy or the new one, never half of each.
+Workers (as gunicorn's, or any others) decide by `hsb.Following`, which loads the file again when it has changed. What came of a decision goes,
+with the decision as plain data, into a queue; it may be delivered late, in any order, or twice. One process learns from the queue and saves
+the file now and then. A save replaces the file in one step, so a worker reads the old policy or the new one, never half of each.
 """
 
 import contextlib
@@ -20,29 +20,6 @@ from typing import Any
 import hsb
 
 ARMS = ["long", "short", "none"]
-
-
-class Deciding:
-    """A worker's view of the policy: the newest file, with random numbers of its own."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.loads = path, 0
-        self._load(self._stamp())
-
-    def _stamp(self) -> tuple[int, int]:
-        found = os.stat(self.path)
-        return found.st_ino, found.st_mtime_ns
-
-    def _load(self, stamp: tuple[int, int]) -> None:
-        self.policy = hsb.load(self.path, seed=None)  # without seed=, all workers would draw the same arms
-        self.stamp, self.loads = stamp, self.loads + 1
-
-    def decide(self, context: Any) -> hsb.Decision:
-        """With what is known now. Looking at the file costs about a microsecond."""
-        stamp = self._stamp()
-        if stamp != self.stamp:
-            self._load(stamp)
-        return self.policy.decide(context)
 
 
 class Learning:
@@ -71,7 +48,7 @@ class Learning:
 
 def work(path: Path, lessons: Any, decisions: int, report: Any) -> None:
     """A worker that serves a toy world, and whose queue delivers everything twice."""
-    deciding, rewards = Deciding(path), []
+    deciding, rewards = hsb.Following(path, every=0.05), []
     arms = []
     for t in range(decisions):
         context = (t * 0.618034) % 1.0

@@ -304,7 +304,7 @@ class Golden:
         if hasattr(policy, "certificate"):
             for delta in (None, 0.05) if self.case.implicit else (None,):
                 found = policy.certificate(delta)
-                values = [found.lost, found.excess, found.prior_cost, found.rate, found.total]
+                values = [found.lost, found.excess, found.cost, found.rate, found.total]
                 numbers.append(f"certificate {found.rounds} {hexes(values)} {found.masked} {found.shifted} {found.units}")
         arrays = []
         for name, array in sorted(policy.to_arrays().items()):
@@ -407,7 +407,7 @@ def floor(case: Case) -> Golden:
 def logged(case: Case) -> Golden:
     """It learns a log, which adds an arm, and plays on."""
     golden = Golden(case)
-    golden.more.append(f"learned {hsb.learn_from(golden.policy, golden.log(skewed=True))}")
+    golden.more.append(f"learned {hsb.learn_from(golden.policy, golden.log(skewed=True), fit=False)}")
     golden.play(0, 20)
     return golden
 

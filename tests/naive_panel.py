@@ -238,6 +238,7 @@ class Panel:
         self.waves = [self.curve() for _ in range(self.arms)]
         self.memories = np.zeros((self.arms, 2, 2))  # short and long; residuals and plays
         self.rounds, self.lost, self.evidence = 0, 0.0, 1.0
+        self.logged = 0  # rounds that the models were fitted to
         if forest:
             self.forest.start()
 
@@ -286,7 +287,10 @@ class Panel:
     def index(self, z: Array, arm: int) -> float:
         x, width = self.inputs(z, arm)
         f, w = (min(max(weight, 0.0), 1.0) for weight in self.stack.w[1:3])
-        linear, local = (1 - f) * 0.1 * (1 + min(2, self.rounds / 5000)), f + w * min(1, self.rounds / 10000)
+        own = self.rounds - self.logged
+        linear, local = (1 - f) * 0.1 * (1 + min(2, own / 5000)), f + w * min(1, own / 10000)
+        if self.logged:
+            linear, local = linear * own / self.rounds, local * own / self.rounds
         return 0.5 + self.stack.w @ x - linear * self.linear[arm].width(z) - local * width
 
     def indices(self, z: Array, offered: npt.NDArray[np.bool_]) -> Array:

@@ -37,13 +37,20 @@ def results_of(experiment, options=Options(quick=True)):  # noqa: B008
 def broken(experiment, monkeypatch):
     """The same experiment, every HSB of it mirrored."""
     monkeypatch.setitem(Policy.kinds, "Mirrored", Mirrored)
-    policies = {
-        group: {
-            name: spec | {"policy": "Mirrored" if spec["policy"] == "HSB" else spec["policy"]} for name, spec in specs.items()
+    honest = type(experiment).settings
+
+    def settings(self, options):
+        found = honest(self, options)
+        policies = {
+            group: {
+                name: spec | {"policy": "Mirrored" if spec["policy"] == "HSB" else spec["policy"]}
+                for name, spec in specs.items()
+            }
+            for group, specs in found["policies"].items()
         }
-        for group, specs in experiment.SETTINGS["policies"].items()
-    }
-    monkeypatch.setattr(type(experiment), "SETTINGS", experiment.SETTINGS | {"policies": policies})
+        return found | {"policies": policies}
+
+    monkeypatch.setattr(type(experiment), "settings", settings)
     return experiment
 
 

@@ -186,10 +186,14 @@ CALLS: dict[str, Row] = {
     **{
         f"id {value!r:.20}": (
             lambda p, value=value: p.learn(made(id=value), loss=1.0),
-            ["never issued", "issued 11", "Leave id out"],
+            ["id must be the text that decision.id gave", "given ", "Leave it out"],
         )
-        for value in (11, 10**30, -1, "a", 1.5, True)
+        for value in (11, 10**30, -1, "a", "a-01", "-7", "a-" + "9" * 30, "a" * 500 + "-1", 1.5, True)
     },
+    "id not issued": (
+        lambda p: p.learn(made(id=f"{p.ledger.stream}-11"), loss=1.0),
+        ["never issued", "issued 11", "Leave id out"],
+    ),
     "add an arm twice": (lambda p: p.add_arm("a"), ["'a' already", "differ"]),
     "add a list": (lambda p: p.add_arm(["d"]), ["['d']", "hashable"]),
     "add a tuple with a list": (lambda p: p.add_arm((["d"],)), ["(['d'],)", "hashable"]),

@@ -1,5 +1,6 @@
 """The benchmarks still run, at a size that measures nothing; and `make tuning` plays the worlds that docs/tuning.md speaks of."""
 
+import against
 import default
 import growth
 import measures
@@ -76,3 +77,11 @@ def test_the_table_that_is_timed():
     assert log.by_name().count() == 1000 and sum(column.null_count > 0 for column in list(made.values())[:20]) == 7
     found = tables.run(500)
     assert found["places"] > 30 and found["read"] > 0 and found["train"] > 0
+
+
+def test_two_checkouts_are_compared_by_the_least_of_each():
+    results = iter([(2.0, "us"), (1.5, "us"), (1.0, "us"), (3.0, "us")])
+    row = against.in_turns("a row", [lambda name: next(results)] * 2, 2)
+    assert row == ("a row", 1.0, 1.5, "us") and row.worse
+    assert "**1.50**" in against.table([row])
+    assert against.in_turns("skipped", [lambda name: (None, "us")] * 2, 2) is None

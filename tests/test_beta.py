@@ -7,7 +7,6 @@ from pathlib import Path
 import naive_bayes
 import numpy as np
 import pytest
-from numba import njit
 
 from hsb.engine.kernels import beta, splitmix
 
@@ -21,10 +20,9 @@ NONE = np.zeros(0, dtype=np.uint8)
 # -- draws -------------------------------------------------------------------------------------------------------------
 
 
-@njit
 def many(kind, good, bad, n):
     out = np.empty(n)
-    state = splitmix.seeded(0.123)
+    state = np.uint64(splitmix.seeded(0.123))
     for i in range(n):
         if kind == 0:
             out[i], state = beta.uniform(state)
@@ -34,6 +32,7 @@ def many(kind, good, bad, n):
             out[i], state = beta.gamma(bad, state)
         else:
             out[i], state = beta.draw(good, bad, state)
+        state = np.uint64(state)
     return out
 
 

@@ -158,7 +158,7 @@ def test_it_is_true_in_every_run_for_every_mapping(how: str, kind: str) -> None:
         assert found.total <= found.lost
         assert found.masked == (how in ("masked", "arms"))
         shown = tuple(mapping_of(policy).arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
-        assert found.prior_cost == pytest.approx(dict(prices(policy, 3))[shown] + rates_of(policy).schedule.head_cost)
+        assert found.cost == pytest.approx(dict(prices(policy, 3))[shown] + rates_of(policy).schedule.head_cost)
         assert left_of(told, shown) <= found.total + 1e-6
 
 
@@ -205,7 +205,7 @@ def test_without_the_price_of_a_later_arm_it_is_untrue() -> None:
         _, more, _ = policy.learner.mixture.state.sums
         worst = min(worst, math.log(3) / rates_of(policy).rate + more - sum(excess_of_new))
         assert sum(excess_of_new) <= (math.log(3) + math.log(2)) / rates_of(policy).rate + more + 1e-9
-        assert policy.certificate().prior_cost == pytest.approx(math.log(6))
+        assert policy.certificate().cost == pytest.approx(math.log(6))
     assert worst < 0.0
 
 
@@ -236,9 +236,10 @@ def test_a_rate_from_a_horizon_never_rises_and_the_bound_is_of_the_rate_there_is
         policy.add_arm(arm)
     best = hsb.HSB(hsb.BinaryTree(depth=3), arms=12, horizon=10_000)
     assert rates_of(best).rate > before == rates_of(policy).rate == rates_of(policy).learning_rate
-    cost = theory.prior_bound(policy.structure, arms=12, regions=12)
-    cost += 2 * (policy.structure.splits(12, 12) + 1) * math.log(11)  # the last arm came when there were eleven
-    assert policy.regret_bound() == pytest.approx(min(10_000, cost / before + 12 * 10_000 * before / 2))
+    later = math.log(11)  # the last arm came when there were eleven
+    cost = theory.worst_cost(policy.structure, arms=12, regions=12, dearer=later)
+    assert cost == pytest.approx(8 * (math.log(12) + later) + 7 * math.log(2))  # eight leaves, all of them such parts
+    assert policy.regret_bound() == pytest.approx(cost / before + 12 * 10_000 * before / 2)
     single = hsb.Exp3(arms=2, horizon=10_000, seed=0)
     single.learn(single.decide(None), loss=1.0)
     single.add_arm(2)

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 import hsb
 from hsb import cli
 from hsb.cli.app import app
+from hsb.engine.kernels import jit
 
 PAGE = (Path(__file__).parent.parent / "docs" / "commands.md").read_text()
 COMMANDS = typer.main.get_command(app).commands
@@ -66,7 +67,7 @@ def test_an_undocumented_command_would_be_found():
 
 def test_help_and_version(capsys):
     assert cli.main(["--version"]) == 0
-    assert said(capsys)[0] == f"hsb {hsb.__version__}\n"
+    assert said(capsys)[0] == f"hsb {hsb.__version__}, engine {jit.engine}: {jit.reason}\n"
     for arguments in ([], ["--help"], ["-h"]):
         assert cli.main(arguments) == 0
         out, _ = said(capsys)

@@ -118,6 +118,11 @@ def test_a_file_for_more(logs, tmp_path, capsys):
     policy = hsb.load(file)
     assert policy.floor == 0.1 and policy.learner.reader.features.kinds["hour"] == hsb.Cycle(24)
     assert [column["kind"] for column in found["columns"]] == ["category", "category", "category", "number", "cycle"]
+    config.write_text('features = {hour = {kind = "cycle", period = 24}}\n')  # the others are what they are without it
+    found = run_json(capsys, "train", logs["csv"], *OPTIONS, "--config", config, "--out", file)
+    kinds = {column["name"]: column["kind"] for column in found["columns"]}
+    assert kinds == {"country": "category", "device": "category", "hour": "cycle", "is_member": "flag", "spend": "number"}
+    assert hsb.load(file).learner.reader.features.kinds["hour"] == hsb.Cycle(24)
     config.write_text('policy = "LinUCB"\nalpha = 0.3\n')
     run_json(capsys, "train", logs["csv"], *OPTIONS, "--config", config, "--out", file)
     assert hsb.load(file).alpha == 0.3

@@ -10,6 +10,7 @@ import pytest
 
 import hsb
 from hsb.evaluate import Comparison, compare
+from hsb.evaluate.simulated import compare as compared
 from hsb.evaluate.simulated.run import data_seed, enter, marked_rounds, policy_seed
 from hsb.problems import Adversary, Smooth, Stationary
 
@@ -89,11 +90,17 @@ def test_a_policy_s_numbers_are_its_own(found):
     ).any()
 
 
-def test_two_jobs_find_the_same(found):
-    told = []
+@pytest.mark.parametrize("worth", [-1.0, float("inf")], ids=["in processes", "all of it here"])
+def test_two_jobs_find_the_same(found, worth, monkeypatch):
+    spread, started, told = compared.spread, [], []
+    monkeypatch.setattr(compared, "WORTH", worth)
+    monkeypatch.setattr(compared, "spread", lambda jobs, play, tasks: started.append(tasks) or spread(jobs, play, tasks))
     both = compare(ENTRANTS, Stationary(), marks=[150], jobs=2, progress=lambda done, total: told.append((done, total)), **SIZE)
     assert all((both.losses[name] == found.losses[name]).all() for name in ENTRANTS)
     assert told == [(k * 3600, 10_800) for k in (1, 2, 3)]
+    assert [len(tasks) for tasks in started] == (
+        [1] if worth < 0 else []
+    )  # two runs are played here, to see how long they take
 
 
 def test_progress_counts_rounds():
@@ -201,3 +208,27 @@ def test_bad_questions(found, tmp_path):
     ]:
         with pytest.raises(hsb.InputError, match=fragment):
             call()
+
+
+def test_a_comparison_as_a_data_frame(monkeypatch):
+    pytest.importorskip("pandas")
+    compared = hsb.evaluate.compare(
+        {"a": hsb.Uniform(arms=3), "b": hsb.Exp3(arms=3)}, Stationary(), rounds=50, runs=2, presentations=2
+    )
+    frame = compared.to_frame()
+    assert list(frame.columns) == ["policy", "run", "presentation", "round", "average_loss"]
+    assert len(frame) == 2 * 2 * 2 * len(compared.marks)
+    last = frame[(frame["policy"] == "b") & (frame["round"] == 50)]
+    assert last.groupby("run")["average_loss"].mean().tolist() == pytest.approx(compared.averages("b").tolist())
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(hsb.InputError, match="needs pandas"):
+        compared.to_frame()
+
+
+def test_the_range_of_losses_is_that_of_the_policies():
+    def range_of(**policies):
+        return hsb.evaluate.compare(policies, Stationary(), rounds=20, runs=1).loss_range
+
+    wide = hsb.Exp3(arms=3, loss_range=(-1.0, 2.0))
+    assert range_of(a=hsb.Uniform(arms=3)) == (0.0, 1.0) and range_of(a=hsb.Uniform(arms=3), b=wide) == (-1.0, 2.0)
+    assert range_of(a=wide, b=hsb.Exp3(arms=3, loss_range="auto")) is None

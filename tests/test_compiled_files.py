@@ -22,7 +22,9 @@ print(policy.probabilities(0.3)[0], sum(rounds.update.stats.cache_hits.values())
 
 
 def ran(source: Path, **environment: str) -> list[str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "HSB", "NUMBA"))}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "HSB", "NUMBA"))} | {
+        "HSB_ENGINE": "numba"
+    }
     env = clean | {"PYTHONPATH": str(source), "HSB_QUIET": "1"} | environment
     done = subprocess.run([sys.executable, "-c", PLAYED], env=env, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
@@ -72,3 +74,28 @@ def test_only_old_code_of_other_sources_is_removed(tmp_path):
     assert compiled_files.stale(tmp_path, now) == []
     found = {path.name for path in compiled_files.stale(tmp_path, now + 2 * compiled_files.OLD)}
     assert found == set(names[:2])
+
+
+DAMAGE = {
+    "zeros": lambda b: bytes(len(b)),
+    "cut": lambda b: b[: len(b) // 2],
+    "empty": lambda b: b"",
+    "text": lambda b: b"(lp0",
+}
+
+
+def test_damaged_files_are_compiled_anew(source, tmp_path):
+    """As a power cut leaves them: Numba does not sync what it writes. Once compiled again, they are used again."""
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    first, hits, _ = ran(source, NUMBA_CACHE_DIR=str(good))
+    assert hits == "0"
+    for end in ("nbi", "nbc"):
+        for what, change in DAMAGE.items():
+            shutil.rmtree(bad, ignore_errors=True)
+            shutil.copytree(good, bad)
+            damaged = list(bad.glob(f"*/rounds.update-*.{end}"))
+            assert damaged, end
+            for path in damaged:
+                path.write_bytes(change(path.read_bytes()))
+            assert ran(source, NUMBA_CACHE_DIR=str(bad))[:2] == [first, "0"], (end, what)
+    assert ran(source, NUMBA_CACHE_DIR=str(bad))[:2] == [first, "1"]

@@ -220,6 +220,16 @@ def test_the_summary_of_the_examples_leaves_factors_out():
     assert max(bounded) < 10
 
 
+def test_theorem_2_exceeds_the_dearest_mapping_there_is():
+    """Depth 5, by all mappings of few leaves (`tests/test_worst_cost.py`) and here by the dearest: pairs of leaves that differ."""
+    tree = hsb.BinaryTree(depth=5)
+    for arms, closed, dearest in ((3, 39.4, 20.3), (10, 275.6, 78.4), (50, 2265.7, 146.7)):
+        assert round(theory.prior_bound(tree, arms=arms, regions=arms), 1) == closed
+        assert round(theory.worst_cost(tree, arms=arms, regions=arms), 1) == dearest
+    everything = theory.prior_cost(tree, np.arange(32) % 2, arms=10)
+    assert round(everything, 1) == 95.2 == round(theory.worst_cost(tree, arms=10, regions=32), 1)
+
+
 def test_theorem_3_fails_for_losses_that_change():
     """One cell, distinct contexts, two arms whose losses do not depend on the context at all: c = 0."""
     T = 1000

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 import hsb
 import hsb.logs
 from hsb.engine.kernels.words import state as state_words
-from hsb.engine.kernels.words import tree as tree_words
 from hsb.engine.state import State, make_tree
+from hsb.engine.state.views import TreeView
 from hsb.files.policy_file import described
+from hsb.learners.feature_state import MOST_ROWS
 from hsb.learners.mixture import Mixture
 
 ARMS = ["a", "b", "c"]
@@ -205,7 +206,7 @@ def named(table: np.ndarray) -> list[dict[str, Any]]:
 def test_learn_from_is_a_loop_of_logged_decisions(encode):
     log = logged(600, 4)
     ours, theirs = hsb.HSB(arms=ARMS, seed=1), hsb.HSB(arms=ARMS, seed=1)
-    assert hsb.learn_from(ours, log, context=encode) == 600
+    assert hsb.learn_from(ours, log, context=encode, fit=False) == 600
     for batch in log:
         rows = list(batch.contexts) if encode is None else encode(batch.contexts)
         for row, arm, reward, chance in zip(rows, batch.labels(), batch.reward, batch.propensity, strict=True):
@@ -324,24 +325,23 @@ def test_late_feedback_is_learned_in_the_cells_that_were_seen():
             decision, seen, loss = waiting.pop(int(rng.integers(len(waiting))))
             pace, slots = policy.learner.mixture.state.F[: state_words.LOST].tolist(), policy.learner.reader.slots
             policy.learn(decision, loss=loss)
-            for slot in range(len(trees), policy.learner.reader.slots):
-                kind, size = policy.learner.reader.shapes[slot]
-                tree = make_tree(2, size, 3, 0.5) if kind == "binary" else make_tree(size, 1, 3, 0.5)
+            for kind, size in policy.learner.reader.shapes[len(trees) :]:
+                most = {"most_rows": MOST_ROWS} if kind == "bits" else {}
+                tree = make_tree(size, 1, 3, 0.5) if kind == "kary" else make_tree(2, size, 3, 0.5, **most)
                 trees.append(State([tree], [1]))
             now = policy.learner.keys.read(decision.context).cells
             moved += list(now[: len(seen)]) != seen
-            for slot, tree in enumerate(trees):
-                cell = seen[slot] if slot < len(seen) else 0
+            for number, tree in enumerate(trees):
+                cell = seen[number] if number < len(seen) else 0
                 tree.set_pace(pace[0], gamma=pace[1], drift=pace[2])
-                key = np.array([cell << int(policy.learner.keys.shifts[slot])])
+                key = np.array([cell << int(policy.learner.keys.shifts[number])])
                 tree.update(key, None, ARMS.index(decision.arm), loss, decision.propensity)
             assert slots <= policy.learner.reader.slots
     assert moved > 100  # the reader would see many of them otherwise by now
-    ours = policy.learner.mixture.state.to_arrays()
-    for slot, tree in enumerate(trees):
-        F, I = ours[f"{3 + slot}.floats"], policy.learner.mixture.state.members[3 + slot].I
-        row = slice(int(I[tree_words.ROW0]), int(I[tree_words.ROW0] + I[tree_words.CAPACITY] * I[tree_words.STRIDE]))
-        assert np.allclose(F[row], tree.to_arrays()["0.floats"][row], rtol=1e-9, atol=0.0)
+    for number, tree in enumerate(trees):
+        view, twin = TreeView(policy.learner.mixture.state.members[3 + number]), TreeView(tree.members[0])
+        rows = view.capacity if view.dense else view.used
+        assert view.used == twin.used and np.allclose(view.rows[:rows], twin.rows[:rows], rtol=1e-9, atol=0.0)
 
 
 def test_a_new_category_is_learned_by_trees_where_it_was_decided(monkeypatch):
@@ -360,8 +360,9 @@ def test_a_new_category_is_learned_by_trees_where_it_was_decided(monkeypatch):
     monkeypatch.setattr(Mixture, "learn", watched)
     policy.learn(decision, loss=1.0)
     (learned,) = policy.learner.keys.cells_of(np.array(keys))
-    assert decided[1] == 1 and np.array_equal(decision.memo.cells, decided) and np.array_equal(learned, decided)
-    assert policy.decide({"size": 1.0, "kind": "new"}).memo.cells[1] > 1
+    kind = policy.learner.reader.tree_slots.index(1)
+    assert decided[kind] == 1 and np.array_equal(decision.memo.cells, decided) and np.array_equal(learned, decided)
+    assert policy.decide({"size": 1.0, "kind": "new"}).memo.cells[kind] > 1
 
 
 # -- nothing happens by asking ------------------------------------------------------------------------------------------------------
@@ -415,14 +416,15 @@ def test_bad_contexts_are_refused_by_name_and_change_nothing(bad):
         loop(each, contexts[:80], losses[:80])
     decision, other = policy.decide(contexts[80]), twin.decide(contexts[80])
     before = state(policy)
-    for attempt in (
-        lambda: policy.decide(context),
-        lambda: policy.probabilities(context),
-        lambda: policy.decide_many([contexts[0], context]),
-        lambda: policy.learn(hsb.Decision(context=context, arm="a", propensity=0.5), loss=1.0),
-        lambda: hsb.simulate(policy, [*contexts[:5], context], losses[:6]),
+    rows = "rows of values without names" if bad == "a table" else name  # probabilities take tables: its rows are refused
+    for attempt, words in (
+        (lambda: policy.decide(context), name),
+        (lambda: policy.probabilities(context), rows),
+        (lambda: policy.decide_many([contexts[0], context]), name),
+        (lambda: policy.learn(hsb.Decision(context=context, arm="a", propensity=0.5), loss=1.0), name),
+        (lambda: hsb.simulate(policy, [*contexts[:5], context], losses[:6]), name),
     ):
-        with pytest.raises(hsb.InputError, match=name):
+        with pytest.raises(hsb.InputError, match=words):
             attempt()
     assert state(policy) == before
     policy.learn(decision, loss=1.0)

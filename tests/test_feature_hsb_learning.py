@@ -13,7 +13,7 @@ import hsb
 from hsb import theory
 from hsb.engine.kernels.words import panel as p
 from hsb.engine.state import panel as parts
-from hsb.learners.featured import MIXTURE
+from hsb.learners.feature_state import MIXTURE
 
 ROUNDS = 4000
 CELLS = hsb.BinaryTree(depth=5, space=hsb.Cells(32))
@@ -131,7 +131,7 @@ def test_losses_set_against_the_advice_do_not_break_the_bound():
         )  # one of four, beside the panel
         print(lost, advised, bound, estimated, found.excess + price / found.rate)
         assert lost < bound and estimated < found.excess + price / found.rate
-        assert found.rounds == rounds and found.prior_cost >= math.log(4) + math.log(3) - math.log(MIXTURE)
+        assert found.rounds == rounds and found.cost >= math.log(4) + math.log(3) - math.log(MIXTURE)
         assert advised > 3 * lost
 
 

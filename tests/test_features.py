@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_features import NaiveCounts, NaiveReader
+from naive_features import NaiveCounts, NaiveReader, leading_bits
 
 import hsb
 from hsb.engine.kernels.slots import SETTLED
@@ -149,12 +149,12 @@ def test_a_late_row_is_shorter():
     reader.admit({"a": 2.0, "b": "x"})
     reader.admit({"a": 2.0})
     z, cells = reader.encoded(short)
-    assert (z == reader.encoded(reader.read({"a": 1.0}))[0]).all() and cells.tolist() == [1, 0]
+    assert (z == reader.encoded(reader.read({"a": 1.0}))[0]).all() and cells.tolist() == [1, leading_bits(1.0), 0]
     reader.observe(short)
     assert np.array_equal(reader.sample, [[1.0, NAN]], equal_nan=True)
     longer, more = np.full(9, 7.0), np.full(5, 7)
     reader.encode(short, longer, more)
-    assert longer.tolist() == [*z, *[0.0] * (9 - len(z))] and more.tolist() == [1, 0, 0, 0, 0]
+    assert longer.tolist() == [*z, *[0.0] * (9 - len(z))] and more.tolist() == [1, leading_bits(1.0), 0, 0, 0]
 
 
 def test_the_reservoir_is_uniform():
@@ -198,7 +198,8 @@ def test_cells_and_places_of_any_numbers(values):
     order = sorted(set(values))
     cells, z = [], []
     for x in order:
-        (_, place), (cell,) = reader.encoded(np.array([x]))
+        (_, place), (cell, bits) = reader.encoded(np.array([x]))
+        assert bits == leading_bits(x)
         cells.append(cell)
         z.append(place)
     assert cells == sorted(cells) and cells[0] >= 1 and cells[-1] <= 31

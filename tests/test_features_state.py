@@ -71,7 +71,10 @@ def test_anything_is_taken_or_refused_and_never_half(features, contexts, width):
         for row in (raw, again):
             reader.encode(row, z, cells)
             assert np.isfinite(z).all() and z[0] == 1.0 and not z[reader.places :].any()
-            assert all(0 <= cell < (32 if way == "binary" else n) for cell, (way, n) in zip(cells, reader.shapes, strict=False))
+            assert all(
+                0 <= cell < {"binary": 1 << n, "bits": 1 << n, "kary": n}[way]
+                for cell, (way, n) in zip(cells, reader.shapes, strict=False)
+            )
         reader.observe(again)
         if reader.due:
             a, c = reader.refit()
@@ -210,7 +213,10 @@ def test_raw_rows_from_anywhere_stay_inside(raw):
     reader = made(ROWS, Features(n=Number(), c=Category(limit=2), f=Flag(), w=Time(), t=Tags(limit=1), d=Time(), h=Time()))
     z, cells = reader.encoded(np.array(raw, dtype=np.float64))
     assert np.isfinite(z).all()
-    assert all(0 <= cell < (32 if way == "binary" else n) for cell, (way, n) in zip(cells, reader.shapes, strict=True))
+    assert all(
+        0 <= cell < {"binary": 1 << n, "bits": 1 << n, "kary": n}[way]
+        for cell, (way, n) in zip(cells, reader.shapes, strict=True)
+    )
     reader.observe(np.array(raw, dtype=np.float64))
     reader.refit()
     assert reader.copy() == reader

@@ -110,10 +110,58 @@ def test_candidates_fit_a_column_and_wrong_axes_are_refused():
         found.plot("axes")
 
 
-def test_a_figure_with_other_axes_is_left_as_it_is(compared):
-    figure, (left, _) = pyplot.subplots(1, 2, figsize=(5.0, 2.4))
+@pytest.mark.parametrize("width", [7.1, 14.0])
+def test_two_panels_of_one_figure_do_not_get_in_each_other_s_way(compared, width):
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(width, 2.4))
+    compared.plot(left)
+    compared.plot_regret(right)
+    assert cut_off(figure) == 0
+    drawn = {
+        ax: [ax.get_window_extent(), ax.title.get_window_extent(), ax.get_legend().get_window_extent()] for ax in (left, right)
+    }
+    assert not any(one.overlaps(other) for one in drawn[left] for other in drawn[right])
+    for ax in (left, right):
+        room = ax.get_window_extent()
+        assert ax.title.get_window_extent().width <= 0.5 * figure.bbox.width and room.width > 0.2 * figure.bbox.width
+        inside = room.x0 <= ax.get_legend().get_window_extent().x0 < room.x1
+        assert inside == (width < 10)  # beside wide axes, inside narrow ones
+    assert left.xaxis.label.get_fontsize() < 10 or width > 10
+
+
+def test_a_figure_that_somebody_laid_out_is_left_as_it_is(compared):
+    figure, (left, _) = pyplot.subplots(1, 2, figsize=(7.0, 2.4))
+    figure.subplots_adjust(left=0.2)
     compared.plot(left)
     assert figure.get_layout_engine() is None and left.get_legend() is not None and not figure.legends
+
+
+@pytest.mark.parametrize("where", ["inside", "beside", "below"])
+@pytest.mark.parametrize("size", [COLUMN, (8.5, 4.8)])
+def test_a_legend_stands_where_it_is_wanted(compared, where, size):
+    _, ax = pyplot.subplots(figsize=size)
+    compared.plot(ax, legend=where)
+    assert where != "below" or cut_off(ax.figure) == 0
+    box = (ax.get_legend() or ax.figure.legends[0]).get_window_extent()
+    room = ax.get_window_extent()
+    assert {"inside": box.overlaps(room), "beside": box.x0 >= room.x1, "below": box.y1 <= room.y0}[where]
+
+
+def test_a_figure_without_a_legend_and_a_place_that_there_is_not(compared):
+    ax = compared.plot(legend=False)
+    assert ax.get_legend() is None and not ax.figure.legends
+    with pytest.raises(hsb.InputError, match="legend must be True, False, 'inside', 'beside' or 'below'; given 'left'"):
+        compared.plot(legend="left")
+
+
+def test_bands_end_where_losses_end():
+    few = {"mine": np.array([[[0.5, 0.1]], [[0.9, 0.2]]])}
+    marks = np.array([10, 100])
+    [band] = Comparison(marks=marks, losses=few, loss_range=(0.0, 1.0), best=0.1).plot(log=False).collections
+    assert band.get_paths()[0].vertices[:, 1].min() >= 0 and band.get_paths()[0].vertices[:, 1].max() <= 1
+    [free] = Comparison(marks=marks, losses=few, best=0.1).plot(log=False).collections
+    assert free.get_paths()[0].vertices[:, 1].min() < -0.2  # control: two runs alone have a band beyond all losses
+    [regret] = Comparison(marks=marks, losses=few, loss_range=(0.0, 1.0), best=0.1).plot_regret(log=False).collections
+    assert regret.get_paths()[0].vertices[:, 1].max() <= 90
 
 
 def test_pictures_are_made_without_axes_and_shown_by_nobody(compared, explained, monkeypatch):

@@ -13,8 +13,8 @@ SOURCE = Path(hsb.__file__).parent
 
 LONG = """
 import hsb
-from hsb.engine.kernels import jit
-jit.LONG = 0.0  # whatever is compiled takes longer
+from hsb.engine.kernels import numba_engine
+numba_engine.LONG = 0.0  # whatever is compiled takes longer
 policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, learning_rate=0.1, seed=0)
 policy.learn(policy.decide(0.3), loss=1.0)
 print(policy.rounds)
@@ -23,7 +23,9 @@ print(policy.rounds)
 
 def ran(code: str, cache: Path, **environment: str) -> subprocess.CompletedProcess:
     """A fresh process with a cache of its own."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "HSB", "NUMBA"))}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "HSB", "NUMBA"))} | {
+        "HSB_ENGINE": "numba"
+    }
     return subprocess.run(
         [sys.executable, "-c", code],
         env=clean | {"NUMBA_CACHE_DIR": str(cache)} | environment,
@@ -79,9 +81,11 @@ print(policy.rounds)
     assert done.stderr.count("NUMBA_CACHE_DIR") == 1
 
 
-def test_after_a_warmup_the_default_compiles_nothing():
+@pytest.mark.parametrize("more", [0, 18])
+def test_after_a_warmup_the_default_compiles_nothing(more):
     """Whatever is asked of HSB(arms=...) later: the signatures of all kernels are those that the warmup met. Compiled code is shared here."""
     code = """
+import os
 import sys
 import hsb, hsb.logs
 from hsb.cli import warmup
@@ -95,9 +99,11 @@ warmup.states = lambda everything: [("no structure", hsb.HSB(arms=3, seed=0))]
 warmup.warmup()
 before = met()
 contexts = [{"country": "ABC"[t % 3], "age": 20 + t, "member": t % 2 == 0} for t in range(40)]
-policy = hsb.HSB(arms=["a", "b"], seed=0)
+more = [f"more {k}" for k in range(int(os.environ["MORE"]))]
+policy = hsb.HSB(arms=["a", "b", *more], seed=0)
 for context in contexts:
     policy.learn(policy.decide(context), reward=1)
+    policy.learn(policy.decide(context, available=["a", "b"]), reward=0)
 policy.add_arm("c")
 for t in range(3):
     policy.learn(policy.decide(contexts[t]), reward=1)
@@ -109,10 +115,10 @@ log = hsb.logs.open(table, arm="arm", propensity="p", reward="click")
 hsb.learn_from(policy, log)
 policy.explain()
 hsb.evaluate.off_policy(policy, log)
-featured = hsb.HSB(arms=["a", "b"], arm_features={"a": {"size": 1}, "b": {"size": 2}}, seed=0)
+featured = hsb.HSB(arms=["a", "b", *more], arm_features={"a": {"size": 1}, "b": {"size": 2}}, seed=0)
 featured.learn(featured.decide({"age": 3}), reward=1)
 featured.add_arm("c", features={"size": 1})
 print(sorted(met() - before))
 """
-    done = ran(code, Path(), HSB_QUIET="1", NUMBA_CACHE_DIR="")
+    done = ran(code, Path(), HSB_QUIET="1", NUMBA_CACHE_DIR="", MORE=str(more))
     assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr

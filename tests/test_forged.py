@@ -232,7 +232,7 @@ def test_memory_in_proportion_to_the_file(name):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("name", ["header.json", "ledger", "more"])
+@pytest.mark.parametrize("name", ["header.json", "ledger", "elsewhere", "more"])
 @pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_bombs(name, packing, tmp_path):
     original = Original("tree", rounds=2)

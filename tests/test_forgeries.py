@@ -111,7 +111,7 @@ def forged(policy: hsb.HSB, folder: Path, change) -> hsb.HSB | None:
 
 PCG = {"bit_generator": "PCG64", "has_uint32": 0, "uinteger": 0}
 HEADERS: dict[str, list[Any]] = {
-    "version": [1, 4, 6, 10**30, None, "1"],
+    "version": [1, 5, 7, 10**30, None, "1"],
     "structure": [{"structure": "Exec"}, TREE.to_dict() | {"depth": 10**18}, *(EXAMPLES[n].to_dict() for n in OTHERS)],
     "arms": [[], ["a", "b"], ["a", "b", "c", "d"], ["a", "b", "b"], ["a", "b", ["c"]], 3],
     "removed": [["a", "b", "c"], ["z"], [["a"]], None],
@@ -159,8 +159,8 @@ def test_forged_ranges(found, tmp_path):
 
 
 def test_a_newer_file_says_what_to_do(tmp_path):
-    assert forged(small(), tmp_path, lambda header, F, I: header.update(version=6)) is None
-    with pytest.raises(hsb.FileError, match=r"format 6.*reads format 5.*newer hsb"):
+    assert forged(small(), tmp_path, lambda header, F, I: header.update(version=7)) is None
+    with pytest.raises(hsb.FileError, match=r"format 7.*reads format 6.*newer hsb"):
         hsb.load(tmp_path / "damaged.hsb")
 
 

@@ -7,7 +7,16 @@ import pytest
 
 from hsb.experiments.base import Options
 from hsb.experiments.paper import illustrations as module
-from hsb.experiments.paper.illustrations import Illustrations, approximate, claims, example_mapping, square_tree, tree_nodes
+from hsb.experiments.paper.illustrations import (
+    Illustrations,
+    approximate,
+    claims,
+    count_nodes,
+    example_mapping,
+    round_cost,
+    square_tree,
+    tree_nodes,
+)
 from hsb.structures.boxes import tree_box
 
 QUICK = Options(seed=0, quick=True)
@@ -21,7 +30,7 @@ def results() -> dict:
 
 def test_every_claim_holds(results):
     analysis = Illustrations().analyse(QUICK, results)
-    assert [claim.holds for claim in analysis.claims] == [True] * 4
+    assert [claim.holds for claim in analysis.claims] == [True] * 5
     assert {claim.origin for claim in analysis.claims} == {"identity"}
     for claim in analysis.claims:
         json.dumps(claim.numbers)
@@ -34,6 +43,11 @@ def test_broken_numbers_fail_their_claims(results):
     assert [claim.holds for claim in claims(disagreement, [2 * p for p in priors], 1e-3)] == [True, False, True, False]
     coarse = {depth: 0.1 + 0.01 * int(depth) for depth in disagreement}
     assert claims(coarse, priors, 0.0)[0].holds is False
+    assert round_cost({"2": 3, "10": 11}).holds is True and round_cost({"2": 3, "10": 2047}).holds is False
+
+
+def test_a_round_visits_one_node_of_each_level():
+    assert count_nodes(depths=[1, 4, 30], arms=3) == {"1": 2, "4": 5, "30": 31}
 
 
 def test_the_closest_mapping_is_closest():

@@ -11,6 +11,7 @@ HEAVY = ("numba", "matplotlib", "sklearn", "pandas", "polars", "pyarrow", "scipy
 INNER = (
     "checks",
     "client",
+    "e_values",
     "engine",
     "errors",
     "files",

@@ -168,7 +168,7 @@ def test_signals() -> None:
                     else:
                         with pytest.raises(hsb.InputError, match="already"):
                             policy.learn(decision, loss=0.5)
-                twin.learn(hsb.Decision.from_dict({**same.to_dict(), "stream": "another", "rounds": t}), loss=0.5)
+                twin.learn(hsb.Decision.from_dict({**same.to_dict(), "id": f"another-{same.number}", "rounds": t}), loss=0.5)
                 assert policy.rounds == twin.rounds == t + 1
                 if t == (20_000 if THOROUGH else 200):
                     break

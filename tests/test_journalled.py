@@ -7,6 +7,7 @@ import pytest
 
 import hsb
 from hsb.policy.learner import Memo
+from hsb.types import Floats
 
 KINDS = {
     "features": lambda: hsb.HSB(arms=["a", "b", "c"], seed=0),
@@ -141,6 +142,44 @@ def test_many_as_one_by_one(name: str) -> None:
     for wrong in (5, None, "ab", {"x": 1}, np.zeros((2, 3))):
         with pytest.raises(hsb.InputError, match="contexts must have an entry for each row"):
             policy.propose_many(wrong, u=[0.5, 0.5])
+
+
+def floored(p: Floats) -> Floats:
+    """A share for every arm, and half of it all for the first."""
+    q = 0.5 * (0.96 * p + 0.04 / p.shape[-1])
+    q[..., 0] += 0.5
+    return q
+
+
+@pytest.mark.parametrize("name", [*KINDS, "floor", "removed", "numbers"])
+def test_many_as_one_by_one_from_a_mixture(name: str) -> None:
+    """The same where what is drawn from is another distribution than the policy's own; at the ends of sums too."""
+    policy = (
+        KINDS
+        | {"floor": lambda: hsb.HSB(arms=["a", "b", "c"], floor=0.1, seed=0)}
+        | dict.fromkeys(("removed", "numbers"), KINDS["features"])
+    )[name]()
+    named, rng = name in ("features", "floor", "removed"), np.random.default_rng(7)
+    for t in range(40):
+        rows = [context("features" if named else name, int(k)) for k in rng.integers(0, 100, 7)]
+        rows += [{"x": [1]}, {"kind": "never seen"}] if named else []
+        us = rng.random(len(rows))
+        us[:3] = 0.0, 1.0 - 2.0**-53, 0.5
+        many = policy.propose_many(rows, u=us, mixed=floored)
+        for given, u, made in zip(rows, us, many, strict=True):
+            try:
+                expected = policy.propose(given, u=float(u), mixed=floored)
+            except hsb.InputError:
+                assert made is None
+                continue
+            assert made is not None and same(made, expected)
+        for each in many[:4]:
+            assert each is not None
+            policy.learn_proposed(each, reward=float(each.arm == "abc"[t % 3]) * 0.9)
+        if name == "removed" and t == 20:
+            policy.remove_arm("b")
+    assert policy.propose_many(rows, u=us, mixed=lambda p: 2.0 * p) == [None] * len(rows)
+    assert policy.propose_many([], u=[], mixed=floored) == []
 
 
 def test_a_number_of_its_own() -> None:

@@ -10,8 +10,11 @@ import pytest
 from test_regret import above
 
 import hsb
+from hsb.learners.baseline import FROM, FURTHEST, MOST
+from hsb.theory.schedule import Leaning
 
 ROUNDS = 20_000
+LEAN = Leaning(FURTHEST, MOST, FROM)
 
 
 def reward(make, seed: int, *, delay: int = 0, batch: int = 0, rounds: int = ROUNDS) -> tuple[float, np.ndarray]:
@@ -157,3 +160,34 @@ def test_the_delay_must_be_paid_for():
     ]
     regrets = np.array([late_regret(falling, 1000, 6000, seed) for seed in range(3)])
     assert bounds[0] < regrets.min() <= regrets.max() < bounds[1]
+
+
+def late_clicks(delay: int, rounds: int, seed: int, swap: int) -> tuple[float, hsb.HSB]:
+    """Regret against the best single arm where nearly all is lost: the good arm wins in a tenth of the rounds, and may change places."""
+    rng = np.random.default_rng([seed, delay, swap])
+    won = rng.random(rounds) < 0.1
+    good = np.arange(rounds) // (swap or rounds) % 2
+    policy, waiting, lost = hsb.HSB(arms=2, seed=seed), [], 0.0
+    for t in range(rounds):
+        decision = policy.decide(float(rng.random()))
+        loss = 1.0 - float(won[t] and decision.arm == good[t])
+        lost += loss
+        waiting.append((decision, loss))
+        if len(waiting) > delay:
+            decision, loss = waiting.pop(0)
+            policy.learn(decision, loss=loss)
+    return lost - min(rounds - int((won & (good == m)).sum()) for m in range(2)), policy
+
+
+@pytest.mark.parametrize("delay", [0, 5])
+@pytest.mark.parametrize("swap", [0, 1500])
+def test_late_feedback_costs_no_more_than_is_said_where_losses_are_near_1(delay, swap):
+    """Losses are then learned less a shift: of the default without a structure, which plays a share of the rounds uniformly for it."""
+    rounds = 8000
+    runs = [late_clicks(delay, rounds, seed, swap) for seed in range(2)]
+    assert all(policy.learner.baseline.shift > 0.3 for _, policy in runs)
+    bounds = [policy.regret_bound(rounds, regions=1, delay=delay) for _, policy in runs]
+    assert max(lost for lost, _ in runs) < min(bounds) < rounds
+    plain = [policy.learner.mixture.rates.bound(5.0, rounds, arms=2, floor=0.0, delay=delay) for _, policy in runs]
+    shifted = [policy.learner.mixture.rates.bound(5.0, rounds, arms=2, floor=0.0, delay=delay, lean=LEAN) for _, policy in runs]
+    assert all(1.02 * one < other for one, other in zip(plain, shifted, strict=True))

@@ -315,7 +315,7 @@ def test_dates_and_times_of_a_csv_are_those_that_are_decided_on(tmp_path):
     (tmp_path / "log.csv").write_text("\n".join(["at,arm,propensity,reward", *rows]))
     log = hsb.logs.open(tmp_path / "log.csv", context=["at"], arm="arm", propensity="propensity", reward="reward")
     by_log, by_hand = (hsb.HSB(features=hsb.Features(at=hsb.Time()), arms=["a", "b"], seed=0) for _ in range(2))
-    assert hsb.learn_from(by_log, log) == len(rows)
+    assert hsb.learn_from(by_log, log, fit=False) == len(rows)
     for k, value in enumerate(values):
         by_hand.learn(hsb.Decision(context={"at": value}, arm="ab"[k % 2], propensity=0.5), reward=float(k % 3 == 0))
     assert by_log.digest() == by_hand.digest()

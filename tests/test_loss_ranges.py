@@ -460,7 +460,7 @@ def test_a_certificate_is_true_of_losses_in_the_units_of_their_time(seed: int) -
         left += scaled
         left[decision.arm] -= scaled / decision.propensity
     found = policy.certificate()
-    assert left.max() <= found.prior_cost / found.rate + found.excess + 1e-9
+    assert left.max() <= found.cost / found.rate + found.excess + 1e-9
     assert found.lost == pytest.approx(sum(naive.scaled))
 
 

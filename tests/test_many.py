@@ -25,7 +25,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def told(decisions: Any) -> list[Any]:
-    return [(d.context, d.arm, d.propensity, d.available, d.id, d._stream, d.memo[:3]) for d in decisions]
+    return [(d.context, d.arm, d.propensity, d.available, d.id, d.memo[:3]) for d in decisions]
 
 
 def twins(name: str, **common: Any) -> tuple[hsb.Policy, hsb.Policy]:
@@ -225,7 +225,11 @@ def test_all_or_nothing(name: str) -> None:
         ([*five, 3], [1] * 6, "Row 5: learn needs a Decision"),
         ([*five, hsb.Decision(context=0.2, arm=9, propensity=0.5)], [1] * 6, "Row 5: Unknown arm 9"),
         ([*five, hsb.Decision(context=0.2, arm=1, propensity=1.5)], [1] * 6, "Row 5: propensity"),
-        ([*five, hsb.Decision(context=0.2, arm=1, propensity=0.5, id=99)], [1] * 6, "Row 5: .*never issued"),
+        (
+            [*five, hsb.Decision(context=0.2, arm=1, propensity=0.5, id=f"{policy.ledger.stream}-99")],
+            [1] * 6,
+            "Row 5: .*never issued",
+        ),
         ([*five, hsb.Decision(context=0.2, arm=1, propensity=0.5, available=[0])], [1] * 6, "Row 5: Arm 1 was not among"),
         (five, [1, 1], "one of losses for each decision; given 2 for 5"),
         (five, "11111", "must have an entry for each row"),
@@ -270,10 +274,14 @@ def test_columns() -> None:
     assert isinstance(decisions, hsb.Decisions) and len(decisions) == 3
     assert decisions.arms.tolist() == [d.arm for d in decisions] and decisions.arms.dtype == object
     assert decisions.propensities.tolist() == [d.propensity for d in decisions]
-    assert decisions.ids.tolist() == [0, 1, 2] and decisions.contexts == [0.1, 0.6, 0.9]
-    assert decisions[1].arm == "b" and decisions[-1].id == 2
+    assert decisions.ids.tolist() == [f"{policy.ledger.stream}-{number}" for number in range(3)] and decisions.contexts == [
+        0.1,
+        0.6,
+        0.9,
+    ]
+    assert decisions[1].arm == "b" and decisions[-1].number == 2
     part = decisions[1:]
-    assert isinstance(part, hsb.Decisions) and part.ids.tolist() == [1, 2] and part[0] is decisions[1]
+    assert isinstance(part, hsb.Decisions) and part.ids.tolist() == [d.id for d in decisions][1:] and part[0] is decisions[1]
     table = decisions.table()
     assert {len(column) for column in table.values()} == {3}
     assert table["available"] == [None, ["b"], None]
@@ -290,7 +298,7 @@ def test_a_frame_takes_the_columns() -> None:
     frame = pandas.DataFrame({"x": [0.1, 0.2], "y": [0.3, 0.4]})
     decisions = policy.decide_many(frame)
     found = pandas.DataFrame(decisions.table())
-    assert found.arm.tolist() == decisions.arms.tolist() and found.id.tolist() == [0, 1]
+    assert found.arm.tolist() == decisions.arms.tolist() and found.id.tolist() == [d.id for d in decisions]
     assert policy.learn_many(decisions, rewards=pandas.Series([1.0, np.nan]), missing="skip") == 1
 
 

@@ -4,8 +4,8 @@ import pytest
 from race_cases import broken, drawn, results_of
 
 from hsb.experiments.base import Options
-from hsb.experiments.paper.nonstationary import DRIFT, NonstationaryExperiment
-from hsb.experiments.paper.stationary import DEFAULT
+from hsb.experiments.paper.nonstationary import NonstationaryExperiment, drift_name
+from hsb.experiments.paper.stationary import DEPTHS, default_name
 
 QUICK = Options(quick=True)
 
@@ -52,4 +52,4 @@ def test_the_figure(analysis):
     ax = drawn(figure)
     assert figure.synthetic and "synthetic" in ax.get_title()
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert DEFAULT in labels and DRIFT in labels
+    assert default_name(DEPTHS) in labels and drift_name(DEPTHS) in labels

@@ -239,7 +239,7 @@ def test_warnings_where_the_log_cannot_answer():
     policy, batch = trained("clicks"), logged("clicks", 1, 2000)
     assert off_policy(policy, [batch]).warnings == ()
     few = off_policy(policy, [batch.take(slice(40))])
-    assert "effective sample size" in few.warnings[0]
+    assert few.warnings[0].startswith("Too few rows show ") and "effective sample size" in few.warnings[1]
     bare = dataclasses.replace(batch, propensity=np.where(np.arange(2000) < 500, np.nan, batch.propensity))
     found = off_policy(policy, [bare])
     assert found.rows == 1500 and "500 of 2000 events have no propensity" in found.warnings[0]
@@ -254,6 +254,45 @@ def test_warnings_where_the_log_cannot_answer():
         off_policy(hsb.HSB(TREE, arms=["x"], learning_rate=0.1), [batch])
     with pytest.raises(hsb.InputError, match="Nothing to go by"):
         off_policy(policy, [dataclasses.replace(batch, propensity=np.full(2000, np.nan))])
+
+
+def test_warnings_say_first_which_arm_is_shown_too_little():
+    rng = np.random.default_rng(0)
+    film = rng.random(3000) < 0.01
+    table = {
+        "arm": np.where(film, "film", "sale"),
+        "p": np.where(film, 0.01, 0.99),
+        "click": film * 1.0,
+        "hour": np.arange(3000) % 24,
+    }
+    log = hsb.logs.open(table, arm="arm", propensity="p", reward="click")
+    found = hsb.evaluate.compare_off_policy({"always film": "film", "always sale": "sale"}, log)
+    first, second = found.warnings[:2]
+    start = f"always film: Too few rows show 'film' where this policy would play it: {film.sum()} of 3,000 rows. Evaluate on a longer log"
+    assert first.startswith(start), first
+    assert "worth" in second and not any(warning.startswith("always sale: Too few") for warning in found.warnings)
+
+
+def test_warnings_say_first_what_to_do():
+    policy, batch = trained("clicks"), logged("clicks", 1, 2000)
+    rare = dataclasses.replace(batch, reward=(np.arange(2000) < 2).astype(float))
+    doubtful = off_policy(policy, [rare]).warnings
+    assert doubtful[0].startswith("Evaluate on a log with more rewards: these are worth "), doubtful
+    unseen = off_policy(policy, [batch.take(batch.arm != 1)]).warnings
+    false = off_policy(policy, [dataclasses.replace(batch, propensity=np.minimum(1.0, 1.8 * batch.propensity))]).warnings
+    assert unseen[0].startswith("Evaluate on a log that shows every arm: in "), unseen
+    assert any(warning.startswith("Do not trust the values. Weights average ") for warning in false), false
+    fewer = off_policy(policy, [batch.take(slice(110))]).warnings
+    assert any(warning.startswith("Evaluate on a longer log, for intervals may be too short.") for warning in fewer), fewer
+
+
+def test_a_frame_of_estimates():
+    pytest.importorskip("pandas")
+    found = off_policy(trained("clicks"), [logged("clicks", 1, 500)], estimators=("ips", "dr"))
+    frame = found.to_frame()
+    assert frame.estimator.tolist() == ["ips", "dr"] and frame.value.tolist() == [found["ips"].value, found["dr"].value]
+    assert frame[["low", "high"]].to_numpy().tolist() == [list(found[name].interval) for name in found]
+    assert frame[["safe_low", "safe_high"]].to_numpy().tolist() == [list(found.safe)] * 2
 
 
 def test_few_rewards_make_wide_intervals():

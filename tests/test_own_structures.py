@@ -178,7 +178,7 @@ def test_it_is_explained(own):
     assert len(found) == len(pieces)
     for context in anywhere(structure, 80, seed=9):
         assert found.arm_at(context) == arm_of[structure.leaf_of(context)]
-    assert policy.certificate().prior_cost >= 0.0
+    assert policy.certificate().cost >= 0.0
     told = taught(structure, 400, learning_rate=1.0).explain()
     lines = {"Ladder": "0 <= x < 0.5: play", "Quarters": "x0 < 0.5: play"}
     assert lines[type(structure).__name__] in str(told)

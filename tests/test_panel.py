@@ -36,8 +36,13 @@ def learn_line(F, at, P, stride, x, y, v, n, turn):
 
 
 @kernel
+def start(F, I):
+    kernels.start(F, I)
+
+
+@kernel
 def waves(F, I, z):
-    kernels._waves(F, I, z)
+    kernels.waves(F, I, z)
 
 
 @pytest.fixture(autouse=True)
@@ -442,13 +447,13 @@ def prior_of(head) -> np.ndarray:
 
 
 def test_added_options_had_been_there_and_done_as_their_source_did():
-    """Option 1 gives each of 3 new ones, as they come, one part in (options so far); ratios taught before are the source's."""
+    """Option 1 gives each of 3 new ones, as they come, such a share of what it has; ratios taught before are the source's."""
     prior, ratios = [0.9, 0.05, 0.05], np.array([0.3, 0.8, 0.5])
     late = make_head(prior, 2)
     weights_of(late)[:] *= ratios
     weights_of(late)[:] /= weights_of(late).sum()
-    late = add_options(late, 1, 3)
-    early = add_options(make_head(prior, 2), 1, 3)
+    late = add_options(late, 1, [1 / 3, 1 / 4, 1 / 5])
+    early = add_options(make_head(prior, 2), 1, [1 / 3, 1 / 4, 1 / 5])
     shares = np.array([0.05 * 2 / 3 * 3 / 4 * 4 / 5, 0.05 / 3, 0.05 * 2 / 3 / 4, 0.05 * 2 / 3 * 3 / 4 / 5])
     assert np.allclose(prior_of(early), [0.9, shares[0], 0.05, *shares[1:]], rtol=1e-12)
     assert np.array_equal(prior_of(early), weights_of(early)) and np.array_equal(prior_of(early), prior_of(late))
@@ -464,9 +469,26 @@ def test_options_added_one_by_one_or_at_once_are_the_same():
     F[I[one_of_words.NODE]] = 1.0
     weights_of(head)[:] = [0.7, 0.3, 0.3]
     F[I[one_of_words.NODE] + 1 + 3 + 1] = 1.0  # the source weighs 0.3 BASE^-1
-    at_once, by_one = add_options(head, 1, 4), head
-    for _ in range(4):
-        by_one = add_options(by_one, 1, 1)
+    shares = [1 / 3, 1 / 4, 1 / 5, 1 / 6]
+    at_once, by_one = add_options(head, 1, shares), head
+    for share in shares:
+        by_one = add_options(by_one, 1, [share])
     assert np.array_equal(at_once.F, by_one.F) and np.array_equal(at_once.I, by_one.I)
     row = int(at_once.I[one_of_words.NODE])
     assert at_once.F[row] == 1.0 and at_once.F[row + 1 + 7 : row + 1 + 14].tolist() == [0, 1, 0, 1, 1, 1, 1]
+
+
+def test_after_a_fit_optimism_grows_with_the_rounds_that_follow():
+    """None at first, then in the share of its own rounds; a change of the world forgets what was fitted."""
+    rng, twins = np.random.default_rng(4), Twins(3)
+    twins.set_places([0, 1, 1, 1, 2])
+    play(twins, 150, rng)
+    twins.member.F[twins.member.I[p.STACK] + p.LOGGED] = twins.twin.logged = 150
+    z = context(rng, 6)
+    np.testing.assert_allclose(
+        twins.indices(z, np.ones(3, dtype=bool)), [0.5 + twins.twin.stack.w @ twins.twin.inputs(z, m)[0] for m in range(3)]
+    )
+    play(twins, 60, rng)
+    assert twins.worst < 1e-8
+    start(*twins.member)
+    assert twins.member.F[twins.member.I[p.STACK] + p.LOGGED] == 0.0

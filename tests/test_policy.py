@@ -45,7 +45,7 @@ def play(policy: hsb.HSB, rounds: int, *, seed: int = 0, masks: bool = False) ->
             available = [active[i] for i in rng.permutation(len(active))[: rng.integers(1, len(active) + 1)]]
         decision = policy.decide(context, available=available)
         policy.learn(decision, loss=float(rng.uniform(*policy.loss_range)))
-        seen.append((decision.arm, decision.propensity, decision.id))
+        seen.append((decision.arm, decision.propensity, decision.number))
     return seen
 
 
@@ -63,7 +63,7 @@ def distributions(policy: hsb.HSB, **how: Any) -> np.ndarray:
 def test_a_first_round():
     policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=3, horizon=100_000, seed=0)
     decision = policy.decide(0.37)
-    assert decision.arm in (0, 1, 2) and decision.context == 0.37 and decision.id == 0
+    assert decision.arm in (0, 1, 2) and decision.context == 0.37 and decision.number == 0
     assert decision.propensity == pytest.approx(1 / 3, rel=1e-15)
     assert decision.probabilities == pytest.approx([1 / 3] * 3)
     policy.learn(decision, loss=1.0)
@@ -244,7 +244,7 @@ def test_decisions_of_one_policy_teach_another():
         refused(pupil, decision)
     assert distributions(pupil) == pytest.approx(distributions(teacher)[:, ::-1], rel=1e-12)
     own = pupil.decide(0.5)
-    assert own.id == 0  # the same number as the teacher's first, and yet another decision
+    assert own.number == 0  # the same number as the teacher's first, and yet another decision
     pupil.learn(own, loss=1.0)
 
 
@@ -392,6 +392,8 @@ def test_what_is_printed():
     policy = make(arms=["a", "b"])
     assert repr(policy) == "HSB(structure=BinaryTree(depth=4), learning_rate=0.3, arms=['a', 'b'], rounds=0)"
     assert "... 500 in all]" in repr(make(arms=500)) and len(repr(make(arms=500))) < 200
-    assert repr(policy.decide(0.5, available=["a"])) == "Decision(context=0.5, arm='a', propensity=1.0, available=['a'], id=0)"
+    assert (
+        repr(policy.decide(0.5, available=["a"])) == "Decision(context=0.5, arm='a', propensity=1.0, available=['a'], number=0)"
+    )
     assert repr(hsb.simulate(policy, [0.5], [[1.0, 1.0]])) == "Run(rounds=1, average_loss=1.0000)"
     assert policy.nbytes > 0 and "a" in str(policy.explain())

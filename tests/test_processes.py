@@ -45,7 +45,7 @@ def test_forked_workers_draw_anew_and_their_decisions_do_not_collide() -> None:
     made = [in_child(work) for _ in range(3)] + [[policy.decide(0.3).to_dict() for _ in range(40)]]
     arms = [[each["arm"] for each in some] for some in made]
     assert all(arms[i] != arms[j] for i in range(4) for j in range(i))
-    assert len({each["stream"] for some in made for each in some}) == 4
+    assert len({each["id"] for some in made for each in some}) == 160
     for some in made:
         for each in some:
             policy.learn(hsb.Decision.from_dict(each), loss=0.5)
@@ -80,7 +80,7 @@ def test_a_policy_that_another_thread_is_changing_is_refused_in_the_child() -> N
     finally:
         over.set()
         thread.join()
-    assert policy.decide(None).id == 0  # here it goes on
+    assert policy.decide(None).number == 0  # here it goes on
 
 
 def test_a_file_is_loaded_with_its_random_numbers_or_with_others(tmp_path: Path) -> None:
@@ -120,22 +120,6 @@ def test_a_queue_that_delivers_twice(name: str, tmp_path: Path) -> None:
     new = pickle.dumps(worker.decide(0.3))
     with pytest.raises(hsb.InputError, match="row 0 already"):
         learner.learn_many([pickle.loads(new) for _ in range(2)], losses=[0.5, 0.5])
-
-
-def test_the_record_of_decisions_from_elsewhere_is_bounded() -> None:
-    from hsb.policy.ledger import BLOCK, BLOCKS, Elsewhere
-
-    record = Elsewhere()
-    for k in range(BLOCKS + 10):
-        record.add(f"stream {k % 7}", k * BLOCK)
-    assert len(record.blocks) == BLOCKS
-    assert record.has(f"stream {(BLOCKS + 9) % 7}", (BLOCKS + 9) * BLOCK)
-    assert not record.has("stream 0", 0)  # the oldest is forgotten
-    again = Elsewhere(json.loads(json.dumps(record.plain())))
-    assert dict(again.blocks) == dict(record.blocks)
-    for bad in ({"a": {"0": "00"}}, {"a": {"x": "00" * (BLOCK // 8)}}, {"a": {"0": "zz"}}):
-        with pytest.raises(ValueError, match=r"does not fit|invalid literal|non-hexadecimal"):
-            Elsewhere(bad)
 
 
 @each_policy

@@ -62,3 +62,20 @@ def test_the_workflow_runs_what_everyone_runs():
 def test_addresses_agree():
     assert all(url.startswith(HOME) for url in PROJECT["urls"].values())
     assert f'repository-code: "{HOME}"' in (ROOT / "CITATION.cff").read_text()
+
+
+# The first version without the holes that are known: llhttp's request smuggling (CVE-2024-27982); a sandbox that is left through `|attr`
+# (CVE-2025-27516); ranges in quadratic time and a Host that is not validated (CVE-2025-62727, CVE-2026-48710, CVE-2026-54282);
+# a dashboard that pages of other sites may use, and that gives files away (CVE-2025-62593, CVE-2026-27482, CVE-2026-32981).
+SOUND = {"httptools": (0, 6, 4), "jinja2": (3, 1, 6), "starlette": (1, 3, 1), "ray": (2, 55)}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_no_extra_admits_a_version_with_a_known_hole(name):
+    (least,) = [
+        re.fullmatch(rf"{name}>=([0-9.]+)", each)[1]
+        for extra in PROJECT["optional-dependencies"].values()
+        for each in extra
+        if re.match(rf"{name}\b", each)
+    ]
+    assert tuple(map(int, least.split("."))) >= SOUND[name]

@@ -4,14 +4,16 @@ import json
 import os
 import re
 import shutil
+from html import escape, unescape
 from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
 
 import pytest
 import toy_experiments as toy
 
 import hsb
-from hsb.experiments.base import Options
+from hsb.experiments.base import Claim, Options
 from hsb.experiments.report import as_dict, verdict
 from hsb.experiments.study import conduct
 
@@ -105,7 +107,10 @@ def test_the_page_says_what_was_found_and_what_was_run(page):
 def test_what_was_found_comes_first_and_figures_before_claims(page):
     summary, figure, claims, table = (page.index(text) for text in ("claims holds", "<figure", "<details", "<table"))
     assert page.index("<h1") < summary < page.index('class="card"') < figure < claims < table < page.index("What was run")
-    assert "<details open" not in page and page.index("squares shrink") > claims  # folded
+    assert "<details open" not in page and page.index("squares are nice") > claims  # folded
+    assert (
+        summary < page.index("does not hold: squares shrink") < page.index('class="card"')
+    )  # what does not hold, and why, is not
     assert page.count("<figure") == 2 < page.count("<article") == 3
     assert '<td data-name="x²">' in page  # a cell says what it is where its row is a card
 
@@ -134,6 +139,65 @@ def test_the_page_fits_a_screen(done, width, scheme):
         card = seen.locator("table.rows thead").first.is_visible()
         assert card is (width == 1200)  # on a phone rows are cards
         browser.close()
+
+
+REPEAT = "hsb reproduce toy --visits 9 decides it."
+WEIGHED = {
+    "a beats b": Claim("toy", "a beats b", True, 0.2, 0.1, 0.3, jointly=True, decided_by=REPEAT),
+    "a beats c": Claim("toy", "a beats c", None, 0.1, -0.1, 0.3, jointly=None, explanation="Few rounds.", decided_by=REPEAT),
+    "a beats d": Claim("toy", "a beats d", True, 0.2, 0.1, 0.3, jointly=None, decided_by=REPEAT),
+    "a beats e": Claim("toy", "a beats e", False, -0.2, -0.3, -0.1, jointly=False, because="e is told <more>"),
+    "a beats f": Claim("toy", "a beats f", False, -0.2, -0.3, -0.1, origin="reading", jointly=None),
+}
+FAILS = "does not hold: a beats e (the paper's), because the difference is -0.2 (95%: -0.3 to -0.1): e is told <more>."
+READ = (
+    "does not hold: a beats f (the paper's, read otherwise), because the difference is -0.2 (95%: -0.3 to -0.1); after the correction it is a "
+    "tie."
+)
+TIES = f"tie: a beats c; a beats d (by the correction). For each: {REPEAT}"
+
+
+class Weighed(toy.Toy):
+    """Says the claims above."""
+
+    def analyse(self, options, results):
+        return super().analyse(options, results)._replace(claims=list(WEIGHED.values()))
+
+
+def text_of(page):
+    return unescape(re.sub(r"<[^>]*>", "", page))
+
+
+def test_the_summary_says_what_does_not_hold_and_why_and_what_decides_a_tie(monkeypatch, tmp_path):
+    monkeypatch.setattr("hsb.experiments.study.corrected", lambda claims: claims)
+    report = conduct([Weighed()], Options(), tmp_path, jobs=1).report
+    page = report.read_text()
+    summary, read = page.index('class="card"'), page.index("id='claims'")
+    assert page.index(escape(FAILS)) < summary < read < page.index(escape(TIES)) < page.index(escape(READ))
+    cards = [text_of(card) for card in page.split('<article class="claim">')[1:]]
+    held, tie, corrected, fails, *_ = cards
+    assert f"Few rounds. {REPEAT}" in tie and REPEAT in corrected and "corrected: tie" in corrected
+    assert REPEAT not in held and REPEAT not in fails
+    claims = {claim["claim"]: claim for claim in json.loads((report.parent / "claims.json").read_text())}
+    assert claims["a beats e"]["because"] == "e is told <more>" and claims["a beats c"]["decided_by"] == REPEAT
+
+
+def test_the_terminal_says_it_below_the_tables():
+    from rich.console import Console
+
+    from hsb.cli import output
+
+    def printed(claims, options=Options()):  # noqa: B008
+        console = Console(width=200, file=StringIO())
+        output.claims(claims, console, options)
+        return console.file.getvalue()
+
+    lines = printed(list(WEIGHED.values())).splitlines()
+    assert lines[-3:] == [FAILS, READ, TIES] and "claims hold" in "".join(lines[:-3])
+    assert "Reduced size" in printed(list(WEIGHED.values()), Options(quick=True)) and "Reduced size" not in "".join(lines)
+    assert "Sizes of your choice: runs 3." in printed(list(WEIGHED.values()), Options(runs=3))
+    sure = printed([WEIGHED["a beats b"]])
+    assert "does not hold" not in sure and "tie:" not in sure and REPEAT not in sure  # control: nothing fails, nothing is said
 
 
 def test_claims_and_results_are_json(done):

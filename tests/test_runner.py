@@ -16,7 +16,7 @@ from hsb.evaluate.engines import check_engine
 from hsb.experiments import NAMES, named
 from hsb.experiments.base import Experiment, Part
 from hsb.experiments.cache import Cache, Finished, key, source_of
-from hsb.experiments.runner import PartFailed, compile_first, run
+from hsb.experiments.runner import PartFailed, run
 
 
 def results(finished):
@@ -171,10 +171,16 @@ def test_prepare_is_for_more_than_two_workers(tmp_path):
 
 
 def test_what_is_compiled_first_is_what_policies_call():
-    from hsb.engine.kernels import tables
-
-    assert compile_first() > 0
-    assert len(tables.play.signatures) > 1
+    """By Numba, that is: with the native library nothing is compiled."""
+    code = (
+        "from hsb.experiments.runner import compile_first; from hsb.engine.kernels import jit, tables; "
+        "assert compile_first() > 0; print(jit.engine, len(getattr(tables.play, 'signatures', ())))"
+    )
+    env = os.environ | {"HSB_ENGINE": "numba"}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    engine, compiled = done.stdout.split()
+    assert engine == "numba" and int(compiled) > 1
 
 
 def test_every_experiment_is_found_by_its_name():

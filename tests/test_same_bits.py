@@ -37,7 +37,7 @@ def ran(*arguments: str, **environment: str) -> str:
 
 @pytest.mark.skipif(platform.system() != "Linux" or platform.machine() != "x86_64", reason="glibc's switches for x86")
 def test_the_same_bits_without_newer_instructions():
-    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+    if os.environ.get("HSB_ENGINE") == "python":
         pytest.skip("the same rounds, one by one, take minutes")
     usual = ran(str(ATTACK / "fold.py"))
     assert usual.count(":") == 15

@@ -138,7 +138,7 @@ def test_the_ledger(tmp_path):
     for decision in (done, pending):
         with pytest.raises(hsb.InputError, match="learned from already"):
             twin.learn(decision, loss=0.5)
-    assert twin.decide(0.1).id == policy.decide(0.1).id == 27
+    assert twin.decide(0.1).number == policy.decide(0.1).number == 27
 
 
 ARMS = st.recursive(
@@ -174,9 +174,9 @@ def test_arms_that_cannot_be_stored(arm, tmp_path):
 def test_nothing_in_a_file_is_code(tmp_path):
     small().save(tmp_path / "policy.hsb")
     with zipfile.ZipFile(tmp_path / "policy.hsb") as archive:
-        assert archive.namelist() == ["header.json", "ledger", "rate", "counted", "0.floats", "0.ints"]
+        assert archive.namelist() == ["header.json", "ledger", "elsewhere", "rate", "counted", "0.floats", "0.ints"]
         header = json.loads(archive.read("header.json"))
-        assert (header["format"], header["version"]) == ("hsb-policy", 5)
+        assert (header["format"], header["version"]) == ("hsb-policy", 6)
 
 
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
@@ -195,7 +195,7 @@ def test_formats_of_before_there_were_releases_are_refused(version, tmp_path):
     with pytest.raises(hsb.FileError) as refused:
         hsb.load(path)
     assert str(refused.value) == (
-        f"{path}: written in format {version}, this version reads format 5. It was never released: make the policy anew."
+        f"{path}: written in format {version}, this version reads format 6. It was never released: make the policy anew."
     )
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 

@@ -1,6 +1,8 @@
 """Section VI-C at a reduced size: parts are plain data and repeat, the analysis weighs its claims, real files are read."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import hsb
 import hsb.logs
 from hsb.experiments.base import Options
 from hsb.experiments.paper import today
+from hsb.experiments.verdicts import corrected, decisions, explained, is_tie
 
 SMALL = {"logs": 2, "visits": 6000, "presentations": 2}
 DEPTHS = today.Today.SETTINGS["depths"]
@@ -129,3 +132,26 @@ def test_a_broken_policy_fails_its_claims():
     assert weighed({"HSB-BT": 0.02, "HSB-LG": 0.02}) == {(False, False)}
     assert {holds for holds, _ in weighed({})} <= {None, True, False}
     assert (None, True) in weighed({})
+
+
+def test_ties_say_which_command_decides_them():
+    """Also those that only the correction makes; not those of a log as long as the paper's, nor of the real one, which no command lengthens."""
+    command = "hsb reproduce today --visits 28041015 decides it"
+    results = made_up({})
+    claims = corrected(today.Today().analyse(Options(), results).claims)
+    paper = [claim for claim in claims if claim.origin == "paper"]
+    assert any(is_tie(claim) for claim in paper)
+    assert all((command in explained(claim)) is is_tie(claim) for claim in paper)
+    assert all(claim.decided_by == "" for claim in claims if claim.origin == "own")
+    [line] = decisions(claims)
+    assert command in line and all(claim.claim in line for claim in paper if is_tie(claim))
+    doubtful = [replace(claim, holds=True, p=0.03) for claim in paper]
+    assert all(command in explained(claim) for claim in corrected(doubtful))  # ten at 0.03: Holm leaves none
+    for each in results.values():
+        each["visits"] = today.PAPER_VISITS
+    assert decisions(corrected(today.Today().analyse(Options(), results).claims)) == []
+
+
+def test_the_page_of_commands_names_the_same_command():
+    page = (Path(__file__).parent.parent / "docs" / "commands.md").read_text()
+    assert f"hsb reproduce today --visits {today.PAPER_VISITS}" in page

@@ -289,26 +289,50 @@ def test_the_page_names_tests_that_there_are():
         "L": "test_late.py",
         "G": "test_loss_ranges.py",
         "D": "test_context_guarantee.py",
+        "W": "test_worst_cost.py",
+        "N": "test_leaning.py",
+        "I": "test_confident.py",
+        "X": "test_fixed_cuts.py",
+        "Q": "test_gain.py",
+        "V": "test_advice.py",
+        "B": "serve/test_candidate_bets.py",
+        "P": "serve/test_page_numbers.py",
+        "A": "serve/test_page_feedback.py",
+        "E": "test_e_values.py",
+        "Y": "test_fit_logs.py",
     }
-    for name, file in re.findall(r"`(test_[a-z0-9_]+)` \(([RKFCLGD])\)", PAGE):
+    named = re.findall(r"`(test_[a-z0-9_]+)` \(([A-Z])[):]", PAGE)
+    for name, file in named:
         assert f"def {name}(" in (Path(__file__).parent / files[file]).read_text(), name
-    assert len(re.findall(r"`test_", PAGE)) == len(re.findall(r"`test_[a-z0-9_]+` \([RKFCLGD]\)", PAGE)) >= 20
+    assert len(re.findall(r"`test_", PAGE)) == len(named) >= 20
 
 
 @pytest.mark.nojit
 def test_the_numbers_of_the_page():
-    """Depth 10, 3 arms: the default's bound beside Corollary 1's, for Theorem 2's cost and for the exact one of Section VI-A's best mapping."""
+    """Depth 10, 3 arms: the default's bound beside that at the best rate, for the dearest mapping of three regions and for the exact cost of
+    Section VI-A's best one; and beside Corollary 1's, for Theorem 2's cost."""
     tree, same = hsb.BinaryTree(depth=10), {"arms": 3, "horizon": 100_000}
     exact = prior_cost(tree, [2] * 512 + [0] * 428 + [1] * 84, arms=3)
-    closed = theory.prior_bound(tree, arms=3, regions=3)
-    found = [theory.anytime_mixture_bound(cost, **same) for cost in (closed, exact)]
-    best = [math.sqrt(2 * cost * 3 * 100_000) for cost in (closed, exact)]
-    assert found[0] == theory.anytime_bound(tree, **same)
+    closed, dearest = (price(tree, arms=3, regions=3) for price in (theory.prior_bound, theory.worst_cost))
+    found = [theory.anytime_mixture_bound(cost, **same) for cost in (closed, dearest, exact)]
+    best = [math.sqrt(2 * cost * 3 * 100_000) for cost in (closed, dearest, exact)]
+    assert found[1] == theory.anytime_bound(tree, **same)
     assert best[0] == pytest.approx(theory.regret_bound(tree, **same))
     for number in (*found, *best):
         assert f"{number:,.0f}" in PAGE
-    assert f"{found[0] / best[0]:.1f} times" in PAGE
-    assert found[0] <= 18_000
+    assert f"{found[1] / best[1]:.1f} times" in PAGE
+    assert found[1] <= 13_200
+
+
+@pytest.mark.nojit
+def test_the_same_policy_has_one_bound_however_stop_is_written():
+    """And one that stops more often pays more where the mapping splits."""
+    tree = hsb.BinaryTree(depth=10)
+    bounds = [hsb.HSB(tree, arms=3, stop=stop).regret_bound(100_000, regions=3) for stop in (None, 0.5, 0.9, 0.0)]
+    assert bounds[0] == bounds[1] < bounds[2] < bounds[3]
+    known = [hsb.HSB(tree, arms=3, horizon=100_000, stop=stop) for stop in (None, 0.5)]
+    assert known[0].regret_bound() == known[1].regret_bound() < theory.regret_bound(tree, arms=3, horizon=100_000)
+    assert [policy.learner.mixture.rates.rate for policy in known] == [theory.learning_rate(tree, arms=3, horizon=100_000)] * 2
 
 
 @pytest.mark.nojit
@@ -336,7 +360,7 @@ def test_the_numbers_of_the_table_of_guarantees():
     for arms in (3, 10, 50):
         policy, cells = hsb.HSB(tree, arms=arms), []
         for horizon in (10**5, 10**6, 10**7):
-            known = theory.regret_bound(tree, arms=arms, horizon=horizon, regions=3)
+            known = hsb.HSB(tree, arms=arms, horizon=horizon, regions=3).regret_bound()
             cells.append(f"{policy.regret_bound(horizon, regions=3):,.0f} ({known:,.0f})")
         assert f"| {arms} | {' | '.join(cells)} |" in text
 

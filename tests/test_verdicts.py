@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hsb.experiments.base import Claim, claim
-from hsb.experiments.verdicts import changed, corrected, count
+from hsb.experiments.verdicts import changed, corrected, count, decisions, explained, failures, is_tie
 
 
 def made(p, origin="paper", holds=True):
@@ -64,3 +64,31 @@ def test_of_many_claims_without_a_difference_some_hold_by_chance(correct):
         claims = corrected([claim("toy", str(k), rng.normal(size=10)) for k in range(40)])
         wrong += any((each.jointly if correct else each.holds) is not None for each in claims)
     assert wrong / 400 <= 0.083 if correct else wrong / 400 > 0.8
+
+
+def test_what_does_not_hold_is_named_with_its_difference_and_why():
+    """In order of origin, the paper's first; nothing that holds or is a tie is among it (control)."""
+    worse, better, even = [-0.2, -0.3, -0.25, -0.22], [0.2, 0.3, 0.25, 0.22], [0.2, -0.3, 0.25, -0.22]
+    claims = [
+        claim("toy", "a beats b", worse, origin="own", because="b is told more"),
+        claim("toy", "a beats c", worse, because="c is told more"),
+        claim("toy", "a beats d", better, because="d is told more"),
+        claim("toy", "a beats e", even, because="e is told more"),
+    ]
+    assert [each.because for each in claims] == ["b is told more", "c is told more", "", ""]
+    paper, own = failures(corrected(claims))
+    assert paper.startswith("does not hold: a beats c (the paper's), because the difference is -0.2425 (95%: -0.31")
+    assert paper.endswith("): c is told more.") and own.startswith("does not hold: a beats b (our own)")
+    assert failures(claims[2:]) == []
+
+
+def test_a_tie_of_the_correction_is_a_tie_too():
+    """Its explanation says what would decide it, as that of any other tie does; that of a claim that holds does not (control)."""
+    said = {"explanation": "Few logs.", "decided_by": "More visits decide it."}
+    p = {True: 0.03, None: 0.5}
+    weighed = [Claim("toy", f"{holds}", holds, 0.2, 0.1, 0.3, p=p[holds], **said) for holds in (True, None)]
+    alone, together = corrected(weighed[:1]), corrected(weighed)
+    assert [is_tie(each) for each in (*alone, *together)] == [False, True, True]
+    assert explained(alone[0]) == "Few logs." and explained(together[0]) == "Few logs. More visits decide it."
+    assert decisions(alone) == []
+    assert decisions(together) == ["tie: True (by the correction); None. For each: More visits decide it."]

@@ -58,6 +58,7 @@ def _vw(name: str, algorithm: str, *others: Settings, main: bool = False, **more
 
 RIVALS = (
     Rival(OURS, "hsb", DEFAULT, (), ("mixed",), MANY),
+    Rival("hsb: HSB, confident", "hsb", DEFAULT, (), ("mixed",), MANY, instead={"learning_rate": "confident"}),
     Rival(
         "hsb: LinUCB",
         "hsb",

@@ -43,7 +43,19 @@ HIDDEN |= {
     "diagonal",
     "finest",
 }
-HIDDEN |= {"from_parameters", "prior_bound", "region", "names", "groups", "leaves_of", "parameters", "asked_again", "resolves"}
+HIDDEN |= {
+    "from_parameters",
+    "prior_bound",
+    "worst_cost",
+    "log_full",
+    "region",
+    "names",
+    "groups",
+    "leaves_of",
+    "parameters",
+    "asked_again",
+    "resolves",
+}
 HIDDEN |= {
     "looked",
     "pass_over",

@@ -96,7 +96,7 @@ def endpoints_page() -> str:
     kinds: dict[str, list[str]] = {}
     for one in endpoints():
         said = " ".join((one.handler.__doc__ or "").split("\n\n")[0].split())
-        path = one.path.replace("{arm:path}", "{arm}")
+        path = one.path.replace("{arm:text}", "{arm}")
         asked = "".join(f"<br>`?{name}=` {what}" for name, what in one.query.items())
         kinds.setdefault(one.tag, []).append(f"| {one.method} | `{path}` | {one.need or 'none'} | {said}{asked} |")
     parts = [

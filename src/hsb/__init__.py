@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import logs, structures, theory
 from .errors import BrokenState, BudgetError, FileError, InputError, StaleDecision, quoted
-from .features import Category, Cycle, Features, Flag, Number, Tags, Time
+from .features import Category, Composite, Cycle, Features, Flag, Number, Tags, Time
 from .features import encoders as encode
+from .files.following import Following
 from .files.policy_file import load
 from .play import Replay, Run, learn_from, replay, replay_all, simulate
 from .policies import HSB, BestFixed, CsbFtpl, EpochGreedy, Exp3, Exp4, LinUCB, MixtureOfMappings, SExp3, TreeThompson, Uniform
@@ -41,6 +42,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Decision",
     "Decisions",
+    "Following",
     "Mappings",
     "Replay",
     "Run",
@@ -51,7 +53,7 @@ __all__ = [
     "replay_all",
     "simulate",
 ]
-__all__ += ["Category", "Cycle", "Features", "Flag", "Number", "Tags", "Time"]
+__all__ += ["Category", "Composite", "Cycle", "Features", "Flag", "Number", "Tags", "Time"]
 __all__ += ["BrokenState", "BudgetError", "FileError", "InputError", "StaleDecision"]
 __all__ += ["HSB", "BestFixed", "Certificate", "CsbFtpl", "EpochGreedy", "Exp3", "Exp4", "LinUCB"]
 __all__ += ["MixtureOfMappings", "Policy", "SExp3", "TreeThompson", "Uniform"]

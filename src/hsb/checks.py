@@ -14,7 +14,8 @@ from .errors import BudgetError, InputError, quoted
 
 MOST_ARMS = 10**7
 LARGEST = 2**63 - 1  # of a whole number, where nothing else is said
-NAME = re.compile(r"[A-Za-z0-9._~-]{1,64}")  # of a served policy, a decision, a reward: a URL needs no escapes for it
+NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._~-]{1,64}")
+"""Of a served policy, a decision, a reward: a URL needs no escapes for it, and `.` and `..` are steps of a path."""
 
 
 def arm_list(arms: int | Iterable[Hashable]) -> list[Hashable]:

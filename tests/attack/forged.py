@@ -258,7 +258,7 @@ def forge(original: Original, rng: np.random.Generator) -> bytes:
     entries, header = dict(original.entries), copy.deepcopy(original.header)
     if kind < 0.4:
         forge_header(header, rng)
-    names = [name for name in entries if name not in ("header.json", "ledger")]
+    names = [name for name in entries if name not in ("header.json", "ledger", "elsewhere")]
     if kind >= 0.35 and names:
         for _ in range(1 + (rng.random() < 0.15)):
             name = names[rng.integers(len(names))]

@@ -7,6 +7,7 @@ from hsb.serve.core.orders import Fact, JournalChanges, JournalFacts, Needs, Ord
 from hsb.serve.core.receipts import Lives
 from hsb.serve.core.rows import (
     ClosedRow,
+    DecisionEnd,
     DecisionRow,
     Entry,
     PendingRow,
@@ -39,7 +40,7 @@ class ModelStore:
     # -- a transaction in two halves, between which a disk may fail -----------------------------------------------------
 
     def prepare(self, batch: OrderBatch) -> tuple[list[Outcome], JournalChanges]:
-        return judge(batch, self.facts(needs(batch.orders)))
+        return judge(batch, self.facts(needs(batch)))
 
     def write(self, changes: JournalChanges) -> None:
         taken = {row.name for row in self.policy.values()}
@@ -74,6 +75,8 @@ class ModelStore:
             self.policy[policy] = self.policy[policy]._replace(head=head)
         for row in changes.snapshots:
             self.snapshot[row.policy, row.seq, row.learner] = row
+        for policy, row in changes.cleared.items():
+            self.snapshot = {name: each for name, each in self.snapshot.items() if name[0] != policy or name[1] >= row}
         for name in changes.blanked:
             self.decision[name] = self.decision[name]._replace(context="", seen=None, body=b"")
         for policy in changes.erased:
@@ -110,6 +113,7 @@ class ModelStore:
         for name in names & self.decision.keys():
             fact = found[name] = Fact(self.decision[name])
             fact.rewards = {row.id: row for row in self.by_decision.get(name, [])}
+            fact.count = len(fact.rewards)
             fact.pending = self.waiting.get(name)
             fact.closed = "learned" if name in self.learned else self.shut[name].how if name in self.shut else None
         known = wanted.policies | {fact.row.policy for fact in found.values()}
@@ -137,6 +141,14 @@ class ModelStore:
 
     def rewards(self, policy: int) -> Iterator[RewardRow]:
         yield from (row for row in self.reward.values() if self.decision[row.decision].policy == policy)
+
+    def ends(self, policy: int, after: int, limit: int) -> tuple[list[DecisionEnd], int]:
+        found, rows = [], list(self.decision.values())[after : after + limit]
+        for place, row in enumerate(rows, after + 1):
+            how = "pending" if row.id in self.waiting else self.shut[row.id].how if row.id in self.shut else "learned"
+            if row.policy == policy:
+                found.append(DecisionEnd(place, row.arm, row.propensity, row.available, row.deadline, how))
+        return found, min(after + limit, len(self.decision))
 
     def rewards_of(self, decisions: list[str]) -> dict[str, list[RewardRow]]:
         return {name: self.by_decision[name] for name in decisions if name in self.by_decision}

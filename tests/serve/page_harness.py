@@ -19,6 +19,8 @@ from hsb.problems import Banners
 from hsb.serve.core import AddCandidate, Answer, Create, Decide, Now, Reward
 from hsb.serve.local import Local, clock
 from hsb.serve.page import routes
+from hsb.serve.page.looking import answer as view_of
+from hsb.serve.page.sheets import TallyCache
 from hsb.serve.store.sqlite import SqliteReader
 
 ARMS = ["spring sale", "free shipping", "new arrivals", "members' club", "gift card"]
@@ -47,15 +49,23 @@ class Harness:
         self.troubles = SimpleNamespace(of=lambda policy: [TROUBLE] if policy == "home" else [])
         self.evaluated: list[dict[str, Any]] = []
         self.deeds: list[dict[str, Any]] = []
-        self.reader = SqliteReader(path)
+        self.reader, self.cache = SqliteReader(path), TallyCache()
         self.lock, self.loop = asyncio.Lock(), asyncio.new_event_loop()
 
-    async def ask(self, kind: Any, *given: Any) -> Answer:
+    async def change(self, kind: Any, *given: Any) -> Answer:
         return self.local.ask(kind(object(), *given))
+
+    @property
+    def readers(self) -> Any:
+        return SimpleNamespace(quick=self.read, scan=self.read)
 
     async def read(self, function: Any, *given: Any) -> Any:
         async with self.lock:
             return function(self.reader, *given)
+
+    async def view(self, look: Any) -> bytes:
+        async with self.lock:
+            return view_of(self.reader, self.cache, look)
 
     def spawn(self, work: Any) -> Any:
         return asyncio.ensure_future(work)

@@ -62,7 +62,7 @@ class Process:
         assert "http://127.0.0.1:" in said, (said, self.process.wait(20), self.errors.read_text())
         self.port = int(said.partition("http://127.0.0.1:")[2].split()[0].split("/")[0])
         while not self.answers():
-            assert self.process.poll() is None, self.errors.read_text()
+            assert self.process.poll() is None, (said, self.process.poll(), self.errors.read_text())
             time.sleep(0.01)
 
     def __enter__(self):
@@ -73,7 +73,7 @@ class Process:
 
     def answers(self):
         try:
-            return self.ask("GET", "/healthz")[0] == 200
+            return self.ask("GET", "/readyz")[1]["status"] != "starting"
         except (OSError, http.client.HTTPException):
             return False
 

@@ -2,7 +2,7 @@
 
 from simulated_receipts import forged
 
-from hsb.serve.core import AddArm, AddCandidate, Change, Create, Decide, DropCandidate, Promote, RemoveArm, Reward
+from hsb.serve.core import AddArm, AddCandidate, Change, Create, Decide, DropCandidate, ForgetWords, Promote, RemoveArm, Reward
 
 
 class Clients:
@@ -102,7 +102,8 @@ class Clients:
         elif which < 9:
             message = AddCandidate(request, name, rng.choice("xy"), rng.choice(self.kinds))
         elif which == 9:
-            message = DropCandidate(request, name, rng.choice("xy"))
+            candidate = rng.choice("xy")
+            message = DropCandidate(request, name, candidate) if request % 3 else ForgetWords(request, name, [candidate])
         else:
             served = self.core.policies.get(name)
             message = Promote(request, name, rng.choice([*served.candidates, "x"] if served else "x"))

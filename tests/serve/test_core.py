@@ -1,6 +1,12 @@
 """What the core answers, request by request."""
 
+import base64
+import hashlib
+import json
+import sqlite3
+
 import pytest
+from simulated_receipts import forged, unpacked
 
 import hsb
 from hsb.files.policy_file import pack
@@ -25,9 +31,12 @@ from hsb.serve.core import (
     TakeSnapshot,
     Void,
 )
+from hsb.serve.core.apply import MOST_REWARDS, needs
+from hsb.serve.core.orders import NewReward, OrderBatch
 from hsb.serve.core.sampling import places_of, u_of
 from hsb.serve.core.settings import checked
 from hsb.serve.local import Local
+from hsb.serve.store.sqlite import SqliteReader
 from hsb.serve.store.writer import carried_out
 
 SECRET = b"0123456789abcdef"
@@ -161,7 +170,7 @@ def test_propensities_with_floor_ramp_and_baseline(at):
 
 
 def test_decisions_are_those_of_choose(at):
-    make(at, policy={"kind": "HSB"})
+    make(at, policy={"kind": "HSB"}, floor=0)
     for k in range(50):
         policy = at.home.live.policy.copy()
         answer = at.ask(Decide(0, "home", f"d{k}", {"age": k % 7}, ["a", "c"] if k % 3 else None))
@@ -350,3 +359,90 @@ def test_what_was_folded_at_the_start_is_kept_soon(tmp_path):
     again.later(SECOND)
     assert [rows[0].seq for rows in again.store.snapshots(1)] == [36]
     again.close()
+
+
+def another_row(path, kind, data=None):
+    """Append a row to the stream of the first policy as another process would."""
+    with sqlite3.connect(path, isolation_level=None) as other:
+        (head,) = other.execute("SELECT head FROM policy WHERE id = 1").fetchone()
+        other.execute("INSERT INTO stream VALUES (1, ?, ?, NULL, NULL, 0, ?, NULL, 0)", (head + 1, kind, data))
+        other.execute("UPDATE policy SET head = ? WHERE id = 1", (head + 1,))
+    other.close()
+
+
+def test_what_goes_wrong_in_the_fold_answers_everyone_and_ends_the_process(tmp_path):
+    at = At(tmp_path / "hsb.db")
+    make(at)
+    at.says(Decide(0, "home", "one", None))
+    at.says(Decide(0, "home", "two", None))
+    another_row(tmp_path / "hsb.db", 4, '{"floor": 0.1}')
+    asked = [Reward(1, "one", 1.0), Decide(2, "home", "three", None), Change(3, "home", {"floor": 0.2}), Reward(4, "two", 1.0)]
+    answers = at.ask_all([*asked, Change(5, "home", {"floor": 0.3})])
+    assert sorted((answer.request, answer.status) for answer in answers) == [(k, "away") for k in range(1, 6)]
+    assert at.stopped.code == 70 and "rows are missing" in at.stopped.why and "policy_state.py" in at.stopped.why
+    assert at.says(Decide(6, "home", "four", None)) == "away"
+    at.close()
+    again = At(tmp_path / "hsb.db")
+    assert again.home.version == 5 and again.says(Reward(0, "one", 1.0)) == "duplicate"  # it was on disk
+    again.close()
+
+
+def test_rows_of_a_kind_that_is_not_known_stop_the_service(tmp_path):
+    at = At(tmp_path / "hsb.db")
+    make(at)
+    at.says(Decide(0, "home", "one", None))
+    at.close()
+    another_row(tmp_path / "hsb.db", 99)
+    with pytest.raises(hsb.FileError, match="row 2 of the stream of home is of a kind, 99, that this hsb does not know"):
+        At(tmp_path / "hsb.db")
+    reader = SqliteReader(tmp_path / "hsb.db")
+    report = check(reader)
+    reader.close()
+    assert not report.sound and "kind, 99" in str(report)
+
+
+def of_another_version(receipt, secret):
+    """As an hsb would have made it whose decisions had one word less."""
+    body = json.loads(unpacked(receipt))
+    raw = json.dumps([*body[:13], *body[14:]]).encode()
+    text = base64.urlsafe_b64encode(raw).decode().rstrip("=")
+    seal = hashlib.blake2b(raw, key=secret, digest_size=16, person=b"hsb receipt").digest()
+    return f"hsb1.{text}.{base64.urlsafe_b64encode(seal).decode().rstrip('=')}"
+
+
+def test_a_receipt_that_cannot_be_read_matters_only_where_the_decision_is_lost(at):
+    make(at, feedback=DEADLINE)
+    receipt = at.ask(Decide(0, "home", "one", None, receipt=True)).body["receipt"]
+    older = of_another_version(receipt, SECRET)
+    for k, unreadable in enumerate((older, "hsb2.abc.def", "hsb1.", "what?")):
+        assert at.says(Reward(0, "one", 0.25, str(k), receipt=unreadable)) == "accepted"
+        lost = at.ask(Reward(0, "lost", 0.25, receipt=unreadable))
+        assert lost.status == "refused" and "receipt must be what came with the decision" in lost.body["detail"]
+    assert at.says(Reward(0, "one", 0.5, "f", receipt=forged(receipt))) == "refused"
+    assert at.says(Reward(0, "one", 0.5, "r", receipt=receipt)) == "accepted"
+
+
+@pytest.mark.parametrize("feedback", [{"learn": "on_arrival"}, DEADLINE])
+def test_a_decision_takes_so_many_rewards_and_no_more(at, feedback):
+    make(at, feedback=feedback)
+    at.says(Decide(0, "home", "one", None))
+    answers = at.ask_all([Reward(k, "one", 0.001, f"r{k}") for k in range(MOST_REWARDS + 5)])
+    answers.sort(key=lambda answer: answer.request)
+    assert {answer.status for answer in answers[MOST_REWARDS:]} == {"refused"}
+    assert "1000 rewards" in answers[-1].body["detail"]
+    assert "refused" not in {answer.status for answer in answers[:MOST_REWARDS]}
+    again = "late" if feedback is not DEADLINE else "duplicate"
+    assert at.says(Reward(0, "one", 0.001, "r999")) == again and at.says(Reward(0, "one", 0.002, "r7")) == "conflict"
+    assert at.says(Reward(0, "one", 0.001, "more")) == "refused" and at.says(Void(0, "one")) in ("late", "conflict")
+    at.later(61 * SECOND)
+    (row,) = [row for row, _ in at.store.stream(1) if row.kind == 1]
+    assert row.reward == pytest.approx(1.0 if feedback is DEADLINE else 0.001)
+
+
+def test_a_reward_of_a_closed_decision_loads_no_others(at):
+    make(at)
+    at.says(Decide(0, "home", "one", None))
+    at.ask_all([Reward(k, "one", 0.5, f"r{k}") for k in range(900)])
+    order = NewReward("one", "r5", 0.5, None)
+    facts = at.store.facts(needs(OrderBatch(1, at.wall, [order], at.core.rules)))
+    assert facts.decisions["one"].count == 900 and list(facts.decisions["one"].rewards) == ["r5"]

@@ -3,6 +3,7 @@
 import http.client
 import random
 import signal
+import sqlite3
 import time
 
 import pytest
@@ -96,3 +97,22 @@ def test_stopped_under_load(part, tmp_path):
 def test_faults_are_noticed(fault, words, tmp_path):
     with pytest.raises((AssertionError, OSError), match=words):
         killed(tmp_path / "hsb.db", 12, seed=1, fault=fault)
+
+
+def test_what_goes_wrong_in_the_fold_is_answered_and_ends_the_process(tmp_path):
+    """A row of another process, as two of them on one file wrote: rewards are 503 and the process ends with 70, instead of waiting for ever."""
+    path = tmp_path / "hsb.db"
+    with Process(path) as service:
+        service.make(home={"arms": ["a", "b"], "policy": {"kind": "Exp3"}})
+        status, made = service.ask("POST", "/v1/policies/home/decisions", {"context": 0.5})
+        assert status == 201
+        with sqlite3.connect(path, isolation_level=None) as other:
+            other.execute("INSERT INTO stream VALUES (1, 2, 4, NULL, NULL, 0, '{\"floor\": 0.1}', NULL, 0)")
+            other.execute("UPDATE policy SET head = 2 WHERE id = 1")
+        other.close()
+        status, found = service.ask("POST", f"/v1/decisions/{made['id']}/reward", {"reward": 1})
+        assert status == 503 and "stopping" in found["detail"]
+        assert service.process.wait(60) == 70 and "rows are missing" in service.errors.read_text()
+    with Process(path) as service:  # it was on disk
+        status, found = service.ask("POST", f"/v1/decisions/{made['id']}/reward", {"reward": 1})
+        assert (status, found["status"]) == (200, "duplicate")

@@ -186,6 +186,9 @@ def test_candidates(one, name):
         one.post(f"/v1/decisions/{decided['id']}/reward", {"reward": k % 2})
     found = one.get(f"{p}/candidates/slow").json
     assert found["lessons_valued"] == 3 and found["played_value"] == pytest.approx(1 / 3)
+    about = found["difference"]
+    assert (about["lessons"], about["since"], about["error"], about["why_not"]) == (3, 2, 0.05, "")
+    assert -1.0 <= about["low"] < about["value"] < about["high"] <= 1.0
     assert one.post(f"{p}/candidates/slow/promote").status == 200
     (before,) = one.get(f"{p}/candidates").json["candidates"]
     assert before["name"].startswith("before-")
@@ -222,7 +225,7 @@ def test_health_limits_metrics_deeds_clock(one, name):
     assert one.get("/healthz", key=None).json["status"] == "ok" and one.get("/readyz", key=None).json["status"] == "ready"
     assert one.get("/v1/limits").json["waiting"] == 4096
     decide(one, name)
-    text = one.get("/metrics", key=None).raw.decode()
+    text = one.get("/metrics").raw.decode()
     assert f'hsb_policy_version{{policy="{name}"}} 1.0' in text and "hsb_commit_seconds_count" in text
     deeds = one.get(f"/v1/deeds?policy={name}").json["deeds"]
     assert deeds[0]["what"] == "Create" and deeds[0]["who"] == "first"

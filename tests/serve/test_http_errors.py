@@ -13,6 +13,7 @@ import pytest
 from http_cases import QUICK, Running, running
 
 from hsb.serve.http import ServerSettings
+from hsb.serve.http.readers import Readers
 from hsb.serve.http.service import Service
 
 SMALL = ServerSettings(header_seconds=0.4, body_seconds=0.4, connections=40, body=2000, batch_body=20_000, rows=50, numbers=20)
@@ -238,7 +239,8 @@ def test_a_fault_is_500_and_logged(tmp_path, monkeypatch, capfd):
 
     with running(tmp_path / "hsb.db") as one:
         one.make()
-        monkeypatch.setattr(Service, "read", fault)
+        monkeypatch.setattr(Readers, "quick", fault)
+        monkeypatch.setattr(Readers, "scan", fault)
         found = one.get("/v1/policies/home")
         assert found.status == 500 and "oh" not in found.raw.decode()
         line = next(json.loads(line) for line in capfd.readouterr().err.splitlines() if '"fault"' in line)
@@ -302,7 +304,7 @@ def test_reads_are_limited(tmp_path):
         def endless(reader):
             return reader.rows("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT COUNT(*) FROM n")
 
-        work = asyncio.run_coroutine_threadsafe(one.service.read(endless), one.service.loop)
+        work = asyncio.run_coroutine_threadsafe(one.service.readers.scan(endless), one.service.loop)
         with pytest.raises(Exception, match="takes too long"):
             work.result(20)
 
@@ -316,7 +318,7 @@ def test_a_stop_waits_for_no_read(tmp_path):
         begun.set()
         return reader.rows("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT COUNT(*) FROM n")
 
-    work = asyncio.run_coroutine_threadsafe(one.service.read(endless), one.service.loop)
+    work = asyncio.run_coroutine_threadsafe(one.service.readers.scan(endless), one.service.loop)
     assert begun.wait(10)
     began = time.monotonic()
     one.stop()

@@ -10,7 +10,7 @@ import pytest
 from http_cases import running
 
 from hsb.errors import InputError
-from hsb.serve.http import ServerSettings, Service, operating
+from hsb.serve.http import ServerSettings, Service
 from hsb.serve.http.keys import digest, fresh
 from hsb.serve.store import Full
 from hsb.serve.store.sqlite import SqliteStore
@@ -88,7 +88,10 @@ def test_keys_of_some_policies(one):
     assert one.post("/v1/policies/other/decisions", {}, key=text).status == 403
     assert one.post(f"/v1/decisions/{mine}/reward", {"reward": 1}, key=text).status == 200
     assert one.post(f"/v1/decisions/{theirs}/reward", {"reward": 1}, key=text).status == 403
-    assert one.post("/v1/rewards", {"rewards": [{"decision": theirs, "reward": 1}]}, key=text).status == 403
+    rows = one.post("/v1/rewards", {"rewards": [{"decision": each, "reward": 1} for each in (theirs, mine)]}, key=text).json[
+        "rows"
+    ]
+    assert [row["status"] for row in rows] == [403, 200] and rows[0]["problem"]["type"].endswith("policy-not-allowed")
     assert one.post(f"/v1/decisions/{theirs}/void", key=text).status == 403
     assert [each["name"] for each in one.get("/v1/policies", key=text).json["policies"]] == ["home"]
 
@@ -152,6 +155,7 @@ def full_disk(monkeypatch, only=None):
 def test_keys_on_a_full_disk(tmp_path, monkeypatch):
     """What was not written is not so: a key that could not be ended can be ended later, and stays ended."""
     with running(tmp_path / "hsb.db") as one:
+        one.service.keys.last_tidy = time.time_ns() // 1000  # when keys were used is not written meanwhile
         there = key(one, "read")
         with monkeypatch.context() as now:
             full_disk(now)
@@ -168,8 +172,7 @@ def test_keys_on_a_full_disk(tmp_path, monkeypatch):
         assert one.get("/v1/limits", key=there["key"]).status == 401
 
 
-def test_metrics_name_all_policies(one, monkeypatch):
-    monkeypatch.setattr(operating, "is_local", lambda scope: False)
+def test_metrics_name_all_policies(one):
     assert one.get("/metrics", key=None).status == 401
     assert one.get("/metrics", key=key(one, "read")["key"]).status == 200
     assert one.get("/metrics", key=key(one, "read", policies=["home"])["key"]).status == 403
@@ -223,3 +226,32 @@ def test_no_secret_in_a_log_line(tmp_path, capfd):
     lines = [json.loads(line) for line in err.splitlines()]
     assert [line["status"] for line in lines if line["event"] == "request"] == [201, 201, 401]
     assert text not in err and "hsb_" not in err and "Ada" not in err
+
+
+def test_a_key_ends_with_the_policy_that_it_is_for(tmp_path):
+    with running(tmp_path / "hsb.db") as one:
+        for name in ("gone", "stays"):
+            one.make(name)
+        alone = key(one, "read", "decide", policies=["gone"])["key"]
+        both = key(one, "read", policies=["gone", "stays"])["key"]
+        cookie = (
+            one.post("/v1/session", {"key": alone}, key=None, headers={"Content-Type": "application/json"})
+            .headers["set-cookie"]
+            .split(";")[0]
+        )
+        assert one.get("/v1/policies/gone", key=alone).status == one.get("/v1/policies/gone", key=both).status == 200
+        assert one.ask("DELETE", "/v1/policies/gone?purge=true").status == 202
+        one.make("gone")  # another one of that name
+
+        def asked():
+            statuses = [one.get("/v1/policies/gone", key=each).status for each in (alone, both)]
+            return [*statuses, one.get("/v1/policies/stays", key=both).status]
+
+        assert asked() == [401, 403, 200]
+        assert one.get("/v1/policies/gone", key=None, headers={"Cookie": cookie}).status == 401
+        shown = [(each["policies"], each["ended"] is None) for each in one.get("/v1/keys").json["keys"]]
+        assert shown == [(None, True), ([], False), (["stays"], True)]
+        admin = one.key
+    with running(tmp_path / "hsb.db") as one:
+        one.key = admin
+        assert asked() == [401, 403, 200]

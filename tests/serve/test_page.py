@@ -383,3 +383,28 @@ def test_the_script_is_small_and_everything_is_here():
     for path in [*PAGE.glob("templates/*"), *PAGE.glob("static/*")]:
         assert not re.search(r"(?:src|href|url\()\s*=?\s*[\"']?https?:", path.read_text()), path
         assert "| safe" not in path.read_text() and "|safe" not in path.read_text()
+
+
+def test_rules_say_what_they_earn_by_the_journal(service):
+    """The last lessons, weighed as the naive count below weighs them; a policy without them says nothing."""
+    import asyncio
+
+    home = service.core.policies["home"]
+    body, about = home.live.packed(), (service.reader.path, home.id, list(home.arms))
+    found = asyncio.run(explaining.beside(body, 7, lessons=about))
+    lessons = list(explaining.lessons_of(str(service.reader.path), home.id, list(home.arms)))
+    assert found["earned_rows"] == len(lessons) > 350
+    told = home.live.policy.explain().merged()
+    for rule in found["rules"]:
+        [region] = [each for each in told.regions if each.where == rule["where"]]
+        mine = [each for each in lessons if told.region_at(each[0]) is region]
+        weights = [(arm == region.arm) / p for _, arm, _, p, _ in mine]
+        if not sum(weights):
+            assert rule["earned"] is None
+            continue
+        value = sum(w * each[4] for w, each in zip(weights, mine, strict=True)) / sum(weights)
+        assert rule["earned"]["value"] == pytest.approx(value) and rule["earned"]["rows"] == len(mine)
+        assert rule["earned"]["low"] <= value <= rule["earned"]["high"]
+    assert any(rule["earned"] for rule in found["rules"])
+    without = asyncio.run(explaining.beside(body, 7))
+    assert without["earned_rows"] == 0 and not any(rule["earned"] for rule in without["rules"])

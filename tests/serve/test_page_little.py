@@ -11,7 +11,7 @@ import page_harness as harness
 
 import hsb
 from hsb.files.policy_file import pack
-from hsb.serve.core import Create, Decide, Import, Now, Reward
+from hsb.serve.core import Change, Create, Decide, Import, Now, Reward
 from hsb.serve.core.sampling import u_of
 from hsb.serve.local import clock
 from hsb.serve.page import trying
@@ -134,3 +134,41 @@ def test_one_of_a_thing_is_said_as_one(made):
         and "It is kept" in texts[1, "/p/one/problems"]
     )
     assert "1 row of the journal is still" in str(ENVIRONMENT.globals["m"].behind(1))
+
+
+def rows_of(made, name):
+    return {row["name"]: row for row in made.client().get(f"/p/{name}/overview.json").json()["rows"]}
+
+
+def filled(made, name, first, last):
+    asked = [Decide(k, name, f"{name}-{k}", {"x": k % 5}) for k in range(first, last)]
+    for answer in made.local.ask_all(asked):
+        good = answer.body["arm"] == "b" or int(answer.body["id"].split("-")[1]) % 3 == 0
+        made.local.ask(Reward(0, answer.body["id"], float(good)))
+
+
+def test_what_was_played_is_not_the_policy(made):
+    """In the shadow the rewards are the baseline's, and nothing is said of the policy; with a part of the traffic it is estimated."""
+    shadow = {"name": "shade", "arms": ["a", "b"], "ramp": 0, "baseline": "a", "policy": {"kind": "HSB"}}
+    made.local.ask(Create(1, shadow, b"q" * 32))
+    filled(made, "shade", 0, 60)
+    rows = rows_of(made, "shade")
+    assert "this policy" not in rows and rows["what was played"]["value"] == pytest.approx(20 / 60)
+    assert rows["the policy, estimated"]["value"] is None and not rows["the policy, estimated"]["verdict"]
+    page = made.client().get("/p/shade/overview").text
+    assert "nothing can be estimated" in page and "what was played less this" in page
+    made.local.ask(Change(1, "shade", {"ramp": 0.5, "floor": 0.5}))
+    filled(made, "shade", 60, 200)
+    rows = rows_of(made, "shade")
+    assert rows["the policy, estimated"]["value"] > rows["what was played"]["value"]
+    assert "weighing each by the policy" in made.client().get("/p/shade/overview").text
+
+
+def test_a_plain_experiment_is_not_compared_with_itself(made):
+    made.local.ask(Create(1, {"name": "plain", "arms": ["a", "b"], "floor": 1, "policy": {"kind": "HSB"}}, b"r" * 32))
+    filled(made, "plain", 0, 60)
+    rows = rows_of(made, "plain")
+    assert "this policy, which plays uniformly" in rows and "uniform play" not in rows and len(rows) == 2
+    made.local.ask(Create(1, {"name": "usual", "arms": ["a", "b"], "policy": {"kind": "HSB"}}, b"r" * 32))
+    filled(made, "usual", 0, 60)
+    assert {"this policy", "uniform play"} < rows_of(made, "usual").keys()

@@ -64,6 +64,8 @@ def test_the_same_as_the_model(seed, tmp_path):
         assert file.stream(policy.id) == store.stream(policy.id)
         for name in ("decisions", "rewards", "pending", "closed", "standings"):
             assert sorted(getattr(file, name)(policy.id)) == sorted(getattr(store, name)(policy.id)), name
+        ends = [[row[1:] for row in each.ends(policy.id, 0, 10_000)[0]] for each in (file, store)]
+        assert sorted(ends[0]) == sorted(ends[1]) and len(ends[0]) == len(list(file.decisions(policy.id)))
     report = check(file)
     assert report.sound and report.digests == check(store).digests
     file.close()

@@ -65,7 +65,9 @@ def hsb(version: Annotated[bool, Option("--version", help="Print the version.")]
     Example: hsb evaluate shop.csv --arm shown --propensity p --reward click --policy now.hsb --policy new.hsb
     """
     if version:
-        typer.echo(f"hsb {__version__}")
+        from ..engine.kernels.jit import engine, reason
+
+        typer.echo(f"hsb {__version__}, engine {engine}: {reason}")
         raise typer.Exit
 
 
@@ -81,6 +83,11 @@ def reproduce(
     visits: Annotated[
         int | None, Option(min=1000, help="Visits of each synthetic log, for today; the paper's log has 28041015.")
     ] = None,
+    depth: Annotated[
+        list[int] | None, Option(min=1, max=52, help="A depth of the trees instead of the paper's; repeat it for several.")
+    ] = None,
+    runs: Annotated[int | None, Option(min=2, help="How many data sets, logs or repetitions are played.")] = None,
+    rounds: Annotated[int | None, Option(min=100, help="Rounds of each data set, for stationary and nonstationary.")] = None,
 ) -> None:
     """Run the paper's experiments again, its Section VI.
 
@@ -89,8 +96,12 @@ def reproduce(
     Finished parts are kept in the folder and not run again: a run that was stopped goes on where it was.
 
     Example: hsb reproduce stationary --out out/stationary --jobs 2
+
+    Example: hsb reproduce stationary --depth 5 --depth 7 --runs 5 --rounds 20000
     """
-    carry_out(named(experiment), Options(seed, quick, data, visits), out, running, title="Section VI, run again")
+    depths = tuple(sorted(set(depth))) if depth else None
+    options = Options(seed, quick, data, visits, depths, runs, rounds)
+    carry_out(named(experiment), options, out, running, title="Section VI, run again")
 
 
 @app.command()
@@ -122,7 +133,7 @@ def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, ru
         done = conduct(experiments, options, out, jobs=running.jobs, engine=running.engine, progress=progress, title=title)
     console = Console()
     claims = [claim for study in done.studies for claim in study.analysis.claims]
-    output.claims(claims, console)
+    output.claims(claims, console, options)
     output.where(done.report, done.seconds, console)
     if running.strict and not all(claim.holds for claim in claims if claim.origin != "reading"):
         raise typer.Exit(1)

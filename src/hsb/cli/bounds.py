@@ -42,7 +42,7 @@ def rows(*, arms: int, depth: int, horizon: int, regions: int) -> Iterator[tuple
     """Policy, rate, bound, and whom the bound compares with.
 
     >>> [(name, round(bound)) for name, _, bound, _ in rows(arms=3, depth=10, horizon=100_000, regions=3)]
-    [('HSB, horizon known', 6720), ('HSB, nothing given', 17283), ('S-EXP3', 25981), ('EXP3', 812)]
+    [('HSB, horizon known', 6720), ('HSB, nothing given', 11826), ('S-EXP3', 25981), ('EXP3', 812)]
     """
     tree, leaves = BinaryTree(depth=depth), 2**depth
     known = {"arms": arms, "horizon": horizon}

@@ -1,4 +1,4 @@
-"""The commands about a service's journal: check, backup, export. The service itself is loaded when one of them runs."""
+"""The commands about a service's journal: check, backup, restore, export. The service itself is loaded when one of them runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .log_options import Json
 
 journal = typer.Typer(
     name="journal",
-    help="""What a service wrote down: check it, copy it, export it.
+    help="""What a service wrote down: check it, copy it, go back to a copy, export it.
 
     hsb serve keeps every decision, reward and lesson in one file, from which all that it did can be made again.
 
@@ -71,6 +71,29 @@ def backup(
     finally:
         reader.close()
     typer.echo(json.dumps({"bytes": size, "to": str(to)}) if as_json else f"{size:,} bytes written to {to}")
+
+
+@journal.command()
+def restore(
+    copy: Annotated[Path, Argument(help="A copy that hsb journal backup made.", metavar="COPY")],
+    db: Annotated[Path, Argument(help="The journal whose place it takes. No service may run on it.", metavar="DB")],
+    as_json: Json = False,
+) -> None:
+    """Go back to a copy of a journal, or move one to another machine.
+
+    The copy is checked first, as by hsb journal check: if anything does not follow, nothing is changed. So it is if a service runs on the
+    journal, or if the copy has a WAL beside it. What was there is put aside as DB.before. Cut off on the way, run it again.
+
+    Example: hsb journal restore hsb-monday.db hsb.db
+    """
+    from dataclasses import asdict
+
+    from ..serve.restoring import restore as restored
+
+    done = restored(copy, db)
+    before = None if done.before is None else str(done.before)
+    told = f"{done.report}\nrestored to {db}" + ("" if before is None else f"; what was there is {before}")
+    typer.echo(json.dumps({"db": str(db), "before": before, "checked": asdict(done.report)}) if as_json else told)
 
 
 @journal.command()

@@ -1,6 +1,7 @@
 """The commands about logs: replay, train, explain, convert. `evaluate` is in `compare_commands.py`."""
 
 import time
+import warnings
 from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
@@ -10,6 +11,7 @@ from typer import Argument, Option
 
 from .. import logs
 from ..errors import InputError
+from ..explain.played import RULES
 from ..explain.result import TOP
 from ..explain.words import told
 from ..files import policy_file
@@ -27,6 +29,7 @@ from .policy_files import encoded_names, load, save, try_out
 from .training import Watched, report, told_training
 
 GO_ON = "A policy's file to go on from, or the name of one to begin with: HSB (the default), LinUCB, ..."
+FIT = "Fit the models of HSB to the whole log at its end; without it they learn row by row, once."
 CHECKPOINT = "File to keep the state in; a replay that was stopped goes on from it."
 
 
@@ -78,12 +81,14 @@ def train(
     fresh: Fresh,
     out: Annotated[Path, Option(help="File for the policy, with the encoding of contexts in it.")],
     policy: Annotated[str | None, Option(help=POLICY)] = None,
+    fit: Annotated[bool, Option(help=FIT)] = True,
     as_json: Json = False,
 ) -> None:
     """Make a policy from a log.
 
-    It learns from every decision in the log, with the propensity that it was made with. Of a table it takes the columns by name, mixed,
-    with missing values; what they hold is found out, and is in the policy's file. Keep some rows to evaluate it on: --rows.
+    It learns from every decision in the log, with the propensity that it was made with, then fits its models to the whole log. Of a table it
+    takes the columns by name, mixed, with missing values; what they hold is found out, and is in the policy's file. Keep some rows to evaluate
+    it on: --rows.
 
     Reported are the rows used, the columns with their kinds, how often the policy would play what was shown, and its first rules.
 
@@ -94,21 +99,27 @@ def train(
     made, encoder = fresh.make(log, policy)
     try_out(out, len(policy_file.pack(made)))  # it will not become smaller
     started, watched = time.monotonic(), Watched(log)
-    with output.rows("train", quiet=as_json) as progress:
-        learned = learn_from(made, watched, context=encoder, progress=progress)
+    with output.rows("train", quiet=as_json) as progress, warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        learned = learn_from(made, watched, context=encoder, progress=progress, fit=fit)
     seconds = time.monotonic() - started
     if not learned:
         raise InputError(nothing_used(log))
     save(made, encoder, out)
     values = report(made, encoder, watched, learned, seconds) | {"policy": str(out)}
-    tell(as_json, values, *told_training(values), f"the policy, with all that it knows of the columns: {out}", log=log)
+    values["warnings"] = [str(each.message) for each in warned]
+    lines = *told_training(values), f"the policy, with all that it knows of the columns: {out}", *_warned(values["warnings"])
+    tell(as_json, values, *lines, log=log)
 
 
 def explain(
     file: Annotated[Path, Argument(help="A policy's file.", metavar="FILE")],
     png: Annotated[Path | None, Option(help="File for a picture: a map of one or two features; of more, what matters.")] = None,
-    everything: Annotated[bool, Option("--all", help="Print every rule, however small.")] = False,
-    rules: Annotated[int | None, Option(min=1, help="No more rules than these, however often they are wrong.")] = None,
+    everything: Annotated[bool, Option("--all", help="Print every rule that is worth it, however many and small.")] = False,
+    rules: Annotated[
+        int | None, Option(min=1, help="No more rules than these, however often they are wrong; 12, or with --all no limit.")
+    ] = None,
+    effort: Annotated[float, Option(help="How much work it may be: 1 takes about two seconds at most, 10 about twenty.")] = 1.0,
     names: Annotated[str | None, Option(help="What the features are called, with commas between.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -116,6 +127,8 @@ def explain(
 
     Parts of the space, the largest first; the arm played most in each, and how surely; which features matter. A policy that was trained
     on a table speaks of its columns in their own units. Of a policy made with a horizon or a rate: its most probable mapping.
+
+    At most 12 rules and about two seconds, unless told otherwise: --rules 40 --effort 10, or --all --effort 10.
 
     Example: hsb explain policy.hsb --names age,spend --png policy.png
     """
@@ -125,7 +138,15 @@ def explain(
     if (explain_itself := getattr(policy, "explain", None)) is None:
         raise InputError(f"{file} holds a policy of kind {type(policy).__name__}, which has no rules to print; HSB has.")
     called = encoded_names(encoder) if names is None else [name.strip() for name in names.split(",")]
-    explanation = explain_itself(names=called, rules=rules, top=None if everything else TOP)
+    most = RULES if rules is None and not everything else rules
+    with output.bar("explain", quiet=as_json or effort <= 1.0, unit="") as progress:
+        explanation = explain_itself(
+            names=called,
+            rules=most,
+            top=None if most is None or everything else max(most, TOP),
+            effort=effort,
+            progress=progress,
+        )
     if png is not None:
         policy_file.write_atomically(png, explanation_png(explanation))
     kind = "" if encoder is None else ", contexts encoded as in the file"

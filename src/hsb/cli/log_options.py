@@ -13,7 +13,8 @@ LOG = "The log: a file, several, or a folder of Yahoo's or Open Bandit's files."
 STRICT = "A malformed line is an error; otherwise it is counted and skipped."
 CONTEXT = "Of a table: columns of features, with commas between; by default every column that is nothing else."
 CATEGORIES = "Of a table: features that are text even if they look like numbers, with commas between."
-FORMAT = "yahoo-r6b, yahoo-r6a, obd, dsjson, vw, csv or parquet; by default found from its name and first line."
+TIMES = "Of a table: features that are dates or times, with commas between; dates like 2026-11-19 in a CSV file are found."
+FORMAT = "yahoo-r6b, yahoo-r6a, obd, jsonl, dsjson, vw, csv or parquet; by default found from its name and first line."
 PROPENSITY = "Of a table: column of the probability with which it was shown; or uniform, a number, or estimate."
 PARTS = ("arm", "propensity", "reward", "loss", "available", "timestamp", "id")  # columns of a table
 Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
@@ -31,6 +32,7 @@ class LogOptions:
     reward: Annotated[str | None, Option(help="Of a table: column of the reward.")] = None
     loss: Annotated[str | None, Option(help="Of a table: column of the loss, in [0, 1], in place of the reward.")] = None
     categories: Annotated[str | None, Option(help=CATEGORIES)] = None
+    times: Annotated[str | None, Option(help=TIMES)] = None
     available: Annotated[str | None, Option(help="Of a table: column with the arms that were offered.")] = None
     timestamp: Annotated[str | None, Option(help="Of a table: column of the time.")] = None
     id: Annotated[str | None, Option(help="Of a table: column of the event's id; a repeated one is skipped.")] = None
@@ -44,7 +46,7 @@ class LogOptions:
     def options(self) -> dict[str, Any]:
         """What `hsb.logs.open` takes beside path and format."""
         given: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
-        for name in ("context", "categories"):
+        for name in ("context", "categories", "times"):
             text = getattr(self, name)
             given[name] = None if text is None else [each.strip() for each in text.split(",") if each.strip()]
         given = {name: value for name, value in given.items() if value is not None}

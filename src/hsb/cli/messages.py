@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from ..errors import InputError
 
 OPTIONS = (
-    "context", "categories", "arm", "propensity", "reward", "available", "timestamp", "id", "format", "rows", "seed", "clip",
+    "context", "categories", "times", "arm", "propensity", "reward", "available", "timestamp", "id", "format", "rows", "seed", "clip",
     "horizon", "depth", "floor", "loss",
 )  # fmt: skip
 WORDS = {

@@ -13,6 +13,7 @@ from ..experiments.spec import read_toml
 from ..features import Features
 from ..features.encoders import PCA, Chain, Columns, Encoder, MinMax
 from ..logs.log import nothing_used
+from ..logs.named import with_others
 from ..policies import HSB
 from ..policy import Policy
 from ..specs import declared, entrant, needs_structure, policy_kind, table, within
@@ -70,7 +71,7 @@ class Fresh:
         if features is not None:
             if encoder is not None or kind is not HSB:
                 raise InputError("features: HSB without a structure takes them; others are given numbers. Leave them out.")
-            given["features"] = features
+            given["features"] = with_others(features, batches) if is_named else features
         with self._named():
             return entrant(given, LogDomain(list(log.arms), space), 1, bare=True)(self.seed), encoder
 

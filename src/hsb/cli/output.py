@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ..evaluate.parallel import Progress as Told
-from ..experiments.base import Claim
-from ..experiments.page import number
-from ..experiments.verdicts import ORIGINS, WORDS, changed, count
+from ..experiments.base import Claim, Options
+from ..experiments.page import number, size_note
+from ..experiments.verdicts import ORIGINS, WORDS, changed, count, decisions, failures
 
 STYLES = {True: "green", False: "red", None: "yellow"}
 
@@ -23,12 +23,17 @@ def _progress(*columns: ProgressColumn) -> Progress:
 
 
 @contextmanager
-def bar(title: str) -> Iterator[Told]:
-    """A progress bar on stderr: what to call with (rounds done, rounds in all). Parts that were kept do not count for its speed."""
+def bar(title: str, *, quiet: bool = False, unit: str = "rounds/s") -> Iterator[Told]:
+    """A progress bar on stderr: what to call with (rounds done, rounds in all). Parts that were kept do not count for its speed.
+
+    Quiet: nothing is shown. Without a `unit` no speed is.
+    """
     shown = (BarColumn(), TextColumn("{task.percentage:>3.0f}% {task.fields[said]}"), TimeElapsedColumn())
     progress = _progress(*shown, TextColumn("left"), TimeRemainingColumn())
 
     def tell(done: int, total: int) -> None:
+        if quiet:
+            return
         if not progress.tasks:
             first = f"{title} (compiling on the first run)" if done < total else title
             progress.add_task(first, total=max(total, 1), completed=done, kept=done, said="")
@@ -36,7 +41,7 @@ def bar(title: str) -> Iterator[Told]:
             return
         task = progress.tasks[0]
         speed = (done - task.fields["kept"]) / task.elapsed if task.elapsed else 0.0
-        progress.update(task.id, completed=done, description=title, said=f"{speed:,.0f} rounds/s" if speed > 0.0 else "")
+        progress.update(task.id, completed=done, description=title, said=f"{speed:,.0f} {unit}" if unit and speed > 0.0 else "")
 
     try:
         yield tell
@@ -71,8 +76,8 @@ def rows(title: str, *, quiet: bool) -> Iterator[Callable[[int, int | None], Non
             progress.stop()
 
 
-def claims(weighed: Sequence[Claim], console: Console) -> None:
-    """A table of claims for each experiment, with the numbers behind each."""
+def claims(weighed: Sequence[Claim], console: Console, options: Options) -> None:
+    """A table of claims for each experiment, with the numbers behind each; below, how many hold, which do not and why, what decides ties."""
     if not weighed:
         return
     for experiment in dict.fromkeys(claim.experiment for claim in weighed):
@@ -92,6 +97,12 @@ def claims(weighed: Sequence[Claim], console: Console) -> None:
         console.print(table)
     console.print(count(weighed))
     console.print(changed(weighed), style="dim")
+    if any(size_note(options)):
+        console.print(" ".join(size_note(options)), style="yellow")
+    for line in failures(weighed):
+        console.print(line, markup=False, highlight=False)
+    for line in decisions([claim for claim in weighed if claim.origin != "reading"]):
+        console.print(line, markup=False, highlight=False, style="dim")
 
 
 def where(report: Path, seconds: float, console: Console) -> None:

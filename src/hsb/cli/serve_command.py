@@ -23,6 +23,13 @@ def serve(
     ] = False,
     public: Annotated[bool, Option("--public", help="With --no-auth: let everyone in, on any host.")] = False,
     access_log: Annotated[bool, Option("--access-log", help="A line for every request.")] = False,
+    cors: Annotated[
+        list[str] | None,
+        Option(help="A site, as in https://shop.example, whose pages may ask for decisions, with a key that may decide alone."),
+    ] = None,
+    open_metrics: Annotated[
+        bool, Option("--open-metrics", help="Let everyone read /metrics, which name all policies, without a key.")
+    ] = False,
 ) -> None:
     """Decide and learn over HTTP, on disk before it is answered.
 
@@ -34,12 +41,11 @@ def serve(
     """
     try:
         from ..serve.http.command import serve as run
-        from ..serve.http.settings import ServerSettings
+        from ..serve.http.settings import ServerSettings, origins
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in ("hsb", ""):
             raise
         raise InputError(f"hsb serve needs {error.name}, which is not installed: pip install 'hsb[serve]'") from error
-    code = run(
-        db, host=host, port=port, demo=demo, auth=not no_auth, public=public, settings=ServerSettings(access_log=access_log)
-    )
+    settings = ServerSettings(access_log=access_log, open_metrics=open_metrics, cors=origins(cors or []))
+    code = run(db, host=host, port=port, demo=demo, auth=not no_auth, public=public, settings=settings)
     raise typer.Exit(code)

@@ -14,7 +14,6 @@ from ..policy import Policy
 
 MATCHED = 10_000  # rows that the policy is asked about
 RULES = 5  # that are shown
-MOST_COLUMNS, MOST_ARMS = 64, 64  # beyond which asking for rules takes long
 COLUMNS = 30  # that are listed in print
 
 
@@ -41,13 +40,11 @@ class TrainingCounts:
     def __init__(self) -> None:
         self.rows, self.total = 0, 0.0
         self.missing: dict[str, int] = {}
-        self.features = 0
 
     def add(self, batch: Batch) -> None:
         """Count a batch."""
         self.rows += len(batch)
         self.total += float(batch.reward.sum())
-        self.features = batch.contexts.shape[1]
         if batch.named is not None:
             for name, values in batch.named.columns.items():
                 self.missing[name] = self.missing.get(name, 0) + int(values.missing().sum())
@@ -70,10 +67,10 @@ def match(policy: Policy, log: Log, context: Any) -> tuple[float | None, int]:
     return (hits / rows if rows else None), rows
 
 
-def first_rules(policy: Policy, columns: int) -> tuple[list[str], float | None]:
-    """The first of its rules in words, and how often all of them are right; none where it has none or asking would take long."""
+def first_rules(policy: Policy) -> tuple[list[str], float | None]:
+    """The first of its rules in words, and how often all of them are right; none where it has none."""
     explain = getattr(policy, "explain", None)
-    if explain is None or columns > MOST_COLUMNS or len(policy.arms) > MOST_ARMS:
+    if explain is None:
         return [], None
     try:
         found = explain(top=RULES)
@@ -115,10 +112,9 @@ def report(policy: Policy, encoder: Any, log: Watched, learned: int, seconds: fl
     """All that is said of a training."""
     tally, known = log.tally, getattr(policy.learner if encoder is None else encoder, "named_columns", None)
     columns, rows, total = tally.columns(known), tally.rows, tally.total
-    width = len(columns) or tally.features
     skipped = len(log.problems)
     share, of = match(policy, log.log, encoder)
-    rules, agreement = first_rules(policy, width) if encoder is None else ([], None)
+    rules, agreement = first_rules(policy) if encoder is None else ([], None)
     return {
         "learned": learned,
         "skipped": skipped,

@@ -16,9 +16,11 @@ from ..evaluate import off_policy
 from ..play import learn_from, replay, simulate
 from ..policies import HSB
 from ..policy import Policy
+from ..serve.warming import exercise
 from ..structures import ArbitrarySplits, BinaryTree, Lexicographic, OneOf, Structure
 
 ROUNDS = 20
+FEW, MANY = 3, 17  # arms: from 17 on, kernels are others
 
 
 def states(everything: bool) -> Iterator[tuple[str, Policy]]:
@@ -26,10 +28,12 @@ def states(everything: bool) -> Iterator[tuple[str, Policy]]:
     trees: dict[str, Structure] = {"a tree": BinaryTree(depth=4), "a deep tree": BinaryTree(depth=40)}
     others: dict[str, Structure] = {"intervals": Lexicographic(leaves=4), "a hierarchy": ArbitrarySplits(leaves=4)}
     others["one of several"] = OneOf(*trees.values(), *others.values())
-    yield "no structure", HSB(arms=3, seed=0)
-    for name, structure in {**trees, **(others if everything else {})}.items():
-        yield f"the default on {name}", HSB(structure, arms=3, seed=0)
-        yield f"a constant rate on {name}", HSB(structure, arms=3, learning_rate=0.1, seed=0)
+    for arms, said in ((FEW, ""), (MANY, f" with {MANY} arms")):
+        yield f"no structure{said}", HSB(arms=arms, seed=0)
+        for name, structure in {**trees, **(others if everything else {})}.items():
+            yield f"the default on {name}{said}", HSB(structure, arms=arms, seed=0)
+            if arms == FEW or everything:
+                yield f"a constant rate on {name}{said}", HSB(structure, arms=arms, learning_rate=0.1, seed=0)
 
 
 def live(policy: HSB) -> None:
@@ -63,18 +67,26 @@ def warmup(
 
     Example: hsb warmup --all
     """
+    from ..engine.kernels.jit import engine, reason
+
+    if engine != "numba":
+        typer.echo(f"There is nothing to compile: the engine is {engine} ({reason}).")
+        return
     os.environ["HSB_QUIET"] = "1"  # the bar says it
     begin = time.perf_counter()
     policies = list(states(everything))
     rng = np.random.default_rng(0)
-    contexts, losses = rng.random(ROUNDS), rng.random((ROUNDS, 3))
-    offered = rng.random((ROUNDS, 3)) < 0.5
+    contexts, losses = rng.random(ROUNDS), rng.random((ROUNDS, MANY))
+    offered = rng.random((ROUNDS, MANY)) < 0.5
     offered[:, 0] = True
     for _, policy in track(policies, "compiling", console=Console(stderr=True)):
         for some in (None, [0, 1]):
             policy.learn(policy.decide(0.3, available=some), loss=1.0)
             policy.probabilities(0.3, available=some)
-        simulate(policy, contexts, losses)
-        simulate(policy, contexts, losses, available=offered)
-    live(HSB(arms=3, arm_features={arm: {"size": arm} for arm in range(3)}, seed=0))
+        count = len(policy.arms)
+        simulate(policy, contexts, losses[:, :count])
+        simulate(policy, contexts, losses[:, :count], available=offered[:, :count])
+    for arms in (FEW, MANY):
+        live(HSB(arms=arms, arm_features={arm: {"size": arm} for arm in range(arms)}, seed=0))
+        exercise({"arms": [str(arm) for arm in range(arms)], "arm_features": {}, "policy": {"kind": "HSB"}})
     typer.echo(f"Compiled, or found compiled, {', '.join(name for name, _ in policies)}: {time.perf_counter() - begin:.0f} s.")

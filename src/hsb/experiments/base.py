@@ -23,6 +23,18 @@ class Options(NamedTuple):
     quick: bool = False
     data: Path | None = None  # a directory with Yahoo's files, for `today`
     visits: int | None = None  # of each synthetic log of `today`
+    depths: tuple[int, ...] | None = None  # of the trees, increasing; None: the paper's
+    runs: int | None = None  # how many data sets or logs are played
+    rounds: int | None = None  # of each data set
+
+    def chosen(self) -> dict[str, object]:
+        """The sizes that the user chose, by the name of the setting.
+
+        >>> Options(runs=3).chosen()
+        {'runs': 3}
+        """
+        sizes = {"visits": self.visits, "depths": self.depths, "runs": self.runs, "rounds": self.rounds}
+        return {name: size for name, size in sizes.items() if size is not None}
 
 
 class Part(NamedTuple):
@@ -48,6 +60,9 @@ class Claim:
     `origin` is who says it. "paper": the paper, of a comparison. "reading": the paper too, but run again with another choice of what it leaves
     open. "identity": it follows from the definitions, and is computed, not measured. "own": we do. Each is counted by itself, and `jointly` is
     the verdict after a correction for all claims of the same origin in a report (`verdicts.corrected`).
+
+    `because` says in a clause why it does not hold; "" where it does. `decided_by` says in a sentence what would decide it, should it be a tie,
+    by itself or after the correction; "" where nothing is known to.
     """
 
     experiment: str
@@ -61,6 +76,8 @@ class Claim:
     explanation: str = ""
     p: float = 0.0
     jointly: bool | None = None
+    because: str = ""
+    decided_by: str = ""
 
 
 def claim(
@@ -73,11 +90,14 @@ def claim(
     explanation: str = "",
     tie: str = "",
     fails: str = "",
+    because: str = "",
+    decided_by: str = "",
 ) -> Claim:
     """Weigh a claim by one difference per independent repetition, positive where the claim is true.
 
     It holds where the 95% interval of the mean difference lies above 0, fails where it lies below, and is a tie (None) otherwise.
-    `explanation` is given in any case; `tie` and `fails` are added where it comes to that.
+    `explanation` is given in any case; `tie` and `fails` are added where it comes to that. `because` is kept if the claim fails.
+    `decided_by` is kept in any case, since a correction may yet make a tie of it.
 
     >>> claim("toy", "a beats b", [0.1, 0.2, 0.15]).holds, claim("toy", "a beats b", [0.1, -0.2, 0.05]).holds
     (True, None)
@@ -87,6 +107,7 @@ def claim(
     more = {True: "", None: tie, False: fails}[holds]
     why = " ".join(part for part in (explanation, more) if part)
     said: dict[str, Any] = {"numbers": dict(numbers or {}), "origin": origin, "explanation": why, "p": zero_p(differences)}
+    said |= {"because": because if holds is False else "", "decided_by": decided_by}
     return Claim(experiment, text, holds, mean, low, high, **said)
 
 

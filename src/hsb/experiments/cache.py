@@ -105,11 +105,10 @@ def _siblings(source: bytes, package: str) -> list[str]:
 @cache
 def _library() -> str:
     """A hash of the library that parts call: its version, its sources and what it computes with."""
-    import numba
-
     from .. import __version__
+    from ..engine.native import sources_digest
 
-    total = hashlib.sha256(json.dumps([__version__, np.__version__, numba.__version__]).encode())
+    total = hashlib.sha256(json.dumps([__version__, np.__version__, sources_digest()]).encode())
     for path in sorted(PACKAGE.rglob("*.py")):
         inner = path.relative_to(PACKAGE)
         called = inner.parts[:2] == ("experiments", "paper") and inner.parts[2] in PLAYED

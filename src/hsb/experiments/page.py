@@ -14,7 +14,7 @@ from ..evaluate.html_page import document
 from ..plotting.figure_files import FigureFiles
 from .base import Analysis, Claim, Experiment, Options, Part, ReportTable
 from .cache import Finished
-from .verdicts import ORIGINS, WORDS, changed, count, tally
+from .verdicts import ORIGINS, WORDS, changed, count, decisions, explained, failures, tally
 
 VERDICTS = {True: ("holds", "✓ holds"), False: ("fails", "✗ does not hold"), None: ("tie", "≈ tie")}
 EXPLAINED = (
@@ -24,9 +24,28 @@ EXPLAINED = (
     "print is what is left after Holm's correction for all claims of the same origin, where it is another one."
 )
 REDUCED = (
-    "<strong>Reduced size.</strong> This is a quick run with fewer rounds and repetitions than the paper's: intervals are wide, and verdicts "
+    "This is a quick run with fewer rounds and repetitions than the paper's: intervals are wide, and verdicts "
     "at this size are not the result. Without --quick all of it is run."
 )
+
+
+def size_note(options: Options) -> tuple[str, str]:
+    """What a reader must know of the size of a run: a heading and a sentence; both empty if it is the default size.
+
+    >>> size_note(Options(depths=(4, 7), rounds=3000))[1]
+    'Sizes of your choice: depths 4, 7; rounds 3,000. The verdicts are those of this size, and may differ from those of the default size.'
+    """
+    if options.quick and not options.chosen():
+        return "Reduced size.", REDUCED
+    if not options.chosen():
+        return "", ""
+    sizes = "; ".join(
+        f"{name} {', '.join(f'{each:,}' for each in (size if isinstance(size, tuple) else (size,)))}"
+        for name, size in options.chosen().items()
+    )
+    rest = " The rest is that of a quick run." if options.quick else ""
+    text = f"Sizes of your choice: {sizes}.{rest} The verdicts are those of this size, and may differ from those of the default size."
+    return "Not the default size.", text
 
 
 class Study(NamedTuple):
@@ -44,7 +63,7 @@ def page(title: str, studies: Sequence[tuple[Study, Sequence[FigureFiles]]], abo
     claims = [claim for study, _ in studies for claim in study.analysis.claims]
     inside = [
         f"<h1>{escape(title)}</h1>",
-        *[f'<p class="reduced" role="note">{REDUCED}</p>'] * any(study.options.quick for study, _ in studies),
+        *dict.fromkeys(_size(study.options) for study, _ in studies),
         _summary(claims, [study for study, _ in studies]),
         *(_study(study, figures) for study, figures in studies),
         _how_to_read(claims),
@@ -73,10 +92,20 @@ def number(value: Any) -> str:
     return str(value)
 
 
+def _size(options: Options) -> str:
+    heading, text = size_note(options)
+    return f'<p class="reduced" role="note"><strong>{heading}</strong> {text}</p>' if heading else ""
+
+
 def _summary(claims: Sequence[Claim], studies: Sequence[Study]) -> str:
     """What was found, and where to look: a card for each study."""
     said = f"<p>{escape(count(claims))}</p>" if claims else ""
+    said += _listed(failures([claim for claim in claims if claim.origin != "reading"]))
     return f'{said}<nav class="cards" aria-label="Experiments">{"".join(map(_card, studies))}</nav>'
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>" if lines else ""
 
 
 def _card(study: Study) -> str:
@@ -104,7 +133,8 @@ def _how_to_read(claims: Sequence[Claim]) -> str:
     if not claims:
         return ""
     more = f"<p>{escape(changed(claims))}</p>" if changed(claims) else ""
-    return f"<h2 id='claims'>How to read the claims</h2><p>{EXPLAINED}</p>{more}"
+    readings = failures([claim for claim in claims if claim.origin == "reading"])
+    return f"<h2 id='claims'>How to read the claims</h2><p>{EXPLAINED}</p>{more}{_listed([*decisions(claims), *readings])}"
 
 
 def _study(study: Study, figures: Sequence[FigureFiles]) -> str:
@@ -140,7 +170,7 @@ def _claim(claim: Claim) -> str:
         words += f"<br><small>corrected: {WORDS[claim.jointly]}</small>"
     interval = f"difference {number(claim.difference)} <br><small>95%: {number(claim.low)} to {number(claim.high)}</small>"
     numbers = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(number(value))}</dd>" for name, value in claim.numbers.items())
-    why = f"<p><small>{escape(claim.explanation)}</small></p>" if claim.explanation else ""
+    why = f"<p><small>{escape(explained(claim))}</small></p>" if explained(claim) else ""
     rests = f"<p>{interval}</p>" + (f"<dl>{numbers}</dl>" if numbers else "")
     said = f"<p>{escape(claim.claim)} <small>({ORIGINS[claim.origin]})</small></p>{why}"
     return f'<article class="claim"><div class="verdict {kind}">{words}</div><div>{said}</div><div class="numbers">{rests}</div></article>'

@@ -58,7 +58,7 @@ def about(studies: Sequence[Study], seconds: float) -> dict[str, str]:
     return {
         "experiments": ", ".join(study.experiment.name for study in studies),
         "seed": str(options.seed),
-        "size": "quick: reduced, not the paper's" if options.quick else "full",
+        "size": "quick: reduced, not the paper's" if options.quick else "chosen" if options.chosen() else "full",
         "rounds": f"{sum(part.rounds for study in studies for part in study.parts):,}",
         "parts": f"{sum(len(study.parts) for study in studies):,}",
         "duration": f"{seconds:.1f} s, of which parts {sum(f.seconds for s in studies for f in s.finished):.1f} s on all cores together",

@@ -8,7 +8,7 @@
     policy = "HSB"
     [[policies]]
     policy = "mine:Greedy"                       # the class Greedy of mine.py, a subclass of hsb.Policy; and label = "..." in the report
-    epsilon = 0.1                                # its keyword argument
+    epsilon = [0.1, 0.2]                         # its keyword argument; a list of values is a sweep: a policy for each
 
 A name with a colon is a class of your own, "module:Class", for a policy, for a problem (`name`) and for a structure (`kind`): its module is
 imported, that is, run, from Python's path or the current directory. No other code than the file names is.
@@ -24,8 +24,9 @@ from ..checks import whole
 from ..errors import InputError, quoted
 from ..problems import Problem
 from ..problems.losses_file import Losses
-from ..specs import entrant, known_keys, structure, table, within, world
+from ..specs import entrant, known_keys, needs_structure, policy_kind, structure, table, within, world
 from .cache import source_of
+from .sweeps import Plain, sweep, with_words
 
 KEYS = {"title", "rounds", "runs", "seed", "problem", "file", "structure", "policies"}
 MOST = {"rounds": 10**12, "runs": 10**6, "seed": 2**64 - 1}
@@ -81,31 +82,48 @@ def _checked(given: dict[str, Any], path: Path) -> dict[str, Any]:
     if isinstance(problem, Losses) and spec["rounds"] > len(problem.contexts):
         raise InputError(f"rounds: the file has {len(problem.contexts):,} rows; given {spec['rounds']:,}.")
     with within("structure"):
-        spec["structure"] = table(given.get("structure", {"kind": "BinaryTree", "depth": 10}), "kind")
-        structure(spec["structure"], problem)
-    spec["policies"] = dict(_policies(given, spec, problem))
+        shared = dict(_structures(given.get("structure", {"kind": "BinaryTree", "depth": 10}), problem))
+    spec["structure"] = next(iter(shared.values()))
+    spec["policies"] = dict(_policies(given, shared, spec["rounds"], problem))
     own = {name.partition(":")[0] for name in _own_classes([spec.get("problem"), spec["structure"], spec["policies"]])}
     return spec | ({"code": {module: source_of(module) for module in sorted(own)}} if own else {})
 
 
-def _policies(given: dict[str, Any], spec: dict[str, Any], problem: Problem) -> Iterator[tuple[str, dict[str, Any]]]:
+def _policies(given: Plain, shared: dict[str, Plain], rounds: int, problem: Problem) -> Iterator[tuple[str, Plain]]:
+    """Each policy's label and settings; a table with lists stands for several."""
     listed = given.get("policies", [])
     if not isinstance(listed, list) or not listed or not all(isinstance(each, dict) for each in listed):
         raise InputError('policies: at least one table [[policies]] is needed, e.g. with policy = "HSB".')
     labels = set()
     for i, each in enumerate(listed):
-        settings = dict(each)
         with within(f"policies[{i}]"):
-            label = str(settings.pop("label", settings.get("policy", "")))
-            if "structure" in settings:
-                with within("structure"):
-                    settings["structure"] = table(settings["structure"], "kind")
-                    structure(settings["structure"], problem)
-            problem.check(entrant({"structure": spec["structure"]} | settings, problem, spec["rounds"])(0))
-            if label in labels:
-                raise InputError(f"label: {quoted(label)} is taken. Give every policy a label of its own.")
-        labels.add(label)
-        yield label, settings
+            for label, settings in _swept(dict(each), shared, problem):
+                problem.check(entrant({"structure": next(iter(shared.values()))} | settings, problem, rounds)(0))
+                if label in labels:
+                    raise InputError(f"label: {quoted(label)} is taken. Give every policy a label of its own.")
+                labels.add(label)
+                yield label, settings
+
+
+def _swept(settings: Plain, shared: dict[str, Plain], problem: Problem) -> Iterator[tuple[str, Plain]]:
+    """The policies that one table stands for. Without a structure of its own a policy takes the file's, each in turn if it lists several."""
+    label = str(settings.pop("label", settings.get("policy", "")))
+    structures: dict[str, Plain | None] = {"": None}
+    if "structure" in settings:
+        with within("structure"):
+            structures = dict(_structures(settings.pop("structure"), problem))
+    elif len(shared) > 1 and needs_structure(policy_kind(settings.get("policy"))):
+        structures = dict(shared)
+    for words, where in structures.items():
+        for more, chosen in sweep(settings):
+            yield with_words(label, words, more), chosen | ({} if where is None else {"structure": where})
+
+
+def _structures(given: Any, problem: Problem) -> Iterator[tuple[str, Plain]]:
+    """The structures that one table stands for, each checked, with words for the label of a policy that has it."""
+    for words, settings in sweep(table(given, "kind")):
+        structure(settings, problem)
+        yield words, settings
 
 
 def _file(given: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..evaluate.simulated.comparison import Comparison, joined
-from ..evaluate.simulated.run import marked_rounds, play_run
+from ..evaluate.simulated.run import loss_range, marked_rounds, play_run
 from ..specs import entrant, world
 from .base import Claim, Experiment, Options, Part, ReportTable, claim
 
@@ -64,7 +64,13 @@ class Race(Experiment):
                 runs[part.arguments["run"]][name] = [curve]  # presentations are averaged already
         problem = world(settings["problem"])
         best = problem.best_loss(settings["rounds"]) if problem.synthetic and not problem.reacts else None
-        return joined(runs, np.array(marks), title=settings.get("title", self.title), synthetic=problem.synthetic, best=best)
+        entrants = {
+            name: entrant(each, problem, settings["rounds"])
+            for group in settings["policies"].values()
+            for name, each in group.items()
+        }
+        about: dict[str, Any] = {"title": settings.get("title", self.title), "synthetic": problem.synthetic, "best": best}
+        return joined(runs, np.array(marks), loss_range=loss_range(entrants), **about)
 
     def beats(
         self, compared: Comparison, better: str, worse: str, text: str, *, since: int = 0, until: int | None = None, **more: Any

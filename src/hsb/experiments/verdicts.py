@@ -1,4 +1,4 @@
-"""Claims taken together: a correction for their number, and how many of each origin hold."""
+"""Claims taken together: a correction for their number, how many of each origin hold, which do not and why, what would decide a tie."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -75,6 +75,55 @@ def changed(claims: Sequence[Claim]) -> str:
     start = f"With a correction for {len(family)}{whose} comparisons (Holm): {_counted([claim.jointly for claim in family])}"
     ties = [claim.claim for claim in family if claim.jointly is not claim.holds]
     return f"{start} It makes ties of: {'; '.join(ties)}." if ties else f"{start} It changes no verdict."
+
+
+def failures(claims: Sequence[Claim]) -> list[str]:
+    """A line for each claim that does not hold, with the difference it rests on and why; the paper's claims first.
+
+    >>> failures([Claim("toy", "a beats b", False, -0.2, -0.3, -0.1, jointly=False, because="b is told more")])
+    ["does not hold: a beats b (the paper's), because the difference is -0.2 (95%: -0.3 to -0.1): b is told more."]
+    """
+    return [_failure(claim) for origin in ORIGINS for claim in claims if claim.origin == origin and claim.holds is False]
+
+
+def is_tie(claim: Claim) -> bool:
+    """Is it a tie, by itself or after the correction for all claims of its origin?
+
+    >>> is_tie(Claim("toy", "a beats b", True, 0.2, 0.1, 0.3, jointly=None))
+    True
+    """
+    return claim.holds is None or claim.jointly is None
+
+
+def decisions(claims: Sequence[Claim]) -> list[str]:
+    """What would decide the ties: a line for each such sentence, with all the ties that it is about.
+
+    >>> more = {"jointly": None, "decided_by": "hsb reproduce toy --visits 9 decides it."}
+    >>> decisions([Claim("toy", "a beats b", None, 0.2, -0.1, 0.3, **more), Claim("toy", "a beats c", True, 0.2, 0.1, 0.3, **more)])
+    ['tie: a beats b; a beats c (by the correction). For each: hsb reproduce toy --visits 9 decides it.']
+    """
+    ties: dict[str, list[str]] = {}
+    for claim in claims:
+        if is_tie(claim) and claim.decided_by:
+            ties.setdefault(claim.decided_by, []).append(claim.claim + " (by the correction)" * (claim.holds is not None))
+    return [f"tie: {'; '.join(names)}. {'For each: ' * (len(names) > 1)}{how}" for how, names in ties.items()]
+
+
+def explained(claim: Claim) -> str:
+    """Its explanation, and of a tie what would decide it.
+
+    >>> explained(Claim("toy", "a beats b", None, 0.2, -0.1, 0.3, explanation="Few rounds.", decided_by="More rounds decide it."))
+    'Few rounds. More rounds decide it.'
+    """
+    return " ".join(part for part in (claim.explanation, claim.decided_by if is_tie(claim) else "") if part)
+
+
+def _failure(claim: Claim) -> str:
+    interval = f"(95%: {claim.low:.4g} to {claim.high:.4g})"
+    why = f": {claim.because}" if claim.because else ""
+    only = "; after the correction it is a tie" if claim.jointly is not False else ""
+    said = f"{claim.claim} ({ORIGINS[claim.origin]})"
+    return f"{WORDS[False]}: {said}, because the difference is {claim.difference:.4g} {interval}{why}{only}."
 
 
 def _counted(verdicts: Sequence[bool | None]) -> str:

@@ -17,8 +17,9 @@ from ..structures.carry import parts
 from ..structures.spaces import Cells
 from ..types import Floats
 from .columns import Column, Play, columns_of
+from .effort import Effort, Progress, question
 from .measures import measured
-from .played import MOST_CELLS, played
+from .played import MOST_CELLS, RULES, played
 from .result import TOP, Explanation, Region
 from .samplers import world_of
 
@@ -83,18 +84,28 @@ def explain_played(
     edges: Sequence[Floats] | None,
     names: Sequence[str] | None = None,
     contexts: Any = None,
-    rules: int | None = None,
+    rules: int | None = RULES,
     top: int | None = TOP,
+    places: int = 0,
+    effort: float = 1.0,
+    progress: Progress | None = None,
 ) -> Explanation:
-    """The rules that a policy over a structure's space plays; before anything was learned there is one."""
+    """The rules that a policy over a structure's space plays; before anything was learned there is one. `places`: numbers its models see."""
     columns = columns_of(structure.space, names)
     bare = Explanation((), None, tuple(policy.arms), structure, structure, columns, top=top)  # refuses a bad `top` at once
+    most_rules(rules)
     if policy.rounds == 0:
         return replace(bare, regions=nothing_learned(columns, policy.arms))
-    most = None if rules is None else whole("rules", rules, 1)
     sample = None if contexts is None else tables.check(policy, contexts)[0]
-    found = played(columns, player(policy), policy.arms, sample=sample, edges=edges, rules=most)
+    work = Effort(effort, question=question(places, len(policy.arms)), columns=len(columns), progress=progress)
+    found = played(columns, player(policy), policy.arms, sample=sample, edges=edges, rules=rules, work=work)
     return replace(found, structure=structure, chosen=structure, top=top)
+
+
+def most_rules(rules: int | None) -> None:
+    """Check how many rules are asked for."""
+    if rules is not None:
+        whole("rules", rules, 1)
 
 
 def nothing_learned(columns: Sequence[Column], arms: Sequence[Hashable]) -> tuple[Region]:

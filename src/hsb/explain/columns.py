@@ -56,13 +56,15 @@ class Column:
     high: float | None = None
     """The upper end."""
     labels: tuple[str, ...] = ()
-    """A category's names, in the order of their codes 0, 1, ..."""
+    """A category's names, in the order of their codes 0, 1, ...; of a flag those of false and true, if they are others."""
     whole: bool = False
     """Is the number that of a cell, 0, 1, ..., high - 1?"""
     missing: bool = False
     """Was a value ever missing?"""
     usual: tuple[float, float] | None = None
     """From where to where a number without ends is drawn in pictures."""
+    limit: int | None = None
+    """How many categories are told apart, if there may be more: one of number limit + k is taken for number k, whose place it shares."""
     form: Form = "plain"
     """How numbers are written: "plain", or as the "date", "clock" or "weekday" that they stand for."""
 
@@ -77,7 +79,7 @@ class Column:
         """What the code of a category or flag stands for; -1 is any other category, -2 a missing value."""
         if code in (NEW, MISSING):
             return "missing" if code == MISSING else "any other"
-        return ("false", "true")[code] if self.kind == "flag" else self.labels[code]
+        return self.labels[code] if self.labels else ("false", "true")[code]
 
     def says(self, side: Side, digits: int = 6, *, short: bool = False) -> str:
         """A part of its values as a condition in words; empty where it is all there is.
@@ -173,6 +175,10 @@ def coded(columns: Sequence[Column], points: Floats) -> Floats:
         if column.kind == "number":
             table[:, j] = np.where(gone, -np.inf, np.clip(values, LEAST, -LEAST))
         else:
+            if column.kind == "flag":
+                values = np.where(values > 0.5, 1.0, 0.0)  # a tag's 2 is one that shares the place
+            elif column.limit is not None:
+                values = np.where(values >= column.limit, values - column.limit, values)
             most = 2 if column.kind == "flag" else len(column.labels)
             table[:, j] = np.where(gone, MISSING, np.where((values >= 0) & (values < most), np.floor(values), NEW))
     return table

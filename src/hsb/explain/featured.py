@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..checks import whole
+import numpy as np
+
 from ..engine.kernels import slots as at
 from ..features import FeatureReader
 from ..features.values import PARTS, TIME
 from ..policy import Policy
 from ..types import Floats
-from .asking import nothing_learned, player
+from .asking import most_rules, nothing_learned, player
 from .columns import Column, Form, named
-from .played import played
+from .effort import Effort, Progress, question
+from .played import RULES, played
 from .result import TOP, Explanation
 
+SHARED = " (or what shares its place)"  # is said of categories and tags whose place others share
 FORMS: dict[str, Form] = {"day": "date", "hour": "clock", "weekday": "weekday"}  # of the parts of a time
 
 
@@ -34,9 +37,14 @@ def columns_of_features(encoder: FeatureReader, names: Sequence[str] | None = No
 
 def _column(encoder: FeatureReader, s: int, name: str) -> Column:
     feature, kind = encoder.knowledge.slot_columns[s], encoder.layout.I[s, at.KIND]
+    seen = encoder.sample[:, s] if len(encoder.sample) else np.zeros(0)
     if kind == at.CATEGORY:
-        return Column(name, "category", labels=tuple(feature.codes), missing=feature.missing)
-    if kind in (at.FLAG, at.TAG):
+        shared = set(seen[seen >= feature.limit].tolist())
+        labels = [f"{text}{SHARED * (feature.limit + code in shared)}" for text, code in feature.codes.items()]
+        return Column(name, "category", labels=tuple(labels), missing=feature.missing, limit=feature.limit)
+    if kind == at.TAG:
+        return Column(name, "flag", labels=("false", f"true{SHARED}") if (seen > 1.0).any() else (), missing=feature.missing)
+    if kind == at.FLAG:
         return Column(name, "flag", missing=feature.missing)
     column = Column(name, missing=feature.missing)
     if kind == at.CYCLE:
@@ -51,14 +59,18 @@ def explain_features(
     sample: Floats | None = None,
     *,
     names: Sequence[str] | None = None,
-    rules: int | None = None,
+    rules: int | None = RULES,
     top: int | None = TOP,
+    effort: float = 1.0,
+    progress: Progress | None = None,
 ) -> Explanation:
     """The rules that a policy plays whose contexts an encoder reads; `sample`: raw rows to measure on, by default those that it kept."""
     columns, twin = columns_of_features(encoder, names), encoder.copy()  # which reads as the policy does now
     bare = Explanation((), None, tuple(policy.arms), columns=columns, top=top, read=twin.read)  # refuses a bad `top` at once
+    most_rules(rules)
     if policy.rounds == 0 or not columns:
         return replace(bare, regions=nothing_learned(columns, policy.arms))
-    most = None if rules is None else whole("rules", rules, 1)
     rows = encoder.sample if sample is None else sample
-    return played(columns, player(policy, raw=True), policy.arms, sample=rows, read=twin.read, rules=most, top=top)
+    work = Effort(effort, question=question(encoder.places, len(policy.arms)), columns=len(columns), progress=progress)
+    play = player(policy, raw=True)
+    return played(columns, play, policy.arms, sample=rows, read=twin.read, rules=rules, top=top, work=work)

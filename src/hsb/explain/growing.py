@@ -14,6 +14,7 @@ import numpy as np
 from ..types import Floats, Ints
 from .columns import Column, Part, holds
 from .cuts import Cut, best_cut
+from .effort import Effort
 
 THIN = 96  # contexts in a leaf below which more are drawn
 FULL = 256  # and up to how many
@@ -45,11 +46,19 @@ class Leaf(NamedTuple):
 class Growing:
     """A tree that grows: nodes by number, 0 the root; a cut for each that has one, a leaf for each that has none.
 
-    `edges` are the only thresholds of a column, where given.
+    `edges` are the only thresholds of a column, where given. `work`: what may be done; None: no limit.
     """
 
-    def __init__(self, columns: Sequence[Column], edges: Sequence[Floats | None], X: Floats, y: Ints, w: Floats) -> None:
-        self.columns, self.edges = tuple(columns), edges
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        edges: Sequence[Floats | None],
+        X: Floats,
+        y: Ints,
+        w: Floats,
+        work: Effort | None = None,
+    ) -> None:
+        self.columns, self.edges, self.work = tuple(columns), edges, work
         self.leaves = {0: Leaf.of(tuple(column.everything for column in columns), X, y, w)}
         self.cuts: dict[int, tuple[Cut, int, int]] = {}  # and the nodes on its two sides
         self.stuck: set[int] = set()  # leaves whose contexts are all alike, though different arms are played
@@ -60,7 +69,7 @@ class Growing:
         return sum(leaf.wrong for leaf in self.leaves.values())
 
     def grow(self, error: float, most: int, ask: Ask | None = None) -> None:
-        """Cut until no more than `error` is wrong, or there are `most` leaves, or nothing can be cut."""
+        """Cut until no more than `error` is wrong, or there are `most` leaves, or nothing can be cut, or no work is left."""
         while len(self.leaves) < most:
             open_ones = [node for node, leaf in self.leaves.items() if leaf.wrong > 0.0 and node not in self.stuck]
             if not open_ones or self.wrong <= error:
@@ -72,10 +81,14 @@ class Growing:
             if ask is not None:
                 self._top_up(now, ask)
             for node in now:
+                if self.work is not None and self.work.over:
+                    return
                 self._cut(node)
 
     def _cut(self, node: int) -> None:
         leaf = self.leaves[node]
+        if self.work is not None:
+            self.work.cut(len(leaf.y), len(np.unique(leaf.y)))
         cut = best_cut(leaf.part, self.columns, self.edges, leaf.X, leaf.y, leaf.w) if leaf.wrong > 0.0 else None
         if cut is None:
             self.stuck |= {node} if leaf.wrong > 0.0 else set()

@@ -6,20 +6,17 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from ..plotting.html_table import STYLE
 from . import words
 
 if TYPE_CHECKING:
     from .result import Explanation, Region
 
-STYLE = (
+MORE = (
     "<style>"
-    ".hsb-rules table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    ".hsb-rules th,.hsb-rules td{padding:.25em .8em;text-align:left!important;border-bottom:1px solid rgba(128,128,128,.3);vertical-align:top}"
-    ".hsb-rules th{font-weight:600}"
     ".hsb-rules td.number,.hsb-rules th.number{text-align:right!important}"
-    ".hsb-rules .one,.hsb-rules th{white-space:nowrap}"
+    ".hsb-rules .one{white-space:nowrap}"
     ".hsb-rules .bar{display:inline-block;height:.6em;background:currentColor;opacity:.35;margin-right:.5em;border-radius:2px}"
-    ".hsb-rules p,.hsb-rules summary{opacity:.75;margin:.4em 0}"
     "</style>"
 )
 WIDEST = 4.0  # em: the bar of the largest share
@@ -35,21 +32,26 @@ def page(explanation: Explanation) -> str:
         said = words.left_out(rest, "").removesuffix(": ")
         folded = f"<details><summary>{escape(said)}</summary>{_table(rest, largest)}</details>"
     notes = "".join(f"<p>{escape(note)}</p>" for note in words.notes(explanation))
-    return f'<div class="hsb-rules">{STYLE}{_table(shown, largest)}{folded}{notes}</div>'
+    return f'<div class="hsb-table hsb-rules">{STYLE}{MORE}{_table(shown, largest)}{folded}{notes}</div>'
 
 
 def _table(regions: Sequence[Region], largest: float) -> str:
-    head = '<tr><th>where</th><th>play</th><th class="number">sure</th><th>share of contexts</th></tr>'
-    rows = "".join(_row(region, region.share / largest) for region in regions)
+    earned = any(region.earned is not None for region in regions)
+    more = "<th>earns there</th>" if earned else ""
+    head = f'<tr><th>where</th><th>play</th><th class="number">sure</th><th>share of contexts</th>{more}</tr>'
+    rows = "".join(_row(region, region.share / largest, earned) for region in regions)
     return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
-def _row(region: Region, length: float) -> str:
+def _row(region: Region, length: float, earned: bool) -> str:
     where = _kept(region.name) if region.name else " and ".join(map(_kept, region.conditions)) or "everywhere"
     arm = f"<b>{_kept(str(region.arm))}</b>" if region.seen else "<em>never seen</em>"
     sure = f"{region.probability:.2f}" if region.seen else ""
     bar = f'<span class="bar" style="width:{WIDEST * length:.2f}em"></span>'
-    return f'<tr><td>{where}</td><td>{arm}</td><td class="number">{sure}</td><td class="one">{bar}{words.percent(region.share)}</td></tr>'
+    share = f'<td class="one">{bar}{words.percent(region.share)}</td>'
+    said = "" if region.earned is None else str(region.earned).removeprefix("earns ")
+    more = f'<td class="one">{said}</td>' if earned else ""
+    return f'<tr><td>{where}</td><td>{arm}</td><td class="number">{sure}</td>{share}{more}</tr>'
 
 
 def _kept(text: str) -> str:

@@ -46,7 +46,7 @@ def _along(j: int, parts: list[Joined]) -> list[Joined]:
         alike.setdefault(part[:j] + part[j + 1 :], []).append((part, members))
     result: list[Joined] = []
     for group in alike.values():
-        group.sort(key=lambda each: position(each[0])[j])
+        group.sort(key=lambda each: position((each[0][j],)))
         first = len(result)
         for part, members in group:
             both = _union(result[-1][0][j], part[j]) if len(result) > first else None

@@ -15,7 +15,7 @@ from .samplers import World
 
 FEW = 16  # contexts below which more are drawn within a region, to see how surely its arm is played
 MOST_ASKED = 1 << 16  # contexts that are asked to see which columns matter, all columns together
-LEAST_ROWS = 256  # and for each of them
+LEAST_ROWS = 32  # and for each of them
 
 
 def measured(
@@ -25,10 +25,14 @@ def measured(
     rng: np.random.Generator,
     rows: int,
     *,
+    asked: int = MOST_ASKED,
     ask_how_sure: bool = False,
     agreement: float | None = None,
 ) -> Explanation:
-    """The same rules with their shares, importance and, unless it is known, agreement; if wished also how surely each is played."""
+    """The same rules with their shares, importance and, unless it is known, agreement; if wished also how surely each is played.
+
+    On `rows` contexts; `asked` contexts tell which columns matter.
+    """
     columns, regions = explanation.columns, explanation.regions
     boxes = [region.boxes for region in regions]
     lookup = Lookup(columns, boxes)
@@ -49,11 +53,13 @@ def measured(
             chances, where = np.concatenate([chances, play(np.concatenate(more))]), np.append(where, np.repeat(thin, FEW))
         sure = np.bincount(where, chances[np.arange(len(where)), arm[where]]) / np.bincount(where)
         regions = tuple(replace(region, probability=float(each)) for region, each in zip(regions, sure, strict=True))
-    matters = importance(columns, play, points, most, rng)
+    matters = importance(columns, play, points, most[: len(points)], rng, asked)
     return replace(explanation, regions=regions, agreement=agreement, importance=matters)
 
 
-def importance(columns: Sequence[Column], play: Play, points: Floats, most: Ints, rng: np.random.Generator) -> dict[str, float]:
+def importance(
+    columns: Sequence[Column], play: Play, points: Floats, most: Ints, rng: np.random.Generator, asked: int = MOST_ASKED
+) -> dict[str, float]:
     """For each column, the share of contexts whose most probable arm changes when the column's value is another context's.
 
     >>> x, y = Column("x", low=0.0, high=1.0), Column("y", low=0.0, high=1.0)
@@ -61,7 +67,7 @@ def importance(columns: Sequence[Column], play: Play, points: Floats, most: Ints
     >>> {name: round(share, 1) for name, share in importance((x, y), above, points, above(points)[:, 1], np.random.default_rng(0)).items()}
     {'x': 0.5, 'y': 0.0}
     """
-    n = min(len(points), max(LEAST_ROWS, MOST_ASKED // len(columns)))
+    n = min(len(points), max(LEAST_ROWS, asked // len(columns)))
     found = {}
     for j, column in enumerate(columns):
         others = points[:n].copy()

@@ -32,14 +32,27 @@ class BestArms(NamedTuple):
 
 def best_arms(member: Member, blocks: Ints) -> BestArms:
     """The best arm of the nodes whose arm blocks begin at `blocks`: the lowest of equals. O(nodes * M)."""
-    F, M = member.F, member.arms
-    weights = F[blocks[:, None] + np.arange(M)]
-    seen = (weights != member.template[:M]).any(axis=1)
-    aside = F[blocks[:, None] + member.logs + np.arange(M)]
-    logs = np.where(weights > 0.0, np.log(np.where(weights > 0.0, weights, 1.0)), aside)
+    M = member.arms
+    seen = (member.F[blocks[:, None] + np.arange(M)] != member.template[:M]).any(axis=1)
+    logs = _log_weights(member, blocks)
     high = logs.max(axis=1)
     total = np.log(np.exp(logs - high[:, None]).sum(axis=1))
     return BestArms(np.argmax(logs >= high[:, None] - TIE, axis=1), -total, high + total, seen)
+
+
+def log_shares(member: Member, blocks: Ints) -> Floats:
+    """ln of each arm's share of the weight of the nodes whose arm blocks begin at `blocks`: a row for each. O(nodes * M)."""
+    logs = _log_weights(member, blocks)
+    high = logs.max(axis=1, keepdims=True)
+    return np.asarray(logs - high - np.log(np.exp(logs - high).sum(axis=1, keepdims=True)))
+
+
+def _log_weights(member: Member, blocks: Ints) -> Floats:
+    """ln of the arms' weights, those too small for a double too."""
+    M = member.arms
+    weights = member.F[blocks[:, None] + np.arange(M)]
+    aside = member.F[blocks[:, None] + member.logs + np.arange(M)]
+    return np.asarray(np.where(weights > 0.0, np.log(np.where(weights > 0.0, weights, 1.0)), aside))
 
 
 def log_options(F: Floats, rows: Ints, n: int) -> Floats:

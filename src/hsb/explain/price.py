@@ -19,8 +19,8 @@ def price(explanation: Explanation, *, stop: float | None, arm_costs: Floats | N
     """ln(1/beta) of the mapping: exact where its leaves can be written out in reasonable time, otherwise an upper bound on it.
 
     Naming an arm costs ln M, or what `arm_costs` says.
-    Long lexicographic structures, and trees split very deep, are charged Theorem 2's bound for as many regions; under `OneOf` the
-    chosen structure pays ln(K+1) for being chosen.
+    Long lexicographic structures, and trees split very deep, are charged the dearest mapping of as many regions (`theory.worst_cost`). Under
+    `OneOf` the chosen structure pays ln(K+1) for being chosen.
 
     >>> import hsb
     >>> tree = hsb.BinaryTree(depth=2)
@@ -39,13 +39,13 @@ def price(explanation: Explanation, *, stop: float | None, arm_costs: Floats | N
         depth = chosen.depth if chosen.leaves <= MOST_LEAVES else _depth(explanation, chosen)
         if chosen.k**depth > MOST_LEAVES:
             regions = len(explanation.regions)
-            return ahead + theory.prior_bound(chosen, arms=arms, regions=regions, stop=stop, dearer=dearer)
+            return ahead + theory.worst_cost(chosen, arms=arms, regions=regions, stop=stop, dearer=dearer)
         mapping = _mapping(explanation, chosen, [chosen.boxes((depth, number))[0] for number in range(chosen.k**depth)])
         return ahead - chosen.log_beta(mapping, -costs, stop)
     mapping = _mapping(explanation, chosen, [tuple(chosen.region(leaf)) for leaf in range(chosen.leaves)])
     if isinstance(chosen, GroupedLexicographic) and chosen.leaves > MOST_INTERVALS:
         runs = 1 + int(np.count_nonzero(np.diff(mapping)))
-        return ahead + theory.prior_bound(chosen, arms=arms, regions=runs, dearer=dearer)
+        return ahead + theory.worst_cost(chosen, arms=arms, regions=runs, dearer=dearer)
     return ahead - chosen.log_prior(mapping, -costs, None)
 
 

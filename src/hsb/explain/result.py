@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..data_frame import data_frame
 from ..errors import InputError, quoted
 from ..structures import Structure
 from ..structures.spaces import numbers
 from ..types import Floats, Ints
 from . import words
 from .columns import Column, Part, Parts, Side, coded, columns_of, plain
+from .earned import Earned
 from .joining import joined, position, union
 from .lookup import Lookup
 from .pieces import called
@@ -47,6 +49,8 @@ class Region:
     """The share of contexts that fall into it."""
     conditions: tuple[str, ...] = ()
     """What `boxes` say, in words."""
+    earned: Earned | None = None
+    """What the arm earns there, by a log (`explain(log=...)`); None where no log was given or the log does not say."""
 
     @property
     def sure(self) -> float:
@@ -74,6 +78,7 @@ class Region:
             "share": self.share,
             "seen": self.seen,
             **named,
+            **({} if self.earned is None else {"earned": self.earned.to_dict()}),
         }
 
 
@@ -169,6 +174,10 @@ class Explanation:
         """
         return [self.regions[i].arm for i in self._places(self._rows(contexts), contexts)]
 
+    def find(self, rows: Floats) -> Ints:
+        """Which region each row of numbers lies in, a column for each of `columns`; -1 where none holds it."""
+        return self._lookup.find(coded(self.columns, rows))
+
     def _rows(self, contexts: Any) -> Floats:
         if self.read is None:
             return np.asarray(contexts, dtype=np.float64)
@@ -179,7 +188,7 @@ class Explanation:
         """Which region each row lies in."""
         if self.structure is not None and self.read is None:
             rows, _ = self.structure.space.check(rows)
-        places = self._lookup.find(coded(self.columns, rows))
+        places = self.find(rows)
         if (places < 0).any():
             raise InputError(f"No region contains {quoted(given)}; the regions of this explanation do not cover every context.")
         return places
@@ -214,6 +223,11 @@ class Explanation:
             "importance": self.importance,
             "regions": [region.to_dict(self.columns) for region in self.regions],
         }
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each rule as they are printed: where, arm, how sure, share; what it earns, where a log says."""
+        rows = [(each.where, each.arm, each.sure, each.share, each.seen, *(each.earned or (None,) * 4)) for each in self.rules]
+        return data_frame(rows, ["where", "arm", "sure", "share", "seen", "earned", "earned_low", "earned_high", "earned_rows"])
 
     def plot(self, ax: Any = None) -> Any:
         """Draw with matplotlib and return the axes: one or two numbers as a map, more columns as what matters and the largest rules.
@@ -256,7 +270,8 @@ def _joined(regions: list[Region]) -> list[Region]:
 
 def _together(regions: list[Region], boxes: Parts) -> Region:
     share = sum(region.share for region in regions)
-    return replace(regions[0], boxes=boxes, probability=min(region.probability for region in regions), share=share)
+    sure, earned = min(region.probability for region in regions), regions[0].earned if len(regions) == 1 else None
+    return replace(regions[0], boxes=boxes, probability=sure, share=share, earned=earned)
 
 
 def _around(sides: tuple[Side, ...]) -> Side:

@@ -21,7 +21,7 @@ from ..types import Floats, Ints
 from .pieces import TIE, Best, BestArms, best_arms, piece, unseen
 
 
-class _Chains(NamedTuple):
+class Chains(NamedTuple):
     """The rows in use, the root first. A child is given by its place among them; -1 is a child never visited."""
 
     top: Ints  # level of the first link
@@ -37,7 +37,7 @@ def solve(structure: Structure, member: Member, q: float) -> Best:
     prior = _prior(k, depth, arms, q)
     if tree.used == 0:
         return Best(float(prior[0]), [unseen(structure.boxes((0, 0)), arms)], structure)
-    chains = _dense(member, tree) if tree.dense else _compressed(tree)
+    chains = chains_of(member)
     best = best_arms(member, member.kind.blocks(member))
     stay, go = _values(member, tree, chains, best, prior, q)
     value = np.maximum(stay, go)
@@ -75,13 +75,13 @@ def _prior(k: int, depth: int, arms: int, q: float) -> Floats:
     return value
 
 
-def _values(member: Member, tree: TreeView, chains: _Chains, best: BestArms, prior: Floats, q: float) -> tuple[Floats, Floats]:
+def _values(member: Member, tree: TreeView, chains: Chains, best: BestArms, prior: Floats, q: float) -> tuple[Floats, Floats]:
     """For every row, the best value of stopping at its first link, and that of passing all its links.
 
     Children begin at lower levels than their parents, so the rows are taken level by level, the lowest first.
     """
     k, depth = tree.fanout, tree.depth
-    log_stop, log_go = _log_odds(member, best.log_total)
+    log_stop, log_go = log_odds(member)
     ends = chains.bottom == depth
     links = chains.bottom - chains.top + 1
 
@@ -106,11 +106,19 @@ def _values(member: Member, tree: TreeView, chains: _Chains, best: BestArms, pri
     return stay, go
 
 
-def _log_odds(member: Member, log_total: Floats) -> tuple[Floats, Floats]:
+def chains_of(member: Member) -> Chains:
+    """The rows in use of a tree that was visited."""
+    tree = TreeView(member)
+    return _dense(member, tree) if tree.dense else _compressed(tree)
+
+
+def log_odds(member: Member) -> tuple[Floats, Floats]:
     """ln of stop and of go of every row in use, too small to be seen or not."""
     from ..engine.kernels.rows import ARMS_AT  # loads Numba: on first use
 
-    rows = member.kind.blocks(member) - ARMS_AT
+    blocks = member.kind.blocks(member)
+    log_total = best_arms(member, blocks).log_total
+    rows = blocks - ARMS_AT
     rate, go = (member.F[rows + i] for i in range(2))
     hidden, count = (member.F[rows + member.logs + i] for i in range(2))
     log_hidden = log_of(np.where(count > 0.0, hidden, 1.0)) - count * h.LOG_BASE
@@ -118,7 +126,7 @@ def _log_odds(member: Member, log_total: Floats) -> tuple[Floats, Floats]:
     return log_rate + log_total, np.where((go == 0.0) & (count > 0.0), log_hidden, log_of(go))
 
 
-def _dense(member: Member, tree: TreeView) -> _Chains:
+def _dense(member: Member, tree: TreeView) -> Chains:
     """Every node visited is a chain of one link."""
     k, depth = tree.fanout, tree.depth
     begins = np.cumsum([0] + [k**level for level in range(depth + 1)])
@@ -129,12 +137,12 @@ def _dense(member: Member, tree: TreeView) -> _Chains:
     children = np.full((len(heap), k), -1)
     above = level < depth
     children[above] = place[heap[above, None] * k + 1 + np.arange(k)]
-    return _Chains(level, level, children, np.zeros((len(heap), 0), dtype=np.int64))
+    return Chains(level, level, children, np.zeros((len(heap), 0), dtype=np.int64))
 
 
-def _compressed(tree: TreeView) -> _Chains:
+def _compressed(tree: TreeView) -> Chains:
     links, k = tree.links, tree.fanout
-    return _Chains(links[:, 0] >> 12, links[:, 0] & 4095, links[:, 1 : 1 + k], links[:, 1 + k :])
+    return Chains(links[:, 0] >> 12, links[:, 0] & 4095, links[:, 1 : 1 + k], links[:, 1 + k :])
 
 
 def _digit(tree: TreeView, key: Ints, level: int) -> int:

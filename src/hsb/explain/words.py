@@ -112,4 +112,5 @@ def verdict(region: Region, *, share: bool = False) -> str:
     'play 2 (sure 0.99, share 0.50)'
     """
     more = f", share {region.share:.2f}" if share else ""
-    return f"play {region.arm!r} (sure {region.probability:.2f}{more})" if region.seen else "never seen"
+    earned = "" if region.earned is None else f", {region.earned}"
+    return f"play {region.arm!r} (sure {region.probability:.2f}{more}){earned}" if region.seen else "never seen"

@@ -71,7 +71,7 @@ class ArmFeatures:
         encoder = from_journal(FeatureReader, self.encoder.to_dict())
         encoder.observe_rows(raw)
         encoder.refit()
-        g, cells = np.empty((len(raw), encoder.places)), np.empty(raw.shape, dtype=np.int64)
+        g, cells = np.empty((len(raw), encoder.places)), np.empty((len(raw), encoder.trees), dtype=np.int64)
         encoder.encode_rows(raw, g, cells)
         apart = ((g - g[np.searchsorted(known, index)]) ** 2).sum(axis=1)
         usual = 2.0 * float(g.var(axis=0).sum()) * len(raw) / max(len(raw) - 1, 1)
@@ -82,7 +82,7 @@ class ArmFeatures:
     @classmethod
     def restore(cls, data: Any, raw: Any, arms: int) -> ArmFeatures:
         """What a file has: the encoder's `to_dict`, and `raw`; ValueError where they do not fit."""
-        encoder = from_journal(FeatureReader, data)
+        encoder = from_journal(FeatureReader, data, Features().limits["width"])
         if encoder.features != Features() or not isinstance(raw, np.ndarray) or raw.dtype != np.float64:
             raise ValueError("its features of arms are not as they are written")
         if raw.shape != (arms, encoder.slots) or np.isinf(raw).any():

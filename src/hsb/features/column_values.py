@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..types import Floats, Ints
 from .feature import stable
-from .values import CATEGORY, EPOCH, FLAG, MISSING, NUMBER, TIME, Unfit, found
+from .values import CATEGORY, EPOCH, FLAG, MISSING, NUMBER, TIME, Unfit, found, is_missing
 
 
 class Values(ABC):
@@ -43,7 +43,7 @@ class Objects(Values):
         return self.values[t]
 
     def missing(self) -> NDArray[np.bool_]:
-        return np.array([_is_missing(value) for value in self.values], dtype=np.bool_)
+        return np.array([is_missing(value) for value in self.values], dtype=np.bool_)
 
     def take(self, rows: Any) -> "Objects":
         return Objects([self.values[t] for t in np.arange(len(self.values))[rows].tolist()])
@@ -142,13 +142,6 @@ class Times(Values):
 
     def __len__(self) -> int:
         return len(self.given)
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        return found(value)[0] == MISSING
-    except Unfit:
-        return False
 
 
 def values_of(given: Any) -> Values:

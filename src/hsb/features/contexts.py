@@ -11,6 +11,7 @@ from .values import MISSING, NUMBER, Unfit, found
 NAMED, ROW, ALONE = "named", "row", "number"  # forms
 FORMS = {NAMED: "names with values", ROW: "rows of values without names", ALONE: "single numbers"}
 NEEDED = "A context is a dict of features, a row of values or one number"
+MOST = 100_000  # features; what has more is counted and not looked at
 
 
 def opened(context: Any) -> tuple[str, Any]:
@@ -24,6 +25,7 @@ def opened(context: Any) -> tuple[str, Any]:
     if isinstance(context, np.void) and context.dtype.names:
         return NAMED, {name: context[name] for name in context.dtype.names}
     if isinstance(context, Mapping):
+        check_count(context)
         return NAMED, dict(context)
     if not isinstance(context, type):
         for way in ("_asdict", "to_dict"):
@@ -32,6 +34,7 @@ def opened(context: Any) -> tuple[str, Any]:
                     raise InputError(f"{NEEDED}; given a table of type {type(context).__name__}. Give one of its rows.")
                 return _as_dict(context, way)
     if isinstance(context, Sequence) and not isinstance(context, str | bytes | bytearray | memoryview):
+        check_count(context)
         return ROW, list(context)
     return _alone(context)
 
@@ -41,6 +44,7 @@ def _array(context: Any) -> tuple[str, Any]:
         return opened(context[()])
     if context.ndim > 1 or context.dtype.names:
         raise InputError(f"{NEEDED}; given an array of shape {context.shape}. Give one of its rows.")
+    check_count(context)
     return ROW, list(context) if context.dtype.kind in "Mm" else context.tolist()
 
 
@@ -51,7 +55,17 @@ def _as_dict(context: Any, way: str) -> tuple[str, Any]:
         named = None
     if not isinstance(named, Mapping):
         raise InputError(f"{NEEDED}; given {quoted(context):.200}, whose {way}() gives no dict.")
+    check_count(named)
     return NAMED, dict(named)
+
+
+def check_count(context: Any, most: int = MOST) -> None:
+    """Refuse a context with more features than any policy takes."""
+    if len(context) > most:
+        raise InputError(
+            f"A context may have at most {most:,} features; given {len(context):,}. Give numbers that sum up a picture, a text or a long list; "
+            f"names should not hold values: give {{'user': 'u17'}}, not {{'user_u17': 1}}."
+        )
 
 
 def _alone(context: Any) -> tuple[str, Any]:

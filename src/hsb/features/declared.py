@@ -6,7 +6,9 @@ from typing import Any
 
 from ..checks import whole
 from ..errors import InputError, quoted
+from .composite import Composite, kind_from, parts_of, split_value
 from .kinds import FeatureKind
+from .values import is_missing
 
 LIMITS = {"columns": 1000, "text": 256, "width": 256}
 LEAST = {"columns": 1, "text": 1, "width": 2}
@@ -16,7 +18,8 @@ MOST = {"columns": 100_000, "text": 1 << 16, "width": 1 << 16}
 class Features:
     """The features of a context, by name, in order. `Features()` declares nothing: names and kinds are found out on the way.
 
-    Each name is given a kind: `hsb.Number`, `Category`, `Flag`, `Tags`, `Time` or `Cycle`; names that are no Python identifiers come in a dict.
+    Each name is given a kind: `hsb.Number`, `Category`, `Flag`, `Tags`, `Time` or `Cycle`, or one of your own (`hsb.Composite`); names that are
+    no Python identifiers come in a dict.
     What is declared is strict: a name that was not declared is refused, so that a misspelt one is noticed. One that a context does not
     have, or has as None or NaN, is missing, which is a value like others.
 
@@ -35,14 +38,25 @@ class Features:
         both = sorted(set(declared or ()) & set(named))
         if both:
             raise InputError(f"Features was given {quoted(both[0])} twice.")
-        self.kinds: dict[str, FeatureKind] = {**(declared or {}), **named}
+        self.given: dict[str, FeatureKind] = {**(declared or {}), **named}
+        self.kinds: dict[str, FeatureKind] = {}  # what the policy sees: the parts of a composite, each by its name
+        self.composites: dict[str, Composite] = {}
         self.limits = dict(LIMITS)
-        for name, kind in self.kinds.items():
+        for name, kind in self.given.items():
             if not isinstance(name, str):
                 raise InputError(f"Features have names, text; given {quoted(name)}.")
             if not isinstance(kind, FeatureKind):
                 hint = f"{kind.__name__}()" if isinstance(kind, type) and issubclass(kind, FeatureKind) else "e.g. hsb.Number()"
                 raise InputError(f"Feature {quoted(name)} needs a kind, {hint}; given {quoted(kind)}.")
+            parts = parts_of(name, kind)
+            if isinstance(kind, Composite):
+                self.composites[name] = kind
+                for part in parts:
+                    if part in self.kinds or part in self.given:
+                        raise InputError(
+                            f"Feature {quoted(part)} is declared twice: once as a part. Give one of them another name."
+                        )
+            self.kinds |= parts
         self._check()
 
     def limit(self, *, columns: int | None = None, text: int | None = None, width: int | None = None) -> "Features":
@@ -55,7 +69,7 @@ class Features:
         >>> Features().limit(columns=20)
         Features().limit(columns=20)
         """
-        limited = Features(self.kinds)
+        limited = Features(self.given)
         for name, value in (("columns", columns), ("text", text), ("width", width)):
             limited.limits[name] = self.limits[name]
             if value is not None:
@@ -73,7 +87,19 @@ class Features:
     @property
     def names(self) -> tuple[str, ...]:
         """The names that are declared, in order."""
-        return tuple(self.kinds)
+        return tuple(self.given)
+
+    def split(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of a context, those of composites split into their parts. Parts may be given as such, by names such as `place.lat`."""
+        found: dict[str, Any] = {}
+        for name, value in values.items():
+            kind = self.composites.get(name)
+            parts = {name: value} if kind is None else {} if is_missing(value) else split_value(name, kind, value)
+            for part in parts:
+                if part in found:
+                    raise InputError(f"Feature {quoted(part)} is given twice: once as a part. Leave one of them out.")
+            found |= parts
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """A dict of plain data, for JSON.
@@ -81,14 +107,14 @@ class Features:
         >>> Features.from_dict(Features().limit(text=20).to_dict())
         Features().limit(text=20)
         """
-        return {"kinds": [[name, kind.to_dict()] for name, kind in self.kinds.items()], "limits": dict(self.limits)}
+        return {"kinds": [[name, kind.to_dict()] for name, kind in self.given.items()], "limits": dict(self.limits)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Features":
         """The features that `to_dict` wrote. `InputError` where `data` is none."""
         try:
             pairs, limits = data["kinds"], data["limits"]
-            kinds = {name: FeatureKind.from_dict(kind) for name, kind in pairs}
+            kinds = {name: kind_from(kind) for name, kind in pairs}
             if len(kinds) != len(pairs):
                 raise InputError("Features has a name twice.")
             return cls(kinds).limit(**limits)
@@ -96,10 +122,10 @@ class Features:
             raise InputError(f"These are no features as to_dict writes them: {quoted(data):.200}.") from error
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.kinds)
+        return iter(self.given)
 
     def __len__(self) -> int:
-        return len(self.kinds)
+        return len(self.given)
 
     def __bool__(self) -> bool:
         return True
@@ -107,15 +133,15 @@ class Features:
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Features)
-            and list(self.kinds.items()) == list(other.kinds.items())
+            and list(self.given.items()) == list(other.given.items())
             and self.limits == other.limits
         )
 
     def __hash__(self) -> int:
-        return hash((tuple(self.kinds.items()), tuple(self.limits.values())))
+        return hash((tuple(self.given.items()), tuple(self.limits.values())))
 
     def __repr__(self) -> str:
-        inside = declaration(self.kinds)
+        inside = declaration(self.given)
         limits = ", ".join(f"{name}={value}" for name, value in self.limits.items() if value != LIMITS[name])
         return f"Features({inside})" + (f".limit({limits})" if limits else "")
 

@@ -8,8 +8,9 @@ from typing import Any
 from ..errors import InputError, quoted
 from .declared import declaration
 from .kinds import LIMIT, Category, FeatureKind
-from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, WORDS, Unfit, category_text, found, time_text
+from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, TRUTHS, WORDS, Unfit, category_text, found, time_text
 
+TRUE_OR_FALSE = {word: bool(truth) for word, truth in TRUTHS.items()}
 FLAGS = {True: 1.0, False: 0.0}
 Entry = tuple[type, int, dict[Any, float] | None]
 """Of a column with one slot: the commonest type of its values, the slot, and what stands for each value."""
@@ -45,14 +46,6 @@ class FeatureColumn:
         """Do further categories or tags share places?"""
         return len(self.codes) >= self.limit
 
-    def entry(self) -> Entry | None:
-        """The commonest type of its values, its slot and what stands for them, for the shortest way of reading."""
-        if self.kind in (NUMBER, CYCLE):
-            return float, self.slots[0], None
-        if self.kind == CATEGORY:
-            return str, self.slots[0], self.codes
-        return (bool, self.slots[0], FLAGS) if self.kind == FLAG else None
-
 
 def stable(text: str) -> int:
     """64 bits of a hash that is the same in every process."""
@@ -69,8 +62,8 @@ def taken(column: FeatureColumn, value: Any, text: int) -> tuple[str, Any]:
     kind: str
     plain: Any
     try:
-        if column.kind == TIME and column.declared and isinstance(value, str):
-            value = time_text(value)
+        if isinstance(value, str) and column.kind in (TIME, FLAG):
+            value = _said(value, column)
         written = category_text(value, text) if column.kind == CATEGORY and column.declared else None
         kind, plain = (CATEGORY, written) if written is not None else found(value)
         if kind == MISSING:
@@ -88,6 +81,18 @@ def taken(column: FeatureColumn, value: Any, text: int) -> tuple[str, Any]:
                 f"Shorten it, leave it out, or allow more: features.limit(text={len(word)})."
             )
     return kind, plain
+
+
+def _said(text: str, column: FeatureColumn) -> Any:
+    """What text says of a time, or of True or False, as CSV files have them; the text itself where it says nothing of the kind."""
+    if column.kind == FLAG:
+        return TRUE_OR_FALSE.get(text.strip().lower(), text)
+    try:
+        return time_text(text)
+    except Unfit:
+        if column.declared:
+            raise
+        return text
 
 
 def turned(x: float, column: FeatureColumn) -> float:

@@ -11,7 +11,7 @@ MOST = 1 << 16  # the largest limit
 
 
 class FeatureKind:
-    """What all kinds of features share. Use one of Number, Category, Cycle, Flag, Tags and Time.
+    """What all kinds of features share. Use one of Number, Category, Cycle, Flag, Tags and Time, or derive your own from Composite.
 
     >>> Cycle(24).name, Cycle(24).to_dict()
     ('cycle', {'kind': 'Cycle', 'period': 24})
@@ -21,8 +21,10 @@ class FeatureKind:
     """How messages and files call it."""
     kinds: ClassVar[dict[str, type["FeatureKind"]]] = {}  # filled as classes are defined; `from_dict` looks here
 
-    def __init_subclass__(cls) -> None:
-        FeatureKind.kinds[cls.__name__] = cls
+    def __init_subclass__(cls, *, listed: bool = True) -> None:
+        super().__init_subclass__()
+        if listed:
+            FeatureKind.kinds[cls.__name__] = cls
 
     def to_dict(self) -> dict[str, Any]:
         """A dict of plain data, for JSON, which `from_dict` reads back."""

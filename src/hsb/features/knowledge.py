@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from ..engine.kernels import slots as at
 from ..errors import InputError, quoted
+from ..files.memory_limit import afford
 from .contexts import ALONE, FORMS, NAMED, ROW, opened
 from .declared import Features, nearest
 from .feature import FeatureColumn, taken
@@ -18,6 +19,7 @@ from .layout import SlotLayout
 from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, PARTS, TAGS, TIME
 
 Event = list[Any]
+EVENT = 64  # words of an event, and of the name and number that it gives
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
 SLOT_KINDS = {NUMBER: at.NUMBER, CATEGORY: at.CATEGORY, CYCLE: at.CYCLE, FLAG: at.FLAG}
 
@@ -71,7 +73,13 @@ class Knowledge:
             found.append(["form", form, len(values) if form == ROW else 0])
         text = self.features.limits["text"]
         for j, column in enumerate(self.listed):
-            found += _news(j, column, *taken(column, values.get(column.name), text))
+            value = values.get(column.name)
+            if type(value) is str:
+                known = column.kind == CATEGORY and value in column.codes
+            else:
+                known = column.kind == NUMBER and type(value) is float and value == value
+            if not known:
+                found += _news(j, column, *taken(column, value, text))
         j = len(self.listed)
         for name, value in values.items():
             if name not in self.columns:
@@ -102,6 +110,7 @@ class Knowledge:
 
     def apply(self, event: Event) -> None:
         """Write an event into the journal and do what it says."""
+        afford(EVENT)
         self.journal.append(event)
         if event[0] == "form":
             self.form, self.length = event[1], event[2]
@@ -164,16 +173,18 @@ class Knowledge:
             column.codes[text] = self._slot(column, f"{column.name} {text}", kind, period=PARTS[text])
 
     def _declared(self, form: str, values: Any) -> dict[str, Any]:
+        features = self.features
         if form == NAMED:
-            return values  # type: ignore[no-any-return]
+            return features.split(values) if features.composites else values
         row = [values] if form == ALONE else values
-        names = self.features.names
+        names = features.names
         if len(row) != len(names):
             raise InputError(
                 f"{len(names)} features are declared ({', '.join(map(repr, names[:8]))}{', ...' if len(names) > 8 else ''}); "
                 f"given {len(row)} values. Put None where a value is missing, or give a dict."
             )
-        return dict(zip(names, row, strict=True))
+        named = dict(zip(names, row, strict=True))
+        return features.split(named) if features.composites else named
 
     def check_names(self, values: dict[str, Any]) -> None:
         """Refuse names that are no text or too long, that are not declared where others are, and more of them than the limit."""
@@ -186,8 +197,8 @@ class Knowledge:
                 )
             if not self.features.open:
                 raise InputError(
-                    f"Feature {quoted(name):.100} is not declared; declared are {', '.join(map(repr, list(known)[:20]))}."
-                    f"{nearest(name, known) or ' Declare all features that there are, or none: then they are found out.'}"
+                    f"Feature {quoted(name):.100} is not declared; declared are {', '.join(map(repr, self.features.names[:20]))}."
+                    f"{nearest(name, self.features.names) or ' Declare all features that there are, or none: then they are found out.'}"
                 )
             if len(name) > limits["text"]:
                 raise InputError(

@@ -5,8 +5,11 @@ from copy import copy
 import numpy as np
 
 from ..engine.kernels import slots as at
+from ..files.memory_limit import afford
 from ..types import Floats, Ints
 from .feature import stable
+
+SLOT = at.INTS + at.FLOATS + at.SAMPLE + at.RECENT + 128  # words of a slot: its arrays, its name and what looks it up
 
 
 class SlotLayout:
@@ -20,6 +23,7 @@ class SlotLayout:
         self.F: Floats = np.zeros((0, at.FLOATS))
         self.where: Ints = np.zeros(0, dtype=np.int64)
         self.reservoir: Floats = np.zeros((0, at.SAMPLE))
+        self.recent: Floats = np.zeros((0, at.RECENT))
         self.names: list[list[str]] = [["constant"]]  # of what is at each place
         self.slot_names: list[str] = []
         self.listed = 0  # entries of `where` in use
@@ -28,7 +32,7 @@ class SlotLayout:
     def copy(self) -> "SlotLayout":
         """An independent one."""
         other = copy(self)
-        for name in ("head", "I", "F", "where", "reservoir"):
+        for name in ("head", "I", "F", "where", "reservoir", "recent"):
             setattr(other, name, getattr(self, name).copy())
         other.names, other.slot_names = [*map(list, self.names)], self.slot_names[:]
         return other
@@ -58,6 +62,7 @@ class SlotLayout:
     def slot(self, name: str, kind: int, *, limit: int = 0, period: float = 0.0) -> int:
         """A new slot, with its places; a category's come as it does."""
         s = self.slots
+        afford(SLOT)
         if s == len(self.I):
             self._grow()
         self.slot_names.append(name)
@@ -65,8 +70,11 @@ class SlotLayout:
         self.I[s] = 0
         self.I[s, at.KIND] = kind
         self.I[s, at.MISSING] = -1
+        self.I[s, at.TREE] = self.head[at.TREES]
+        self.head[at.TREES] += 2 if kind == at.NUMBER else 1
         self.F[s] = 0.0
         self.F[s, at.PERIOD] = period
+        self.F[s, [at.MIN, at.LOW]] = 1.0  # above MAX and HIGH: there is none yet
         if kind == at.CATEGORY:
             self.I[s, at.LIMIT] = limit
             self.I[s, at.START] = self._list(limit)
@@ -90,6 +98,7 @@ class SlotLayout:
         return len(self.names[p]) == 1
 
     def _list(self, limit: int) -> int:
+        afford(limit)
         start = self.listed
         self.listed += limit
         if self.listed > len(self.where):
@@ -100,7 +109,7 @@ class SlotLayout:
 
     def _grow(self) -> None:
         used, room = self.slots, max(8, 3 * self.slots // 2)
-        for name, empty in (("I", 0), ("F", 0.0), ("reservoir", np.nan)):
+        for name, empty in (("I", 0), ("F", 0.0), ("reservoir", np.nan), ("recent", np.nan)):
             old = getattr(self, name)
             new = np.full((room, old.shape[1]), empty, dtype=old.dtype)
             new[:used] = old[:used]

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..types import Floats
-from .column_values import Numbers, Times, Values, Words
+from .column_values import Numbers, Times, Values, Words, values_of
+from .composite import parts_of
+from .contexts import NAMED
+from .declared import Features
 from .feature import FeatureColumn, taken
 from .reading import category_code, read_value
 from .tables import ContextTable, Listed
@@ -41,6 +44,27 @@ def read_part(reader: "FeatureReader", table: ContextTable, start: int, stop: in
     if any(not column.missing and column.name not in names for column in knowledge.listed):
         news[:] = True
     return raw, news
+
+
+def split_table(features: Features, table: ContextTable) -> ContextTable:
+    """The table with columns of parts in the place of those of composites. Contexts that are kept as given are split when they are read."""
+    names = list(table.columns) if table.form == NAMED else features.names
+    if not features.composites or isinstance(table, Listed) or len(names) != len(table.columns):
+        return table
+    columns: dict[str, Values] = {}
+    for name, values in zip(names, table.columns.values(), strict=True):
+        new = {name: values}
+        if name in features.composites:
+            parts: dict[str, list[Any]] = {each: [] for each in parts_of(name, features.composites[name])}
+            for t in range(table.rows):
+                found = _from(t, features.split, {name: values.at(t)})
+                for each, column in parts.items():
+                    column.append(found.get(each))
+            new = {each: values_of(column) for each, column in parts.items()}
+        if clash := set(new) & set(columns):
+            raise InputError(f"Feature {quoted(min(clash))} is given twice: once as a part. Leave one of them out.")
+        columns |= new
+    return ContextTable(NAMED, columns, table.rows)
 
 
 def _one_by_one(reader: "FeatureReader", table: ContextTable, start: int, raw: Floats, news: Bools) -> None:

@@ -1,6 +1,7 @@
 """From any context to numbers: what a policy keeps to read what it is given."""
 
 import math
+from collections.abc import Callable
 from copy import copy
 from functools import cache
 from typing import Any
@@ -15,15 +16,16 @@ from ..types import Arrays, Floats, Ints
 from . import stored
 from .contexts import NAMED, ROW
 from .declared import Features
-from .feature import Entry, FeatureColumn, taken, turned
+from .feature import FLAGS, Entry, FeatureColumn, taken, turned
 from .knowledge import Knowledge, warn_of_dates
-from .parts import read_part
+from .parts import read_part, split_table
 from .reading import read_value
-from .refit import refit
+from .refit import refit, strayed
 from .tables import ContextTable, table_of
-from .values import CYCLE, NUMBER
+from .values import CATEGORY, CYCLE, FLAG, NUMBER
 
 Raw = Floats
+LOOKED = 256  # rows, after each of which it is looked whether any did
 DEPTH = 5  # of the binary tree over the 32 cells of a number
 
 
@@ -39,7 +41,8 @@ class FeatureReader:
     """What `hsb.HSB(arms=...)` reads contexts with: into raw rows, and these into `z`, which models see, and `cells`, which trees see.
 
     A raw row has a float for each *slot*: one for most features, several for a time. `z` has a number for each *place*: a number, a category, a
-    tag, or that a value is missing. `cells` has for each slot the number of the part of its values that the context falls into.
+    tag, or that a value is missing. `cells` has for each tree the number of the part of its slot's values that the context falls into: a
+    number has two, by its rank and by its leading bits.
 
     Reading changes nothing. `admit` takes in what is new: features, categories, a place for missing values. `observe` counts a raw row;
     `refit`, when it is `due`, freezes new scales and edges from what was counted and says how z has moved. `features` says what is declared;
@@ -57,7 +60,7 @@ class FeatureReader:
     >>> a, c = reader.refit()
     >>> z, cells = reader.encoded(reader.read({"country": "FR", "age": 34}))
     >>> dict(zip(reader.place_names, z.tolist())), cells.tolist()
-    ({'constant': 1.0, 'country=FR': 1.0, 'age': 2.0}, [2, 31])
+    ({'constant': 1.0, 'country=FR': 1.0, 'age': 2.0}, [2, 31, 12599552])
     """
 
     def __init__(self, features: Features, width: int | None = None) -> None:
@@ -75,7 +78,7 @@ class FeatureReader:
 
     def look(self, context: Any) -> tuple[Raw, bool]:
         """The raw row of a context, and whether `admit` would add something. Changes nothing."""
-        if type(context) is not dict or not self._dicts:
+        if type(context) is not dict or not self._dicts or len(context) > self._most:
             return self._look_at_other(context)
         row, quick, unseen = self._blank[:], self._quick, False
         for name, value in context.items():
@@ -109,12 +112,12 @@ class FeatureReader:
     def observe(self, raw: Raw) -> None:
         """Count a raw row: means and spreads of numbers, and a sample of rows."""
         layout = self.layout
-        compiled().observe(raw, layout.head, layout.I, layout.F, layout.reservoir)
+        compiled().observe(raw, layout.head, layout.I, layout.F, layout.reservoir, layout.recent)
 
     def observe_rows(self, raw: Floats) -> None:
         """`observe` for each row of a table (n, slots) of them."""
         layout = self.layout
-        compiled().observe_rows(raw, layout.head, layout.I, layout.F, layout.reservoir)
+        compiled().observe_rows(raw, layout.head, layout.I, layout.F, layout.reservoir, layout.recent)
 
     def encode_rows(self, raw: Floats, z: Floats, cells: Ints) -> None:
         """`encode` for each row of tables, n rows each."""
@@ -130,7 +133,7 @@ class FeatureReader:
         (True, (array([[31.,  0.],
                [33., -1.]]), array([False,  True])))
         """
-        return table_of(contexts)
+        return split_table(self.features, table_of(contexts))
 
     def read_part(self, table: ContextTable, start: int, stop: int) -> tuple[Floats, NDArray[np.bool_]]:
         """Rows start .. stop - 1 of a table as `read` would give them now, (n, slots), and which of them have something new."""
@@ -150,13 +153,20 @@ class FeatureReader:
 
     @property
     def due(self) -> bool:
-        """Is it time to `refit`? After 2, 4, 8, 16 ... rows."""
+        """Is it time to `refit`? After 2, 4, 8, 16 ... rows, and soon after numbers have left their edges."""
         rows: int = self.layout.head.item(at.ROWS)
-        return rows >= 2 and rows & (rows - 1) == 0
+        return (rows >= 2 and rows & (rows - 1) == 0) or (rows % LOOKED == 0 and len(strayed(self.layout)) > 0)
+
+    @property
+    def rows_left(self) -> int:
+        """How many rows there are before it may be `due`."""
+        rows: int = self.layout.head.item(at.ROWS)
+        return min((1 << max(1, rows.bit_length())) - rows, LOOKED - rows % LOOKED) if rows else 1
 
     def refit(self) -> tuple[Floats, Floats]:
         """Freeze new scales and edges: (a, c), a number for each place; what was z is now a * z + c, up to clipping.
 
+        What numbers that have left their edges were like is forgotten, but for their last values.
         Where a number is missing its z is 0 before and after: c then moves what its place for missing values (`missing_places`) adds.
         """
         return refit(self.layout)
@@ -171,13 +181,13 @@ class FeatureReader:
         return found
 
     def encode(self, raw: Raw, z: Floats, cells: Ints) -> None:
-        """Fill z (at least `places` long) and cells (at least `slots` long), zeros behind."""
+        """Fill z (at least `places` long) and cells (at least `trees` long), zeros behind."""
         layout = self.layout
         compiled().encode(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
 
     def encoded(self, raw: Raw) -> tuple[Floats, Ints]:
         """`encode` into fresh arrays, just long enough."""
-        z, cells = np.empty(self.places), np.empty(self.slots, dtype=np.int64)
+        z, cells = np.empty(self.places), np.empty(self.trees, dtype=np.int64)
         self.encode(raw, z, cells)
         return z, cells
 
@@ -213,11 +223,29 @@ class FeatureReader:
 
     @property
     def shapes(self) -> list[tuple[str, int]]:
-        """Of each slot, how its cells are split: ("binary", depth) or ("kary", cells)."""
+        """Of each tree, how its cells are split: ("binary", depth), ("bits", depth), or ("kary", cells)."""
         I, found = self.layout.I[: len(self.layout.slot_names)], []
         for kind, limit in zip(I[:, at.KIND].tolist(), I[:, at.LIMIT].tolist(), strict=True):
             found.append(("kary", limit + 2) if kind == at.CATEGORY else ("binary", DEPTH))
+            if kind == at.NUMBER:
+                found.append(("bits", at.BITS))
         return found
+
+    @property
+    def trees(self) -> int:
+        """How many cells a context has: one for each slot, two for a number."""
+        return int(self.layout.head.item(at.TREES))
+
+    @property
+    def tree_slots(self) -> list[int]:
+        """Of each tree, whose cells it has."""
+        numbers = (self.layout.I[: len(self.layout.slot_names), at.KIND] == at.NUMBER).tolist()
+        return [s for s, number in enumerate(numbers) for _ in range(2 if number else 1)]
+
+    @property
+    def coarse(self) -> Ints:
+        """Of each slot, how many of the leading bits of a number its tree does not look at."""
+        return self.layout.I[: self.slots, at.COARSE]
 
     @property
     def slot_names(self) -> list[str]:
@@ -250,7 +278,7 @@ class FeatureReader:
     def nbytes(self) -> int:
         """How many bytes its arrays take."""
         layout = self.layout
-        return sum(array.nbytes for array in (layout.head, layout.I, layout.F, layout.where, layout.reservoir))
+        return sum(array.nbytes for array in (layout.head, layout.I, layout.F, layout.where, layout.reservoir, layout.recent))
 
     def to_dict(self) -> dict[str, Any]:
         """What was declared and admitted, as plain data for JSON; with `arrays`, all there is to know of it."""
@@ -266,6 +294,10 @@ class FeatureReader:
         reader = stored.from_journal(cls, data)
         stored.take_arrays(reader, arrays)
         return reader
+
+    def renamed(self, rename: Callable[[str, int], str | None]) -> "FeatureReader | None":
+        """The same reader, which knows some categories and tags by other names; None where all names stay (`stored.renamed`)."""
+        return stored.renamed(self, rename)
 
     def copy(self) -> "FeatureReader":
         """An independent reader in the same state."""
@@ -284,18 +316,22 @@ class FeatureReader:
 
     def refresh(self) -> None:
         """Derive the look-up tables of `look` again, after the journal grew."""
-        known, declared = self.knowledge, not self.features.open
+        known = self.knowledge
+        declared = not self.features.open and not self.features.composites  # these are split first
         self._blank = [math.nan] * len(self.layout.slot_names)
-        self._columns = len(known.listed)
+        self._columns, self._most = len(known.listed), max(self.features.limits["columns"], len(known.listed))
         self._dicts = declared or known.form == NAMED
         self._row = declared or known.form == ROW  # a row of numbers is its own raw row
         self._quick: dict[str, Entry] = {}
         self._cycles: list[tuple[int, FeatureColumn]] = []
         complete = []
         for j, column in enumerate(known.listed):
-            entry = column.entry()
-            if entry is not None:
-                self._quick[column.name] = entry
+            if column.kind == CATEGORY:
+                self._quick[column.name] = str, column.slots[0], column.codes
+            elif column.kind == FLAG:
+                self._quick[column.name] = bool, column.slots[0], FLAGS
+            elif column.kind == NUMBER or column.kind == CYCLE:
+                self._quick[column.name] = float, column.slots[0], None
             if column.kind == CYCLE:
                 self._cycles.append((column.slots[0], column))
             if not column.missing:

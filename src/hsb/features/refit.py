@@ -5,11 +5,28 @@ import math
 import numpy as np
 
 from ..engine.kernels import slots as at
-from ..engine.kernels.slots import CELLS, COUNT, EDGE, EDGES, M2, MEAN, SCALE, SETTLED, SHIFT
-from ..types import Floats
+from ..engine.kernels.slots import (
+    CELLS,
+    COUNT,
+    EDGE,
+    EDGES,
+    HIGH,
+    LOW,
+    M2,
+    MAX,
+    MEAN,
+    MIN,
+    OUTSIDE,
+    SCALE,
+    SETTLED,
+    SHIFT,
+    SINCE,
+)
+from ..types import Floats, Ints
 from .layout import SlotLayout
 
 SETTLE = 64  # rows after which a number that shares its place is scaled, once and for all
+MOST = 0.5  # of the last values of a number may lie outside
 NOISE = 1e-14  # a spread below this part of the mean is rounding, and the number a constant
 
 
@@ -19,20 +36,40 @@ def refit(layout: SlotLayout) -> tuple[Floats, Floats]:
     Places that several things share cannot be moved like that: numbers there are scaled once, after `SETTLE` rows, and then kept.
     """
     a, c = np.ones(layout.places), np.zeros(layout.places)
+    rows, away = int(layout.head[at.ROWS]), set(strayed(layout).tolist())
     for s in range(layout.slots):
+        row = layout.F[s]
+        if s in away:
+            begin_again(row, layout.recent[s], rows)
         kind = layout.I[s, at.KIND]
         if kind in (at.NUMBER, at.FLAG):
             p = int(layout.I[s, at.PLACE])
             if layout.alone(p):
-                a[p], c[p] = rescale(layout.F[s])
-            elif layout.F[s, SETTLED] < SETTLE <= layout.F[s, COUNT]:
-                rescale(layout.F[s])
+                a[p], c[p] = rescale(row)
+            elif row[SETTLED] < SETTLE <= row[COUNT]:
+                rescale(row)
         if kind == at.NUMBER:
-            cut = edges(layout.reservoir[s])
+            newly = rows < 2.0 * row[SINCE]  # most of the sample is from before
+            cut = edges(layout.recent[s] if newly else layout.reservoir[s])
             layout.I[s, EDGES] = len(cut)
-            layout.F[s, EDGE : EDGE + len(cut)] = cut
-            layout.F[s, EDGE + len(cut) :] = 0.0
+            row[EDGE : EDGE + len(cut)] = cut
+            row[EDGE + len(cut) :] = 0.0
+            row[[LOW, HIGH]] = row[[MIN, MAX]]
     return a, c
+
+
+def strayed(layout: SlotLayout) -> Ints:
+    """The numbers of which most of the last values lay outside of all that were seen when the edges were set."""
+    rows = slice(layout.slots)
+    return np.flatnonzero((layout.I[rows, at.KIND] == at.NUMBER) & (layout.F[rows, OUTSIDE] > MOST))
+
+
+def begin_again(row: Floats, recent: Floats, rows: int) -> None:
+    """Count a number that strayed from its last values on."""
+    values = np.clip(recent[np.isfinite(recent)], -at.HUGE, at.HUGE)
+    mean = float(values.mean())
+    row[[COUNT, MEAN, M2, OUTSIDE]] = len(values), mean, float(((values - mean) ** 2).sum()), 0.0
+    row[[MIN, MAX, SINCE]] = values.min(), values.max(), rows
 
 
 def rescale(row: Floats) -> tuple[float, float]:

@@ -1,36 +1,49 @@
 """An encoder as plain data and arrays, and back: what the journal says is replayed, what was counted is checked."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..engine.kernels.slots import (
+    BITS,
     CELLS,
+    COARSE,
     COUNT,
     EDGE,
     EDGES,
+    HIGH,
     HUGE,
     KIND,
+    LOW,
     M2,
+    MAX,
     MEAN,
+    MIN,
     NUMBER,
+    OUTSIDE,
+    RECENT,
     ROWS,
     SAMPLE,
     SCALE,
     SETTLED,
     SHARED,
     SHIFT,
+    SINCE,
     UNSEEN,
 )
 from ..types import Arrays
 from .declared import Features
+from .feature import stable
 from .knowledge import fits
+from .values import CATEGORY, TAGS
 
 if TYPE_CHECKING:
     from .reader import FeatureReader
 
 COUNTS = [ROWS, UNSEEN, SHARED]
-MOMENTS = [COUNT, MEAN, M2, SHIFT, SCALE, SETTLED]
+MOMENTS = [COUNT, MEAN, M2, SHIFT, SCALE, SETTLED, OUTSIDE, SINCE]
+RANGES = [MIN, MAX, LOW, HIGH]
 WIDEST = 1 << 20
 
 
@@ -47,18 +60,23 @@ def to_arrays(reader: "FeatureReader") -> Arrays:
         "counts": layout.head[COUNTS],
         "moments": layout.F[:slots, MOMENTS],
         "cuts": layout.I[:slots, EDGES].copy(),
+        "coarse": layout.I[:slots, COARSE].copy(),
+        "ranges": layout.F[:slots, RANGES],
         "edges": layout.F[:slots, EDGE:].copy(),
         "sample": reader.sample.copy(),
+        "recent": layout.recent[:slots].copy(),
     }
 
 
-def from_journal(make: type["FeatureReader"], data: Any) -> "FeatureReader":
-    """A fresh encoder that has admitted what a journal says; ValueError where it does not fit."""
+def from_journal(make: type["FeatureReader"], data: Any, needed: int | None = None) -> "FeatureReader":
+    """A fresh encoder that has admitted what a journal says, of the width that is needed; ValueError where it does not fit."""
     if not isinstance(data, dict) or set(data) != {"features", "width", "journal"}:
         raise ValueError("its encoder is not as to_dict writes it")
     width, journal = data["width"], data["journal"]
     if type(width) is not int or not 2 <= width <= WIDEST or not isinstance(journal, list):
         raise ValueError("its encoder has no width or no journal")
+    if needed is not None and width != needed:
+        raise ValueError(f"its encoder has width {width}, where its arms and features need {needed}")
     reader = make(Features.from_dict(data["features"]), width)
     for event in journal:
         if not isinstance(event, list) or any(isinstance(part, bool) for part in event) or not fits(reader.knowledge, event):
@@ -68,26 +86,78 @@ def from_journal(make: type["FeatureReader"], data: Any) -> "FeatureReader":
     return reader
 
 
+TRIES = 1 << 16  # for a name that leads to the same place
+
+
+def renamed(reader: "FeatureReader", rename: Callable[[str, int], str | None]) -> "FeatureReader | None":
+    """The same reader, which knows some categories and tags by other names; None where all names stay.
+
+    `rename` is given a name and how often it was asked before, and gives another one, or None to leave it. It is asked again while the name is
+    taken, or would lead to another place, since where places are shared they follow from names.
+    """
+    knowledge, width, crowded = reader.knowledge, reader.width, reader.layout.crowded > 0
+    journal, some = [], False
+    taken = [set(column.codes) for column in knowledge.listed]
+    for event in knowledge.journal:
+        column = knowledge.listed[event[1]] if event[0] == "value" else None
+        if column is not None and column.kind in (CATEGORY, TAGS):
+            start, most = f"{column.name}{'=' if column.kind == CATEGORY else ': '}", reader.features.limits["text"]
+            for tries in range(TRIES):
+                new = rename(event[2], tries)
+                if new is None:
+                    break
+                same = not crowded or stable(start + new[:most]) % (width - 1) == stable(start + event[2]) % (width - 1)
+                if same and new[:most] not in taken[event[1]]:
+                    taken[event[1]].add(new[:most])
+                    event, some = [event[0], event[1], new[:most]], True
+                    break
+        journal.append(list(event))
+    if not some:
+        return None
+    found = from_journal(type(reader), to_dict(reader) | {"journal": journal})
+    take_arrays(found, to_arrays(reader))
+    return found
+
+
 def take_arrays(reader: "FeatureReader", arrays: Arrays) -> None:
     """Take over what `to_arrays` gave; ValueError where it does not fit."""
-    given = {name: _shaped(arrays, name, dtype) for name, dtype in (("counts", "i"), ("cuts", "i"))}
-    given |= {name: _shaped(arrays, name, "f") for name in ("moments", "edges", "sample")}
+    given = {name: _shaped(arrays, name, "i") for name in ("counts", "cuts", "coarse")}
+    given |= {name: _shaped(arrays, name, "f") for name in ("moments", "ranges", "edges", "sample", "recent")}
     slots, layout = reader.slots, reader.layout
     rows = int(given["counts"][0]) if given["counts"].shape == (len(COUNTS),) else -1
-    shapes = {"counts": (3,), "moments": (slots, len(MOMENTS)), "cuts": (slots,), "edges": (slots, CELLS - 1)}
+    shapes = {
+        "counts": (len(COUNTS),),
+        "ranges": (slots, len(RANGES)),
+        "recent": (slots, RECENT),
+        "moments": (slots, len(MOMENTS)),
+        "cuts": (slots,),
+        "coarse": (slots,),
+        "edges": (slots, CELLS - 1),
+    }
     shapes["sample"] = (min(max(rows, 0), SAMPLE), slots)
     for name, shape in shapes.items():
         if given[name].shape != shape:
             raise ValueError(f"its encoder's {name} do not fit its journal")
     moments = given["moments"]
-    mean, others = moments[:, [1, 3]], moments[:, [0, 2, 4, 5]]  # means and shifts; what cannot be below 0
+    mean, others = moments[:, [1, 3]], moments[:, [0, 2, 4, 5, 6, 7]]  # means and shifts; what cannot be below 0
     sound = np.isfinite(moments).all() and (np.abs(mean) <= HUGE).all() and (others >= 0.0).all()
+    sound = (
+        sound
+        and (moments[:, 6] <= 1.0).all()
+        and (moments[:, 7] <= max(rows, 0)).all()
+        and bool((np.abs(given["ranges"]) <= HUGE).all())
+    )
     if not sound or (given["counts"] < 0).any() or rows > 1 << 62:
         raise ValueError("its encoder's counts and moments are not possible")
     _check_edges(given["cuts"], given["edges"], layout.I[:slots, KIND] == NUMBER)
+    if ((given["coarse"] < 0) | (given["coarse"] > np.where(layout.I[:slots, KIND] == NUMBER, BITS - 1, 0))).any():
+        raise ValueError("its encoder's precision is not possible")
+    layout.I[:slots, COARSE] = given["coarse"]
     layout.head[COUNTS] = given["counts"]
     layout.F[:slots, MOMENTS] = moments
+    layout.F[:slots, RANGES] = given["ranges"]
     layout.F[:slots, EDGE:] = given["edges"]
+    layout.recent[:slots] = given["recent"]
     layout.I[:slots, EDGES] = given["cuts"]
     layout.reservoir[:slots, : len(given["sample"])] = given["sample"].T
 

@@ -75,10 +75,17 @@ def table_of(contexts: Any) -> ContextTable:
         return _named({name: _arrow(contexts.column(j)) for j, name in enumerate(contexts.column_names)}, contexts.num_rows)
     if hasattr(contexts, "collect"):  # a lazy frame of polars
         raise InputError(f"{NEEDED}; given a {type(contexts).__name__}. Call its collect() first.")
-    if hasattr(contexts, "columns") and hasattr(contexts, "__getitem__"):  # pandas, polars
+    if hasattr(contexts, "columns") and hasattr(contexts, "__getitem__"):  # frames of pandas and polars
         return _frame(contexts)
+    if hasattr(contexts, "to_frame") and not hasattr(contexts, "columns"):  # a series
+        fix = "If it is a column, call its to_frame(); of one context make a list."
+        raise InputError(f"{NEEDED}; given a {type(contexts).__name__}. {fix}")
     if hasattr(contexts, "__arrow_c_stream__"):
-        return table_of(import_module("pyarrow").table(contexts))
+        try:
+            table = import_module("pyarrow").table(contexts)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{NEEDED}; given a {type(contexts).__name__}, which is none: {error!s:.200}.") from None
+        return table_of(table)
     if isinstance(contexts, str | bytes) or not isinstance(contexts, Iterable):
         raise InputError(f"{NEEDED}; given {contexts!r:.200}.")
     return _list(contexts if isinstance(contexts, list) else list(contexts))

@@ -21,6 +21,7 @@ WORDS = {
     CYCLE: "a number",
 }
 PARTS = {"day": 0.0, "hour": 24.0, "weekday": 7.0}  # of a time, with their periods: 0 is a number that does not go round
+TRUTHS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}  # words for True and False, in any case
 EPOCH = date(1970, 1, 1).toordinal()
 
 Found = tuple[str, Any]
@@ -40,11 +41,19 @@ def found(value: Any) -> Found:
     return exact(value) if exact is not None else _general(value)
 
 
+def is_missing(value: Any) -> bool:
+    """Is there no value? What no feature can have is one."""
+    try:
+        return found(value)[0] == MISSING
+    except Unfit:
+        return False
+
+
 def category_text(value: Any, text: int) -> str | None:
     """A value that is no text as a declared Category takes it; None where it does not. 7 and 7.0 are both "7"."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
-    if isinstance(value, int | np.integer):
+    if isinstance(value, int | np.integer) and not isinstance(value, np.timedelta64):
         if int(value).bit_length() > 4 * text:
             raise Unfit(f"a whole number of {int(value).bit_length()} bits is too long. Give its text, shortened")
         return str(int(value))

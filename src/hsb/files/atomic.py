@@ -25,11 +25,11 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
     """A file to write to, which takes the place of `path` in one step when the block ends; where it raises, nothing changes.
 
     It is written beside its place, flushed to disk and then moved, so that a crash leaves either the old file or the new one, whole. The new
-    one has the mode of the old one and, where that is allowed, its owner and group; a new file has what the process's umask leaves. Where
+    one has the mode of the old one and, where that is allowed, its owner and group; a new file has `mode`, less the process's umask. Where
     `path` is a link, what it points to is replaced. What earlier processes that were killed left beside it is removed.
     """
     path = Path(os.path.realpath(path))
@@ -38,7 +38,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     temporary = path.parent / f".{_short(path)}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.part"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
-        handle = os.open(temporary, flags, 0o666 if old is None else 0o600)
+        handle = os.open(temporary, flags, mode if old is None else 0o600)
     except FileNotFoundError as error:
         raise FileNotFoundError(error.errno, f"There is no folder for {path.name}. Make it first", str(path.parent)) from None
     try:

@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import FileError, InputError, quoted
 
 TIMES: dict[str, Any] = {"$datetime": datetime, "$date": date, "$time": time}  # a datetime is a date: it comes first
+DEEPEST = 100  # levels of a context: JSON readers take some hundreds, Python's own 1000
 TAGS = [["tuple"], ["dict"], *([tag] for tag in TIMES)]  # a dict with one of these keys alone is written as {"dict": ...}
 
 
@@ -34,7 +35,7 @@ def decode_arm(arm: Any) -> Hashable:
     raise FileError(f"it holds an arm of an unknown kind: {quoted(arm)}.")
 
 
-def encode_context(context: Any) -> Any:
+def encode_context(context: Any, levels: int = DEEPEST) -> Any:
     """A context as JSON has it: arrays and sets as lists, a tuple as {"tuple": [...]}, dates and times likewise, so that they come back.
 
     >>> encode_context(np.array([0.5, 1.0])), encode_context({"age": np.int64(40), "at": (1, 2)})
@@ -44,8 +45,12 @@ def encode_context(context: Any) -> Any:
     """
     if context is None or isinstance(context, bool | int | float | str):
         return context
+    if levels == 0:
+        raise InputError(
+            f"The context has more than {DEEPEST} levels, or holds itself; plain data ends. Flatten it, or keep a key to it instead."
+        )
     if isinstance(context, np.ndarray | np.generic) and context.dtype.kind in "biufUO":
-        return encode_context(context.tolist())
+        return encode_context(context.tolist(), levels)
     if isinstance(context, np.datetime64):
         context = context.astype("datetime64[us]").item()
     for tag, kind in TIMES.items():
@@ -54,11 +59,11 @@ def encode_context(context: Any) -> Any:
     if isinstance(context, set | frozenset) and all(isinstance(part, str) for part in context):
         return sorted(context)
     if isinstance(context, list):
-        return [encode_context(part) for part in context]
+        return [encode_context(part, levels - 1) for part in context]
     if isinstance(context, tuple):
-        return {"tuple": [encode_context(part) for part in context]}
+        return {"tuple": [encode_context(part, levels - 1) for part in context]}
     if isinstance(context, dict) and all(isinstance(name, str) for name in context):
-        found = {name: encode_context(part) for name, part in context.items()}
+        found = {name: encode_context(part, levels - 1) for name, part in context.items()}
         return {"dict": found} if list(found) in TAGS else found
     needed = "it must be None, booleans, numbers, strings, dates, NumPy arrays, or lists, tuples and dicts of these, keys being strings"
     raise InputError(f"The context {quoted(context)} cannot be written as plain data: {needed}. Keep a key to it instead.")

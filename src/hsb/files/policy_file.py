@@ -21,25 +21,29 @@ import numpy as np
 from ..checks import generator as drawn_from
 from ..checks import path_of
 from ..errors import FileError, InputError
+from ..features.composite import UnknownKind
+from ..learners.encoded import encode_contexts, encoder_from
 from ..policy import Policy, copying
+from ..policy.elsewhere import Elsewhere
 from ..policy.ledger import Ledger
 from ..policy.transaction import settle
 from ..types import Seed
 from .atomic import replacing, write_atomically
 from .json_values import decode_arm
-from .memory_limit import limited
+from .memory_limit import afford, limited
 from .rng_state import STATES, from_plain, generator, plain
 from .zip_reader import HEADER, Archive
 
 __all__ = ["DAMAGE", "FORMAT", "VERSION", "described", "from_plain", "load", "pack", "plain", "replacing", "save", "unpack"]
 __all__ += ["write_atomically"]
 
-FORMAT, VERSION = "hsb-policy", 5
+FORMAT, VERSION = "hsb-policy", 6
 # What zipfile, bz2, json and numpy raise on flipped bytes and huge numbers.
 DAMAGE: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError)
 DAMAGE += (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
 MOST = 2**53  # of rounds, decisions and whatever else is counted: more than there is time for; a file says no more
-NAMED = ("header.json", "ledger")
+NAMED = ("header.json", "ledger", "elsewhere")
+MADE = 2  # times that a policy is made: from its settings, and with the features that it knew
 
 
 def save(policy: Policy, path: str | Path) -> None:
@@ -55,6 +59,8 @@ def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **given: An
     - `seed`: "file" goes on with the random numbers of the file too, so that processes which load one file draw the same arms. A number or a
       `numpy.random.Generator` gives it others; None takes fresh ones from the operating system.
     - `given`: what a file cannot hold: `experts=` of an Exp4 whose experts are functions.
+
+    Kinds of features of your own (`hsb.Composite`) are found by the names of their classes: define or import these first.
 
     >>> import hsb, tempfile, pathlib
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=1)
@@ -74,7 +80,7 @@ def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **given: An
             policy.rng = policy.rng if drawn is None else drawn
             return policy
         except DAMAGE as error:
-            if isinstance(error, FileError):
+            if isinstance(error, FileError | UnknownKind):
                 raise FileError(f"{path}: {error}") from None
             raise FileError(f"{path}: not a whole hsb policy file ({error!s:.500}). Use another copy of it.") from error
 
@@ -104,15 +110,23 @@ def _packed(policy: Policy) -> bytes:
     arrays = policy.learner.to_arrays()
     header = {"format": FORMAT, "version": VERSION, **described(policy), "clipped": min(policy.clipped, MOST)}
     header |= {"issued": min(ledger.issued, MOST), "stream": ledger.stream, "past": ledger.past}
-    header |= {"elsewhere": ledger.elsewhere.plain()} if ledger.elsewhere.blocks else {}
+    header["elsewhere"] = ledger.elsewhere.plain()
     header["arrays"] = {name: [array.dtype.kind, *array.shape] for name, array in arrays.items()}
     text, buffer = json.dumps(header), io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    archive = zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+    try:
         how = zipfile.ZIP_DEFLATED if len(text) <= HEADER else zipfile.ZIP_STORED  # so that its size is never suspect
         archive.writestr("header.json", text, how)
         archive.writestr("ledger", ledger.packed())
+        archive.writestr("elsewhere", ledger.elsewhere.packed())
         for name, array in arrays.items():
             archive.writestr(name, array.astype(copying.STORED[array.dtype.kind]).tobytes())
+        archive.close()
+    except BaseException:
+        archive.fp = (
+            None  # so that it is let go of: closing would say that an entry is open, in the place of what interrupted it
+        )
+        raise
     return buffer.getvalue()
 
 
@@ -131,11 +145,15 @@ def unpack(source: bytes | BinaryIO, given: dict[str, Any]) -> Policy:
         }
         common |= {name: header[name] for name in ("outside", "floor") if name in header}
         common["seed"] = generator(header["generator"])
-        ledger = Ledger.unpacked(
-            counts["issued"], archive.read("ledger"), header["stream"], header["past"], header.get("elsewhere")
-        )
-        with limited(archive.bytes / 8):
-            policy = kind.from_settings({**header["settings"], **given}, common)
+        elsewhere = Elsewhere.unpacked(header["elsewhere"], archive.read("elsewhere"))
+        ledger = Ledger.unpacked(counts["issued"], archive.read("ledger"), header["stream"], header["past"], elsewhere)
+        with limited((1 + MADE) * archive.bytes / 8):
+            afford(archive.unpacked / 8)
+            settings = {**header["settings"], **given}
+            encoding = settings.pop("encoding", None)
+            policy: Policy = kind.from_settings(settings, common)
+            if encoding is not None:
+                encode_contexts(policy, encoder_from(encoding))
             policy.loss_scale.resume(header)
             removed = [decode_arm(arm) for arm in header["removed"]]
             if not set(removed) < set(policy.arms):

@@ -27,8 +27,10 @@ class Archive:
         packed = sum(entry.compress_size for entry in entries)
         self.bytes = SMALL + RATIO * min(packed, _length(file))
         """As many as it may unpack to, and as many as what it describes may take."""
-        if sum(self._sizes.values()) > self.bytes:
-            raise FileError(f"it would unpack to {sum(self._sizes.values()):,} bytes, far more than its size allows.")
+        self.unpacked = sum(self._sizes.values())
+        """Bytes of all entries."""
+        if self.unpacked > self.bytes:
+            raise FileError(f"it would unpack to {self.unpacked:,} bytes, far more than its size allows.")
 
     def size(self, name: str) -> int:
         """The bytes that an entry unpacks to."""

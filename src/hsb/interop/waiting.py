@@ -18,8 +18,8 @@ class Waiting:
     """The last `limit` decisions, told apart by context and arm, the oldest of several alike first; those of one call always stay together.
 
     >>> waiting = Waiting(2)
-    >>> for n, p in enumerate((0.5, 0.4, 0.3)):
-    ...     waiting.add([Decision(context=0.1, arm="a", propensity=p, id=n)])
+    >>> for p in (0.5, 0.4, 0.3):
+    ...     waiting.add([Decision(context=0.1, arm="a", propensity=p)])
     >>> number, decision = waiting.find([(0.1, "a")], logged="propensity=")[0]
     >>> decision.propensity
     0.4

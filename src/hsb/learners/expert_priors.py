@@ -20,6 +20,7 @@ from ..structures.mappings import Mappings, every_mapping
 from ..theory.schedule import Constant, Falling, Schedule
 from ..types import Floats
 from .advice import Expert, ExpertAdvice, MappingAdvice
+from .rates import LearningRate, number_or_none
 
 Shape = Literal["uniform", "complexity"]
 
@@ -58,9 +59,14 @@ class ExpertsPrior:
         """A, whatever the number of arms."""
         return self.cost
 
-    def schedule(self, arms: int, learning_rate: float | None) -> Schedule:
+    @property
+    def worst_cost(self) -> float:
+        """The same."""
+        return self.cost
+
+    def schedule(self, arms: int, learning_rate: LearningRate) -> Schedule:
         """Falling, unless a rate is given."""
-        return _schedule(self.cost, arms, learning_rate)
+        return _schedule(self.cost, arms, number_or_none(learning_rate))
 
     def source(self, arms: list[Hashable], who: str) -> ExpertAdvice | MappingAdvice:
         """Where advice comes from; `who` is the policy, for messages."""
@@ -95,7 +101,9 @@ class MappingsPrior:
     logs: Floats
     """The logarithm of each mapping's weight."""
     cost: float
-    """A: an upper bound on ln(1/prior) of the mappings that the rate is meant for."""
+    """A: Theorem 2's upper bound on ln(1/prior) of the mappings that the rate is meant for, or the exact one if all weigh the same."""
+    worst_cost: float
+    """The largest there is of these (`theory.worst_cost`)."""
 
     @classmethod
     def of(cls, structure: Divided, arms: int, shape: Shape, *, regions: int | None, stop: float | None) -> MappingsPrior:
@@ -112,20 +120,22 @@ class MappingsPrior:
         regions, stop = None if regions is None else whole("regions", regions, 1), stop_prior(stop)
         leaves = Leaves(given)
         mappings, cost = every_mapping(leaves, arms=arms), leaves.leaves * reproducible_math.ln(arms)
-        logs = np.full(len(mappings), -cost)
+        logs, worst = np.full(len(mappings), -cost), cost
         if complexity:
             logs = _complexity(given, mappings, arms, stop)
             mappings, logs = Mappings(leaves, mappings.table[logs > -math.inf]), logs[logs > -math.inf]
-            cost = theory.prior_bound(given, arms=arms, regions=arms if regions is None else regions)
-        return cls(given, shape, regions, stop, mappings, logs, cost)
+            few = arms if regions is None else regions
+            cost = theory.prior_bound(given, arms=arms, regions=few)
+            worst = theory.worst_cost(given, arms=arms, regions=few, stop=stop)
+        return cls(given, shape, regions, stop, mappings, logs, cost, worst)
 
     def bound(self, arms: int) -> float:
         """A; the number of arms is fixed."""
         return self.cost
 
-    def schedule(self, arms: int, learning_rate: float | None) -> Schedule:
+    def schedule(self, arms: int, learning_rate: LearningRate) -> Schedule:
         """Falling, unless a rate is given."""
-        return _schedule(self.cost, arms, learning_rate)
+        return _schedule(self.cost, arms, number_or_none(learning_rate))
 
     def source(self, arms: list[Hashable], who: str) -> MappingAdvice:
         """Where advice comes from; `who` is the policy, for messages."""

@@ -26,6 +26,8 @@ class Experts(Learner, Generic[PriorKind]):
     `counted` has one number, the rounds learned.
     """
 
+    any_context = True
+
     def __init__(
         self,
         prior: PriorKind,
@@ -119,7 +121,7 @@ class Experts(Learner, Generic[PriorKind]):
 
     def bound(self, horizon: float | None, *, floor: float) -> float:
         """A bound on the regret against the experts that the rate is meant for."""
-        return self.rates.bound(self.prior.cost, horizon, arms=self.arms, floor=floor)
+        return self.rates.bound(self.prior.worst_cost, horizon, arms=self.arms, floor=floor)
 
     # -- arms, copies, files -------------------------------------------------------------------------------------------
 

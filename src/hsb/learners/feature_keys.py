@@ -1,4 +1,4 @@
-"""How a context of named features becomes a key: what models see of it, then a word for the tree over each input."""
+"""How a context of named features becomes a key: what models see of it, then a word for each tree over an input."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..features.tables import ContextTable
 from ..structures.quantise import WORD, digit_bits
 from ..types import Floats, Ints
 
+_tuple = tuple.__new__  # makes a NamedTuple in half the time
 FEWEST = 16  # rows read at once after something unseen: what comes behind the next unseen value must be read again
 
 
@@ -21,13 +22,15 @@ class Sight(NamedTuple):
     """What a learner sees of a context of named features."""
 
     key: Ints
-    """Bits of the columns that models see, then 0, then the path in the tree over each input."""
+    """Bits of the columns that models see, then 0, then the path in each tree."""
     cells: Ints
-    """The cell of each input."""
+    """The cell of each tree."""
     raw: Floats
     """The raw row of inputs, which the reader observes."""
     unseen: tuple[Any] | None
     """The context, if it has features, categories or missing values that the reader does not know yet."""
+    growth: Any = None
+    """How the learner comes to know what is unseen, once that is about to be learned (`featured.Growth`)."""
 
 
 class ContextRows:
@@ -56,35 +59,37 @@ class ContextRows:
 
 
 class FeatureKeys:
-    """Keys of contexts as a reader sees them. A key has `room` words, the bits of the columns, then 0, then a word for each input."""
+    """Keys of contexts as a reader sees them. A key has `room` words, the bits of the columns, then 0, then a word for each tree."""
 
     def __init__(self, reader: FeatureReader) -> None:
         self.reader = reader
-        self.room, self.inputs = room_for(reader.places, reader.width), reader.slots
-        self.shifts = np.array([_shift(*shape) for shape in reader.shapes], dtype=np.int64)
-        self._key: Ints = np.zeros(self.room + 1 + self.inputs, dtype=np.int64)  # of the context being read
+        self.room, self.shifts = room_for(reader.places, reader.width), _shifts(reader.shapes)
+        self.trees = len(self.shifts)
+        self._key: Ints = np.zeros(self.room + 1 + self.trees, dtype=np.int64)  # of the context being read
         self._columns, self._paths = self._key[: self.room].view(np.float64), self._key[self.room + 1 :]
 
     def read(self, context: Any) -> Sight:
         """What there is to see of a context now."""
         reader = self.reader
         raw, unseen = reader.look(context)
-        cells: Ints = np.empty(self.inputs, dtype=np.int64)
+        cells: Ints = np.empty(self.trees, dtype=np.int64)
         reader.encode(raw, self._columns, cells)
         np.left_shift(cells, self.shifts, out=self._paths)
-        return Sight(self._key.copy(), cells, raw, (context,) if unseen else None)
+        return _tuple(Sight, (self._key.copy(), cells, raw, (context,) if unseen else None, None))
 
     def with_cells(self, sight: Sight, cells: Any) -> Sight:
-        """The same, but trees see the cells of a decision that was made when fewer inputs may have been known."""
-        padded: Ints = np.zeros(self.inputs, dtype=np.int64)
+        """The same, but trees see the cells of a decision that was made when fewer inputs may have been known, and numbers more closely."""
+        padded: Ints = np.zeros(self.trees, dtype=np.int64)
         padded[: len(cells)] = cells
+        coarse = self._coarse()
+        padded = padded >> coarse << coarse
         key = sight.key.copy()
         np.left_shift(padded, self.shifts, out=key[self.room + 1 :])
         return sight._replace(key=key, cells=padded)
 
     def fits(self, cells: Any) -> bool:
         """Can these be the cells of a decision?"""
-        sizes = [1 << size if kind == "binary" else size for kind, size in self.reader.shapes]
+        sizes = [size if kind == "kary" else 1 << size for kind, size in self.reader.shapes]
         return len(cells) <= len(sizes) and all(0 <= cell < size for cell, size in zip(cells, sizes, strict=False))
 
     def groups(self) -> list[int]:
@@ -128,15 +133,20 @@ class FeatureKeys:
         """The keys of raw rows."""
         n, columns = len(raw), self.reader.places
         keys = np.zeros((n, len(self._key)), dtype=np.int64)
-        z, cells = np.empty((n, columns)), np.empty((n, self.inputs), dtype=np.int64)
+        z, cells = np.empty((n, columns)), np.empty((n, self.trees), dtype=np.int64)
         self.reader.encode_rows(np.ascontiguousarray(raw), z, cells)
         keys.view(np.float64)[:, :columns] = z
         np.left_shift(cells, self.shifts, out=keys[:, self.room + 1 :])
         return keys
 
     def cells_of(self, keys: Ints) -> Ints:
-        """The cell of each input, of keys one a row."""
+        """The cell of each tree, of keys one a row."""
         return np.asarray(keys[:, self.room + 1 :] >> self.shifts)
+
+    def _coarse(self) -> Ints:
+        """Of each tree, how many bits of its cells are 0."""
+        coarse, slots = self.reader.coarse.tolist(), zip(self.reader.tree_slots, self.reader.shapes, strict=True)
+        return np.array([coarse[slot] if kind == "bits" else 0 for slot, (kind, _) in slots], dtype=np.int64)
 
     def copy(self) -> FeatureKeys:
         """An independent one."""
@@ -149,7 +159,10 @@ class FeatureKeys:
         self.__init__(reader)  # type: ignore[misc]
 
 
-def _shift(kind: str, size: int) -> int:
-    """By how many bits the cell of an input is moved to be the path of its tree."""
-    bits, depth = (1, size) if kind == "binary" else (digit_bits(size), 1)
-    return bits * (WORD // bits - depth)
+def _shifts(shapes: list[tuple[str, int]]) -> Ints:
+    """By how many bits the cells of each tree are moved to be paths: digits of one word, the first split first."""
+    found = []
+    for kind, size in shapes:
+        bits, depth = (digit_bits(size), 1) if kind == "kary" else (1, size)
+        found.append(bits * (WORD // bits - depth))
+    return np.array(found, dtype=np.int64)

@@ -88,9 +88,9 @@ class Keys:
         if context is self._last[0]:
             return self._last[1]
         key = self._blank.copy()
-        if self._quick is not None and is_number(context):
+        if self._quick is not None and (type(context) is float or is_number(context)):
             try:
-                point = self.space.unit_point(float(context))
+                point = self.space.unit_point(context if type(context) is float else float(context))
             except OverflowError:
                 point = math.nan
             if point == point:

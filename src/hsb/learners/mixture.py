@@ -9,7 +9,6 @@ import numpy as np
 
 from .. import reproducible_math
 from ..checks import is_number
-from ..engine.kernels.words.state import LATE
 from ..engine.state import State
 from ..errors import InputError, quoted
 from ..policy.certificate import Certificate
@@ -42,22 +41,23 @@ class Replaying(NamedTuple):
 class Mixture:
     """A state, the rate at which it learns, and what a certificate needs to know of its past. Replaced by a successor when the rate falls."""
 
-    __slots__ = ("born", "implicit", "phases", "rates", "state", "until")
+    __slots__ = ("born", "implicit", "phases", "rates", "state")
 
     def __init__(self, state: State, rates: Rates, *, implicit: bool, born: int, phases: int = 1) -> None:
         self.state, self.rates, self.implicit = state, rates, implicit
         self.born = born  # arms that were there from the first round on
-        self.phases = phases  # how many rates and sets of arms there were
-        self.until = rates.phase.until  # rounds, late ones counted, after which the phase is over
+        self.phases = phases  # how many rates, and sets of arms and features, there were
         self._set_pace()
 
     def _set_pace(self) -> None:
         """Tell the state what the phase is."""
-        _, _, drift, head_drift = self.rates.phase
+        drift, head_drift = self.rates.phase.drift, self.rates.phase.head_drift
         rate = self.rates.rate
         price = self.rates.phase.sharing(self.arms) / rate
         gamma = rate / 2.0 if self.implicit else 0.0
-        self.state.set_pace(rate, gamma=gamma, drift=drift, head_drift=head_drift, price=price)
+        until = float(self.rates.phase.until)
+        pace: dict[str, float] = {"gamma": gamma, "drift": drift, "head_drift": head_drift, "price": price}
+        self.state.set_pace(rate, **pace, until=until, excess_limit=self.rates.excess_limit)
 
     @property
     def arms(self) -> int:
@@ -87,13 +87,15 @@ class Mixture:
         else:
             self.state.update(key, mask, arm, loss, probability, memo.rounds, memo.advice, recalled, plain)
 
-    def is_due(self, rounds: int) -> bool:
-        """Is the phase over after `rounds` rounds?"""
-        return rounds + self.state.laid.F.item(LATE) >= self.until
-
     def turned(self) -> Self:
-        """The successor in the phase that the rounds learned have come to."""
-        return self._with(self.state.copy(), self.rates.turned(self.state.seen, self.state.late))
+        """The successor in the phase that the rounds learned, and their excess, have come to."""
+        state = self.state
+        return self._with(state.copy(), self.rates.turned(state.seen, state.late, excess=self.excess))
+
+    @property
+    def excess(self) -> float:
+        """By how much more than was won was lost, sharing apart: what a rate that follows it sees."""
+        return float(self.state.sums[1]) - self.state.shared
 
     def _with(self, state: State, rates: Rates, born: int | None = None, phases: int | None = None) -> Self:
         """Go on with a copy of the state at these rates: if the rate fell, what was learned is flattened."""
@@ -103,9 +105,10 @@ class Mixture:
             phases = min(phases + 1, MOST_PHASES)
         return type(self)(state, rates, implicit=self.implicit, born=self.born if born is None else born, phases=phases)
 
-    def on(self, state: State) -> Self:
-        """Go on with another state at the same rates."""
-        return type(self)(state, self.rates, implicit=self.implicit, born=self.born, phases=self.phases)
+    def on(self, state: State, *, more_mappings: bool = False) -> Self:
+        """Go on with another state at the same rates; it may have mappings that there were not before."""
+        phases = min(self.phases + (more_mappings and state.seen > 0), MOST_PHASES)
+        return type(self)(state, self.rates, implicit=self.implicit, born=self.born, phases=phases)
 
     def copy(self) -> Self:
         """An independent one."""
@@ -183,43 +186,59 @@ class Mixture:
         costs[self.born :] += reproducible_math.logs(np.arange(self.born, self.arms))
         return costs
 
+    def advice_cost(self) -> float:
+        """What naming its models costs, less what naming the mixture does, which bounds add; InputError if there are none."""
+        schedule = self.rates.schedule
+        if not schedule.head:
+            raise InputError(
+                "This policy follows no models. Leave out advice=, or horizon=, learning_rate= and drift= of the policy."
+            )
+        return -reproducible_math.ln(schedule.head[1]) - schedule.head_cost
+
     def certificate(
-        self, best_cost: float, delta: float | None, *, against: str, units: str, who: str, shifted: bool = False
+        self, cost: float, delta: float | None, *, against: str, units: str, shifted: bool = False, advice: float | None = None
     ) -> Certificate:
-        """What the rounds learned prove against a mapping with ln(1/beta) = best_cost; with `delta`, of the true regret."""
+        """What the rounds learned prove against mappings that gained at most `cost`; `advice`: what the advice itself gained."""
         lost, excess, masked = self.state.sums.tolist()
-        cost = best_cost + self.rates.schedule.head_cost
-        if delta is not None:
-            if not is_number(delta) or not 0.0 < delta < 1.0:
-                raise InputError(f"delta must be a probability in (0, 1), e.g. 0.05; given {quoted(delta)}.")
-            if not self.implicit:
-                raise InputError(
-                    "A certificate that holds with probability 1 - delta needs estimates without heavy tails, which change what is played: "
-                    f"make the policy with {who}(..., implicit=True). certificate() without delta is always there."
-                )
-            # A union over mappings, by their prior weights, and over the rates and sets of arms that there were (`docs/proofs.md`).
-            cost += best_cost + reproducible_math.ln(self.phases * (self.phases + 1) / delta)
         rounds, rate = self.state.seen, self.rates.rate
-        return Certificate(rounds, lost, excess, cost, rate, masked > 0.0, against, delta, shifted, units)
+        return Certificate(rounds, lost, excess, cost, rate, masked > 0.0, against, delta, shifted, units, advice)
+
+    def confidence_cost(self, delta: float | None, who: str) -> float:
+        """What holding with probability 1 - delta adds to the price of every mapping: a union over the rates and sets of arms and features
+        that there were (`docs/proofs.md`). Beside it each mapping pays its own price once more."""
+        if delta is None:
+            return 0.0
+        if not is_number(delta) or not 0.0 < delta < 1.0:
+            raise InputError(f"delta must be a probability in (0, 1), e.g. 0.05; given {quoted(delta)}.")
+        if not self.implicit:
+            raise InputError(
+                "A certificate that holds with probability 1 - delta needs estimates without heavy tails, which change what is played: "
+                f"make the policy with {who}(..., implicit=True). certificate() without delta is always there."
+            )
+        return reproducible_math.ln(self.phases * (self.phases + 1) / delta)
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
     def to_arrays(self) -> Arrays:
         """All that was learned, by name."""
         state = self.state
-        counted = np.array([*state.sums, self.born, self.phases, state.late])
+        counted = np.array([*state.sums, self.born, self.phases, state.late, state.shared])
         return {"rate": np.array([self.rates.rate]), "counted": counted, **state.to_arrays()}
 
     def from_arrays(self, arrays: Arrays, prior: Prior, rounds: int) -> Self:
         """The mixture that `to_arrays` described, this one being fresh; ValueError if it does not fit."""
         arrays = dict(arrays)
         rates, counted, arms = self.rates.from_file(arrays.pop("rate")), arrays.pop("counted"), self.arms
-        if counted.shape != (6,) or not (0.0 <= counted[0] < np.inf and counted[1] > -np.inf and counted[2] >= 0.0):
+        if counted.shape != (7,) or not (0.0 <= counted[0] < np.inf and counted[1] > -np.inf and counted[2] >= 0.0):
             raise ValueError("its counts must be sums of losses")
-        born, phases, late = counted[3:].tolist()
-        if born not in range(1, arms + 1) or not 1.0 <= phases <= MOST_PHASES or not 0.0 <= late <= MOST_LATE:
+        born, phases, late, shared = counted[3:].tolist()
+        if (
+            born not in range(1, arms + 1)
+            or not 1.0 <= phases <= MOST_PHASES
+            or not (0.0 <= late <= MOST_LATE and 0.0 <= shared < np.inf)
+        ):
             raise ValueError("its counts of arms, rates and late rounds do not fit")
         state = self.state.from_arrays(arrays)
-        state.set_counts(rounds, late, counted[:3] if rounds else np.zeros(3))
+        state.set_counts(rounds, late, counted[:3] if rounds else np.zeros(3), shared if rounds else 0.0)
         before = type(self)(state, rates, implicit=self.implicit, born=int(born), phases=int(phases))
         return before._with(state, rates.for_arms(prior, arms, rounds, late))

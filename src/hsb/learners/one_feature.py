@@ -7,68 +7,102 @@ from typing import Any
 import numpy as np
 
 from .. import reproducible_math, theory
+from ..engine.kernels.slots import BITS
 from ..engine.state.views import OptionsView
+from ..explain.gain import largest_gain, largest_gain_of_cuts
+from ..explain.pieces import log_options
+from ..features.reader import DEPTH
 from ..policy.certificate import Certificate
-from ..structures import BinaryTree, KaryTree
-from ..structures.spaces import Cells
-from .baseline import MOST
-from .featured import CONSTANT, MIXTURE, Featured
+from ..structures import BinaryTree
+from ..types import Floats
+from .feature_state import CONSTANT, ENSEMBLE, FIXED_CUTS, MIXTURE
+from .featured import Featured
 
-AGAINST = "the best rule on one feature, or the best single arm"
+_ln = reproducible_math.ln
+AGAINST = "the best rule on one feature (by category, by rank, or one fixed cut), or the best single arm"
 
 
 def regret_bound(
-    learner: Featured, horizon: float | None, *, regions: int | None = None, delay: float = 0.0, floor: float
+    learner: Featured,
+    horizon: float | None,
+    *,
+    regions: int | None = None,
+    cuts: int | None = None,
+    delay: float = 0.0,
+    floor: float,
 ) -> float:
-    """A bound against every rule on one feature: `regions` parts of a number (None: as many as arms), an arm for each category."""
+    """A bound against every rule on one feature: an arm for each category, and `regions` parts of a number by its rank (None: as many as arms).
+
+    With `cuts`, against every rule that cuts a number at so many fixed values, told apart by as many leading bits as its tree looks at.
+    """
     mixture, reader = learner.mixture, learner.reader
     regions = mixture.arms if regions is None else regions
-    costs = [_named(learner, slot) + _rule_cost(learner, slot, regions) for slot in range(reader.slots)]
-    cost = max(costs, default=reproducible_math.ln(2.0) + _tree_cost(learner, regions))
-    lean = 0.0 if mixture.implicit else MOST
-    return mixture.rates.bound(cost, horizon, arms=mixture.arms, floor=floor, implicit=mixture.implicit, delay=delay, lean=lean)
+    if cuts is None:
+        costs = [
+            _named(learner, k) + _rule_cost(learner, k, regions) for k, (kind, _) in enumerate(reader.shapes) if kind != "bits"
+        ]
+        cost = max(costs, default=_ln(2.0) + _tree_cost(learner, regions) - _ln(1.0 - FIXED_CUTS))
+    else:
+        costs = [_named(learner, k) for k, (kind, _) in enumerate(reader.shapes) if kind == "bits"]
+        cost = max(costs, default=_ln(2.0) - _ln(FIXED_CUTS))
+        cost += theory.cuts_cost(cuts, bits=BITS, arms=mixture.arms, dearer=_dearer(learner))
+    return learner.bound(cost, horizon, floor=floor, delay=delay)
 
 
 def certificate(learner: Featured, delta: float | None, *, arms: list[Any], units: str, who: str) -> Certificate:
-    """What the rounds learned prove against the rule on one feature that is most probable now, or a single arm."""
-    cost = best_cost(learner, arms)
-    return learner.mixture.certificate(cost, delta, against=AGAINST, units=units, who=who, shifted=learner.baseline.ever)
+    """What the rounds learned prove against every rule on one feature and every single arm; and against the ensemble's own advice."""
+    mixture, head = learner.mixture, OptionsView(learner.mixture.state.members[0])
+    confidence, prices = mixture.confidence_cost(delta, who), 0.0 if delta is None else 1.0
+    log_prior = np.log(head.prior)
+    gains = log_options(head.F, np.array([head.row]), head.options)[0] - (1.0 + prices) * log_prior
+    rules = gains[CONSTANT:] + _rule_gains(learner, prices)
+    cost, advice = float(rules.max()) + confidence, float(gains[ENSEMBLE]) + confidence
+    return mixture.certificate(cost, delta, against=AGAINST, units=units, shifted=learner.baseline.ever, advice=advice)
 
 
-def best_cost(learner: Featured, arms: list[Any]) -> float:
-    """ln(1/beta) of the rule on one feature that is most probable now, or of a single arm."""
-    from ..explain import explain
-    from ..explain.price import price
+def _rule_gains(learner: Featured, prices: float) -> Floats:
+    """For the single arms, and for the rules of each tree, the largest gain + `prices` * price, whatever the head says of them.
 
-    state, costs = learner.mixture.state, learner.mixture.arm_costs()
-    best = int(np.argmax(state.head[CONSTANT:]))
-    named = _named(learner, best - 1)
-    if best == 0:
-        return named + float(costs.max())
-    kind, size = learner.reader.shapes[best - 1]
-    tree: KaryTree = (
-        BinaryTree(depth=size, space=Cells(1 << size)) if kind == "binary" else KaryTree(k=size, depth=1, space=Cells(size))
-    )
-    return named + price(explain(tree, [state.members[2 + best]], arms, None), stop=None, arm_costs=costs)
+    Rules on a number's leading bits: those with one cut. With any number of cuts some rule loses nothing by its own estimates.
+    """
+    costs, reader = learner.mixture.arm_costs(), learner.reader
+    _, _, single, *members = learner.mixture.state.members
+    later = (1.0 + prices) * float(costs.max())  # the arm that a rule counts as having played before its feature came
+    gains: Floats = np.zeros(1 + len(members))
+    gains[0] = largest_gain(single, costs, prices=prices)
+    of_a_cut = BITS * _ln(2.0) + 2.0 * float(
+        costs.max()
+    )  # ln of how many cuts there are, and of two arms: all of them may hold at once
+    for k, (member, slot, (kind, size)) in enumerate(zip(members, reader.tree_slots, reader.shapes, strict=True), start=1):
+        if kind == "bits":
+            levels = size - int(reader.coarse[slot])
+            gains[k] = largest_gain_of_cuts(member, costs, levels=levels) + prices * of_a_cut
+        else:
+            gains[k] = largest_gain(member, costs, prices=prices)
+        gains[k] += later if slot >= learner.first else 0.0
+    return gains
 
 
-def _named(learner: Featured, slot: int) -> float:
-    """Prior cost of naming the tree of input `slot` (-1: the single arm) beside MIXTURE; if it appeared later, of the arm before too."""
+def _named(learner: Featured, tree: int) -> float:
+    """Prior cost of naming a tree beside MIXTURE; if its input appeared later, of the arm before too."""
     prior = OptionsView(learner.mixture.state.members[0]).prior
-    named = -reproducible_math.ln(float(prior[CONSTANT + 1 + slot]) / MIXTURE)
-    return named + (float(learner.mixture.arm_costs().max()) if slot >= learner.first else 0.0)
+    named = -_ln(float(prior[CONSTANT + 1 + tree]) / MIXTURE)
+    return named + (float(learner.mixture.arm_costs().max()) if learner.reader.tree_slots[tree] >= learner.first else 0.0)
 
 
-def _rule_cost(learner: Featured, slot: int, regions: int) -> float:
-    """At most ln(1/beta) of rules on an input: an arm for each category and for those missing or unseen, or parts of a number."""
+def _rule_cost(learner: Featured, tree: int, regions: int) -> float:
+    """At most ln(1/beta) of the rules of a tree: an arm for each category and for those missing or unseen, or parts of a number."""
     reader = learner.reader
-    if reader.shapes[slot][0] == "binary":
+    if reader.shapes[tree][0] != "kary":
         return _tree_cost(learner, regions)
-    known = len(reader.knowledge.slot_columns[slot].codes) + 2
-    return reproducible_math.ln(2.0) + known * float(learner.mixture.arm_costs().max())
+    known = len(reader.knowledge.slot_columns[reader.tree_slots[tree]].codes) + 2
+    return _ln(2.0) + known * float(learner.mixture.arm_costs().max())
 
 
 def _tree_cost(learner: Featured, regions: int) -> float:
-    arms = learner.mixture.arms
-    dearer = float(learner.mixture.arm_costs().max()) - reproducible_math.ln(arms)
-    return theory.prior_bound(BinaryTree(depth=5), arms=arms, regions=regions, dearer=dearer)
+    return theory.worst_cost(BinaryTree(depth=DEPTH), arms=learner.mixture.arms, regions=regions, dearer=_dearer(learner))
+
+
+def _dearer(learner: Featured) -> float:
+    """What the dearest arm costs more than ln M: one that was added."""
+    return float(learner.mixture.arm_costs().max()) - _ln(learner.mixture.arms)

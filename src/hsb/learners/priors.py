@@ -28,6 +28,7 @@ from ..theory.schedule import Constant, Falling, Schedule
 from ..types import Arrays
 from .keys import Keys, NoContext, cells, columns
 from .mixture import Mixture
+from .rates import LearningRate, number_or_none
 
 if TYPE_CHECKING:
     from ..explain import Explanation
@@ -53,8 +54,9 @@ class CellsPrior:
         """ln(1/beta) of every mapping."""
         return self.count * reproducible_math.ln(arms)
 
-    def schedule(self, arms: int, learning_rate: float | None) -> Schedule:
+    def schedule(self, arms: int, learning_rate: LearningRate) -> Schedule:
         """Falling, unless a rate is given."""
+        learning_rate = number_or_none(learning_rate)
         return Falling(self.bound(arms), arms=arms) if learning_rate is None else Constant(learning_rate)
 
     def keys(self) -> Keys | NoContext:
@@ -113,10 +115,11 @@ class StructurePrior:
         """Theorem 2's bound on ln(1/beta)."""
         return theory.prior_bound(self.structure, arms=arms, regions=arms if self.regions is None else self.regions)
 
-    def schedule(self, arms: int, learning_rate: float | None) -> Schedule:
+    def schedule(self, arms: int, learning_rate: LearningRate) -> Schedule:
         """The default's own, if there is an advisor; else falling, or constant."""
         if self.drift == "auto":
             return anytime_schedule(arms=arms, rate=learning_rate)
+        learning_rate = number_or_none(learning_rate)
         drift = self.drift or 0.0
         if learning_rate is None:
             return Falling(self.bound(arms), arms=arms, drift=drift)

@@ -6,14 +6,14 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, Self
 
-from ..engine.kernels.words.state import SEEN
+from ..engine.kernels.words.state import DUE, SEEN
 from ..policy.certificate import Certificate
 from ..policy.learner import Choice, Learner, LoggedRows, Memo, Played
 from ..types import Arrays, Floats, Ints, Masks
 from .keys import Keys, NoContext
 from .mixture import MANY, Mixture, Replaying
 from .priors import CellsPrior, StructurePrior
-from .rates import Rates
+from .rates import LearningRate, Rates
 
 
 class Structured(Learner):
@@ -32,7 +32,7 @@ class Structured(Learner):
         arms: int,
         *,
         horizon: float | None,
-        learning_rate: float | None,
+        learning_rate: LearningRate,
         implicit: bool,
     ) -> Self:
         """One that has learned nothing."""
@@ -67,7 +67,7 @@ class Structured(Learner):
             self.mixture.state.update(seen, mask, arm, loss, probability, memo.rounds, memo.advice)
 
     def settle(self, seen: Any, rounds: int) -> Self | None:
-        return self._on(self.mixture.turned()) if self.mixture.is_due(rounds) else None
+        return self._on(self.mixture.turned()) if self.mixture.state.laid.F.item(DUE) else None
 
     def _on(self, mixture: Mixture) -> Self:
         """Go on with another mixture."""
@@ -113,8 +113,10 @@ class Structured(Learner):
 
     def certificate(self, delta: float | None, *, arms: list[Any], units: str, who: str) -> Certificate:
         """What the rounds learned prove."""
-        cost = self.prior.best_cost(self.mixture, arms)
-        return self.mixture.certificate(cost, delta, against=self.prior.against, units=units, who=who)
+        mixture, confidence = self.mixture, self.mixture.confidence_cost(delta, who)
+        price = self.prior.best_cost(mixture, arms)
+        cost = price + mixture.rates.schedule.head_cost + (0.0 if delta is None else price + confidence)
+        return mixture.certificate(cost, delta, against=self.prior.against, units=units)
 
     # -- arms, copies, files -------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from .batch import Batch, Pools
 from .decided import decisions_table
+from .description import LogDescription
 from .formats.native import StoredLog
 from .formats.obp import from_decisions, from_obp, to_obp
 from .limits import Limits
@@ -22,6 +23,7 @@ __all__ = [
     "Converted",
     "Limits",
     "Log",
+    "LogDescription",
     "LoggerFit",
     "Pools",
     "Problem",

@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from ..checks import is_number
 from ..errors import FileError, InputError, quoted
 from .batch import Batch
 from .propensity_model.fit import LoggerFit
+
+if TYPE_CHECKING:
+    from .description import LogDescription
 
 OnError = Literal["skip", "raise"]
 SHOWN = 10  # problems kept in full
@@ -170,6 +173,21 @@ class Log(ABC):
         {'age': nan, 'country': 'DE'}
         """
         return self
+
+    def describe(self) -> "LogDescription":
+        """What is in the log, found by reading it: rows, arms with their rewards and propensities, columns with kinds and missing values.
+
+        >>> import hsb.logs
+        >>> table = {"age": [31, None], "shown": ["a", "b"], "p": [0.5, 0.25], "click": [1, 0]}
+        >>> print(hsb.logs.open(table, arm="shown", propensity="p", reward="click").describe())
+        2 rows, 0 skipped; average reward 0.5
+          arm 'a': 1 rows, average reward 1, propensity at least 0.5
+          arm 'b': 1 rows, average reward 0, propensity at least 0.25
+          age: number, missing in 50.0% of rows
+        """
+        from .description import described
+
+        return described(self)
 
     def count(self) -> int:
         """How many rows can be used, found by reading the log."""

@@ -1,6 +1,7 @@
 """The features of a log by name: which kind each column has, found in the first rows, and its values."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,12 @@ from numpy.typing import NDArray
 from ..errors import InputError, quoted
 from ..features.column_values import Flags, Numbers, Objects, Times, Values, Words, values_of
 from ..features.contexts import NAMED
-from ..features.declared import LIMITS
+from ..features.declared import LIMITS, Features
+from ..features.kinds import FeatureKind
 from ..features.tables import ContextTable
-from ..features.values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, Unfit, category_text, found, time_text
+from ..features.values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, TRUTHS, Unfit, category_text, found, time_text
 from ..types import Floats
-from .values import TRUTHS, Coded, Column, coded, codes, numbers, truths
+from .values import Coded, Column, coded, codes, numbers, truths
 from .why import Why
 
 LOOKED = 1 << 13  # rows at the beginning that say what a column holds
@@ -33,29 +35,37 @@ Bools = NDArray[np.bool_]
 class Kinds:
     """What the features of a log hold: `known`, and what the first rows show; it stays so for the whole log.
 
-    Of text without types, as in CSV files: numbers where nine in ten are (then nan, NA, n/a, null, none and nothing are missing), true and
-    false, else categories. `categories` are always that.
+    Of text without types, as in CSV files: numbers or dates where nine in ten are (then nan, NA, n/a, null, none and nothing are missing), true
+    and false, else categories. `categories` and `times` are always that.
 
-    >>> kinds = Kinds({}, (), untyped=True)
-    >>> kinds.look({"age": ["31", "", "33"], "member": ["True", "False", ""], "country": ["FR", "", "DE"]})
+    >>> kinds = Kinds({}, untyped=True)
+    >>> kinds.look({"age": ["31", "", "33"], "member": ["True", "False", ""], "country": ["FR", "", "DE"], "at": ["2026-11-19", "", "NA"]})
     >>> kinds.known
-    {'age': 'number', 'member': 'flag', 'country': 'category'}
+    {'age': 'number', 'member': 'flag', 'country': 'category', 'at': 'time'}
     """
 
-    def __init__(self, known: Mapping[str, str | None], categories: Collection[str], *, untyped: bool) -> None:
+    def __init__(
+        self,
+        known: Mapping[str, str | None],
+        categories: Collection[str] = (),
+        times: Collection[str] = (),
+        *,
+        untyped: bool = False,
+    ) -> None:
         if not isinstance(known, Mapping) or not all(
             kind is None or (isinstance(kind, str) and kind in READ) for kind in known.values()
         ):
             raise InputError(f"known must say of columns what they are, one of {', '.join(READ)}; given {quoted(known):.200}.")
         self.known: dict[str, str] = {name: kind for name, kind in known.items() if kind is not None}
-        self.categories, self.untyped = categories, untyped
+        self.untyped = untyped
+        self.said = {**dict.fromkeys(times, TIME), **dict.fromkeys(categories, CATEGORY)}
 
     def look(self, columns: Mapping[str, Column]) -> None:
         """Find out the kinds that are not known yet."""
         for name, column in columns.items():
             if name in self.known:
                 continue
-            kind = CATEGORY if name in self.categories else self._kind(column)
+            kind = self.said.get(name) or self._kind(column)
             if kind is not None:
                 self.known[name] = kind
 
@@ -92,6 +102,29 @@ class Kinds:
         return None
 
 
+def with_others(features: Features, batches: Sequence[Any]) -> Features:
+    """The features with all other columns of these batches, of the kinds that they have there; a column that is always missing is left out.
+
+    As they are where the batches lack one of them: who reads the log then says so.
+    """
+    if not all(set(features.kinds) <= set(batch.named.columns) for batch in batches):
+        return features
+    kinds = {each.name: each for each in FeatureKind.kinds.values()}
+    found: dict[str, FeatureKind] = dict(features.given)
+    for batch in batches:
+        for name, values in batch.named.columns.items():
+            kind = None if name in found or name in features.kinds else kind_of(values)
+            if kind is not None:
+                found[name] = kinds[kind]()
+    return Features(found).limit(**features.limits)
+
+
+def kind_of(values: Values) -> str | None:
+    """The kind of a column's first value that is not missing; None where all are."""
+    present = np.flatnonzero(~values.missing())
+    return found(values.at(int(present[0])))[0] if len(present) else None
+
+
 def as_numbers(table: ContextTable) -> Floats:
     """A float for every value: numbers as they are, 1 and 0 for True and False, the `hsb.encode.code` of text, days since 1970; else NaN."""
     points = np.full((table.rows, len(table.columns)), np.nan)
@@ -106,13 +139,23 @@ def as_numbers(table: ContextTable) -> Floats:
 
 
 def _text_kind(values: Any) -> str | None:
-    words = [value.strip().lower() for value in values if isinstance(value, str)]
-    said = [word for word in words if word not in ABSENT]
+    words = [value.strip() for value in values if isinstance(value, str)]
+    said = [word for word in words if word.lower() not in ABSENT]
     if not said:
         return CATEGORY if any(words) else None
-    if all(word in TRUTHS or word in ("0", "1") for word in said) and any(word in TRUTHS for word in said):
+    if all(word.lower() in TRUTHS or word in ("0", "1") for word in said) and any(word.lower() in TRUTHS for word in said):
         return FLAG
-    return NUMBER if (~np.isnan(numbers(said))).mean() >= MOST else CATEGORY
+    if (~np.isnan(numbers(said))).mean() >= MOST:
+        return NUMBER
+    return TIME if sum(map(_is_date, said)) >= MOST * len(said) else CATEGORY
+
+
+def _is_date(word: str) -> bool:
+    """Is it a date as ISO 8601 has it, perhaps with a time of day?"""
+    try:
+        return word[:4].isdigit() and isinstance(time_text(word), date)
+    except Unfit:
+        return False
 
 
 def _numbers(column: Column) -> tuple[Values, Bools | None]:

@@ -10,6 +10,7 @@ from ..checks import arm_list, listed, loss_bounds, one_of, path_of, whole
 from ..errors import FileError, InputError, quoted
 from .columns import Available, ColumnRoles
 from .formats.dsjson import DsjsonFiles
+from .formats.json_lines import JsonFiles, is_event
 from .formats.native import StoredLog, is_native
 from .formats.obd import COLUMNS, obd_files
 from .formats.table import CsvFiles, Frame, ParquetFiles, frame_names, header, kind_of, parquet_names
@@ -20,7 +21,7 @@ from .log import Log, OnError
 from .row_log import RowLog
 from .rows import Meaning
 
-Format = Literal["yahoo-r6b", "yahoo-r6a", "obd", "dsjson", "vw", "csv", "parquet"]
+Format = Literal["yahoo-r6b", "yahoo-r6a", "obd", "jsonl", "dsjson", "vw", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 VW = re.compile(rb"(?:[1-9][0-9]* )*[1-9][0-9]*:[-+.0-9eE]+:[.0-9eE-]+ [^|]*\|")
 DIGITS = re.compile(r"([0-9]+)")  # part-2.parquet comes before part-10.parquet
@@ -44,6 +45,7 @@ def open(
     timestamp: str | None = None,
     id: str | None = None,
     categories: Collection[str] | str = (),
+    times: Collection[str] | str = (),
     arms: Sequence[Hashable] | None = None,
     on_error: OnError = "skip",
     rows: int = 1 << 13,
@@ -53,7 +55,7 @@ def open(
 
     - `path`: a file, plain or gzip; several, read one after the other; a directory, of which the files named as Yahoo! or the Open Bandit
       Dataset names them, or else those that end in .parquet, are read in order; or a table: Arrow, pandas, polars, a mapping to columns.
-    - `format`: "yahoo-r6b", "yahoo-r6a", "obd", "dsjson", "vw", "csv" or "parquet"; None looks at the name and the first line.
+    - `format`: "yahoo-r6b", "yahoo-r6a", "obd", "jsonl", "dsjson", "vw", "csv" or "parquet"; None looks at the name and the first line.
     - `on_error`: what happens at a malformed line or a row that cannot be used (a propensity of 0 or NaN, a feature that is missing, an arm
       that was not available, ...). "skip": it is counted and listed in the log's `problems`. "raise": `FileError`.
     - `limits`: how far a reader goes, so that no file takes time or memory without end; see `hsb.logs.Limits`.
@@ -64,6 +66,8 @@ def open(
       by name (`Log.by_name`), mixed, with missing values. For others they are numbers.
     - `categories`: those of the features that are text, even if they look like numbers. For a policy that needs numbers each text becomes its
       `hsb.encode.code`.
+    - `times`: those of the features that are dates or times, written as in "2026-11-19" or "2026-11-19T09:30"; in a CSV file dates are found
+      without it. A policy without a structure sees days, hours and weekdays, others the days since 1970.
     - `arm`: the arm that was shown. In a CSV file arms are text.
     - `propensity`: the probability with which it was shown. A log without such a column: "uniform", if each of the arms offered was as probable
       as the others; a number, if all rows have the same; or "estimate", for a model of who wrote the log (`log.logger` says how well it fits;
@@ -75,9 +79,12 @@ def open(
     - `id`: what names an event; a row with a repeated one is a problem. The ids seen are remembered, so memory grows.
     - `arms`: a list of all arms there may be; rows with others are problems. Left out, those that appear.
 
-    Parquet files that `hsb.logs.write` made need none of this. Of "obd" the default context is the position and four categories of the user;
-    `context` and `categories` choose other columns. Of "dsjson" `context` are paths of shared features, `arm` the path of what names an action,
-    or "index"; of "vw" `context` are names of features. Their costs become rewards: -cost, or, with a `loss_range`, low + high - cost.
+    Of "jsonl", {"context": {...}, "arm": ..., "propensity": ..., "reward": ...} a line, these names need not be said; nested features go by
+    their path, "user.age". Parquet files that `hsb.logs.write` made need none of this.
+
+    Of "obd" the default context is the position and four categories of the user; `context` and `categories` choose other columns. Of "dsjson"
+    `context` are paths of shared features, `arm` the path of what names an action, or "index"; of "vw" `context` are names of features. Their
+    costs become rewards: -cost, or, with a `loss_range`, low + high - cost.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -100,12 +107,12 @@ def open(
     features = () if context is None else _names("context", context)
     if context is not None and not features:
         raise InputError(f"context needs the names of features, at least one; given {quoted(context)}.")
-    kinds = frozenset(_names("categories", categories))
+    kinds, dates = frozenset(_names("categories", categories)), frozenset(_names("times", times))
     if available is not None and not isinstance(available, str | Mapping):
         available = _names("available", available)
     all_arms = None if arms is None else tuple(arm_list(arms))
     bounds = None if loss_range is None else loss_bounds(loss_range)
-    meaning = Meaning(features, kinds, all_arms, loss_range=bounds, on_error=on_error, limits=limits)
+    meaning = Meaning(features, kinds, dates, all_arms, loss_range=bounds, on_error=on_error, limits=limits)
     named: dict[str, Any] = {"arm": arm, "propensity": propensity, "reward": reward, "loss": loss, "available": available}
     named |= {"timestamp": timestamp, "id": id}
     named_columns = [*named.values(), *(named["available"] if isinstance(available, tuple) else ())]
@@ -128,11 +135,14 @@ def open(
         return RowLog(CsvFiles(paths, columns(header(paths[0]))), rows=rows)
     if format == "parquet" and (is_mapped or not is_native(paths[0])):
         return RowLog(ParquetFiles(paths, columns(parquet_names(paths[0]))), rows=rows)
+    if format == "jsonl":
+        return RowLog(JsonFiles(paths, meaning, named), rows=rows)
     if format == "dsjson":
         named.pop("arm")  # which it does take
     _refuse(format, named)
     if format == "dsjson":
         return RowLog(DsjsonFiles(paths, meaning, arm), rows=rows)
+    _refuse(format, {"times": times or None})
     if format == "obd":
         return RowLog(obd_files(paths, meaning), rows=rows)
     _refuse(format, {"categories": categories or None})
@@ -220,6 +230,8 @@ def _looked(path: Path, is_mapped: bool) -> Format:
         if len(parts) > 3 and parts[3] == b"|user":
             return "yahoo-r6b" if parts[1].startswith(b"id-") else "yahoo-r6a"
     name = path.name.removesuffix(".gz")
+    if is_event(start.partition(b"\n")[0].decode(errors="replace")):
+        return "jsonl"
     if name.endswith((".dsjson", ".json", ".jsonl")) or start.lstrip().startswith(b'{"'):
         return "dsjson"
     if name.endswith(".vw") or VW.match(start):

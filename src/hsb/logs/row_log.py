@@ -87,7 +87,7 @@ class RowLog(Log):
         return self.by_name()
 
     def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
-        Kinds(known, (), untyped=False)  # refused where it is nothing of the kind
+        Kinds(known)  # refused where it is nothing of the kind
         return _ByName(self, known, complete) if self.source.meaning.by_name else self
 
     def read(self, kinds: Kinds | None = None, *, complete: bool = True) -> Iterator[Batch]:
@@ -100,7 +100,9 @@ class RowLog(Log):
     def kinds(self, known: Mapping[str, str | None] = NOTHING) -> Kinds:
         """What its features are, by what is known of them and by its first rows; of one that is missing there, by the next that have it."""
         meaning = self.source.meaning
-        kinds = Kinds({name: known.get(name) for name in meaning.context}, meaning.categories, untyped=meaning.is_untyped)
+        kinds = Kinds(
+            {name: known.get(name) for name in meaning.context}, meaning.categories, meaning.times, untyped=meaning.is_untyped
+        )
         for rows in self.source.rows(LOOKED, lambda problem: None):
             kinds.look(dict(zip(meaning.context, rows.context, strict=True)))
             if len(kinds.known) == len(meaning.context):

@@ -21,6 +21,7 @@ from .values import Coded, Column, coded, codes, identity, labels, numbers, time
 from .why import Why
 
 KEPT = 1 << 14  # sets of arms remembered
+DAY = 86_400.0  # seconds
 
 Report = Callable[[Problem], None]
 
@@ -44,6 +45,7 @@ class Meaning(NamedTuple):
 
     context: tuple[str, ...]
     categories: frozenset[str] = frozenset()
+    times: frozenset[str] = frozenset()
     arms: tuple[Hashable, ...] | None = None  # all that there may be; None: those that appear
     is_text: bool = False  # arms come as text, and stand for the given arm that is written so
     offers: Literal["all", "lists", "truths"] = "all"
@@ -61,9 +63,12 @@ class Meaning(NamedTuple):
     limits: Limits = LIMITS
 
     def check(self) -> None:
-        """Refuse categories that are no features."""
-        if not self.categories <= set(self.context):
-            raise InputError(f"categories must be among context; {sorted(self.categories - set(self.context))} are not.")
+        """Refuse categories and times that are no features, and what is both."""
+        for what, names in (("categories", self.categories), ("times", self.times)):
+            if not names <= set(self.context):
+                raise InputError(f"{what} must be among context; {sorted(names - set(self.context))} are not.")
+        if both := sorted(self.categories & self.times):
+            raise InputError(f"{quoted(both[0])} cannot be among categories and times. Leave it out of one of them.")
 
 
 class RowSource(ABC):
@@ -157,12 +162,15 @@ class Checked:
         points = np.empty((len(why.number), len(rows.context)))
         for j, (name, column) in enumerate(zip(self.meaning.context, rows.context, strict=True)):
             is_category = name in self.meaning.categories
-            points[:, j] = codes(column) if is_category else numbers(column)
+            if name in self.meaning.times:
+                points[:, j] = times(column)[0] / DAY
+            else:
+                points[:, j] = codes(column) if is_category else numbers(column)
             bad = ~np.isfinite(points[:, j])
             if not bad.any():
                 continue
             if not is_category and not self.rows and bad.all() and (example := _text_in(column)):
-                fix = "If it holds categories, add it to categories=[...]; else leave it out of context."
+                fix = "If it holds categories, add it to categories=[...], if dates, to times=[...]; else leave it out of context."
                 raise InputError(f"Column {quoted(name)} of {rows.file} has no numbers, e.g. {quoted(example[:40])}. {fix}")
             why.note(bad, f"feature {quoted(name)} is missing" + " or not a finite number" * (not is_category))
         return points

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..checks import is_hashable
 from ..features.encoders.categories import code
+from ..features.values import TRUTHS
 from ..types import Floats, Ints
 
 
@@ -43,7 +44,6 @@ class Coded(Sequence[Any]):
 
 Column = Sequence[Any] | NDArray[Any]
 
-TRUTHS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 KEPT = 1 << 16  # codes remembered
 
 

@@ -1,5 +1,6 @@
 """Learning from the decisions that a log holds, with the propensities that they were made with."""
 
+import warnings
 from collections.abc import Callable, Iterable, Sized
 from typing import Any
 
@@ -7,12 +8,14 @@ import numpy as np
 
 from ..checks import function
 from ..errors import InputError, quoted
+from ..features.identifiers import CategoryCounts
 from ..logs import Batch, Log
 from ..logs.log import check_log, each_batch
 from ..policy import Policy, tables
 from ..policy.learner import LoggedRows
 from ..types import Floats, Ints
 from .batches import Play
+from .fit import LoggedHistory
 from .named import own_contexts, read_for
 
 
@@ -22,6 +25,7 @@ def learn_from(
     *,
     context: Callable[[Floats], Any] | None = None,
     progress: Callable[[int, int | None], None] | None = None,
+    fit: bool = True,
 ) -> int:
     """Let a policy learn every event of a log, as `policy.learn` of the logged decision would. Returns how many events it learned.
 
@@ -31,6 +35,12 @@ def learn_from(
 
     A policy without a structure is given the columns of a table by name, mixed, with missing values (`Log.by_name`). It keeps to the columns
     that it learned first, in whatever order they come; others are ignored, and a log without one of them raises `InputError`.
+
+    A log is known whole. So where it is all that a policy without a structure knows, its ensemble is fitted to all rows at once at the end, in
+    several passes (`docs/logs.md`), if these are no more than 65,536. `fit=False` leaves it as it learned round by round. What the guarantee is
+    about has learned every row once, either way.
+
+    Warns (`UserWarning`) of a column of which most rows have categories beyond those that are told apart, as postcodes do.
 
     >>> import hsb
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=2), arms=["a", "b"], learning_rate=0.5)
@@ -45,17 +55,31 @@ def learn_from(
     check_log("learn_from", log)
     context, progress = function("context", context), function("progress", progress)
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
-    play, rounds, before = _Learning(policy), 0, policy.rounds
+    if not isinstance(fit, bool):
+        raise InputError(f"fit must be True or False: are models fitted to the whole log at its end? Given {quoted(fit)}.")
+    history = LoggedHistory(policy) if fit else None
+    play, rounds, before, categories = _Learning(policy, history), 0, policy.rounds, CategoryCounts()
     for batch in each_batch("learn_from", read_for(log, [policy], context)):
         rounds += len(batch)
-        play.batch(batch, own_contexts(policy, batch, context))
+        contexts = own_contexts(policy, batch, context)
+        play.batch(batch, contexts)
+        categories.of(contexts, policy.learner)
         if progress is not None:
             progress(rounds, total)
-    return policy.rounds - before
+    learned = policy.rounds - before
+    if history is not None:
+        history.fit()
+    for warning in categories.warnings():
+        warnings.warn(warning, stacklevel=2)
+    return learned
 
 
 class _Learning(Play):
-    """A policy that learns what was shown instead of choosing."""
+    """A policy that learns what was shown instead of choosing. `history` keeps rows for a fit."""
+
+    def __init__(self, policy: Policy, history: LoggedHistory | None) -> None:
+        super().__init__(policy)
+        self.history = history
 
     def _learn(self, rows: LoggedRows, propensities: Floats, rewards: Floats) -> Ints:
         bad = ~((propensities > 0.0) & (propensities <= 1.0))
@@ -69,4 +93,6 @@ class _Learning(Play):
             points, masks, pool, arm, losses = rows
             some = LoggedRows(points[learned], masks, pool[learned], arm[learned], losses[learned])
             tables.learn_rows(self.policy, some, propensities[learned], rewards[learned])
+            if self.history is not None:
+                self.history.add(some, rewards[learned])
         return learned

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 from ..checks import is_number
+from ..data_frame import data_frame
 from ..errors import InputError, quoted
+from ..plotting.html_table import html_table
 
 TINY = 1e-9
 
@@ -88,6 +91,40 @@ class Replay:
             log = math.log(4 / round(1.0 - confidence, 15))
             half = math.sqrt(2 * spread * log / n) + 7 * log / (3 * (n - 1))
         return self.low + width * max(0.0, middle - half), self.low + width * min(1.0, middle + half)
+
+    @property
+    def logged_average(self) -> float:
+        """Mean reward of all events seen: what the log's own policy earned; NaN where there are none."""
+        return self.logged / self.rounds if self.rounds else math.nan
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with one row: the average reward, its interval and how it was computed, and what the log's own policy earned."""
+        names = ("rounds", "matched", "average_reward", "low", "high", "method", "logged_average", "rejected", "skipped")
+        found = {"low": self.interval[0], "high": self.interval[1]}
+        return data_frame([{name: found[name] if name in found else getattr(self, name) for name in names}])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the average reward with its interval, and a line where the log's own policy is; return the axes.
+
+        `ax`: matplotlib's axes to draw into; None makes new ones.
+        """
+        from ..plotting.values import Value, plot_values
+
+        values = [Value("policy, learning", self.average_reward, *self.interval)]
+        below = f"95% interval ({self.method})\n{self.matched:,} of {self.rounds:,} events matched"
+        return plot_values(values, ax, logged=self.logged_average, title="Average reward", below=below)
+
+    def _repr_html_(self) -> str:
+        low, high = self.interval
+        rows = [
+            ("average reward", f"{self.average_reward:.4f}" if self.matched else "unknown"),
+            ("95% interval", f"{low:.4f} to {high:.4f} ({self.method})"),
+            ("the log itself", f"{self.logged_average:.4f}" if self.rounds else "unknown"),
+            ("events matched", f"{self.matched:,} of {self.rounds:,}"),
+            *[("events passed over", f"{self.rejected:,}")] * bool(self.rejected),
+            *[("lines skipped", f"{self.skipped:,}")] * bool(self.skipped),
+        ]
+        return html_table((), rows, notes=[f"Warning: {warning}" for warning in self.warnings])
 
     def __repr__(self) -> str:
         low, high = self.interval

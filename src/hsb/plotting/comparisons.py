@@ -9,8 +9,9 @@ import numpy as np
 from ..errors import InputError, quoted
 from ..evaluate.off_policy.result import NAMES
 from ..types import Floats
-from .figures import add_legend, add_title, is_narrow, lay_out, literal, new_axes, picture, require_matplotlib
-from .style import BAD, FAINT, GOOD, INK, PAPER, SOFT, looks
+from .figures import Legend, add_legend, add_title, is_narrow, lay_out, literal, new_axes, picture, require_matplotlib
+from .style import BAD, GOOD, INK, PAPER, SOFT, looks
+from .values import draw_logged, draw_value, frame_values
 
 if TYPE_CHECKING:
     from ..evaluate.off_policy.comparison import OffPolicyCandidate, OffPolicyComparison
@@ -24,16 +25,19 @@ VERDICT_LOOKS = {"better": (GOOD, "o"), "worse": (BAD, "s"), "undecided": (SOFT,
 Bound = Callable[[float], float]
 
 
-def plot_comparison(comparison: "Comparison", ax: Any, *, styles: Mapping[str, Mapping[str, Any]], log: bool) -> Any:
+def plot_comparison(
+    comparison: "Comparison", ax: Any, *, styles: Mapping[str, Mapping[str, Any]], log: bool, legend: Legend = True
+) -> Any:
     """Curves with bands, a legend beside or below them, and the best loss as a line."""
     ax = new_axes(ax, SIZE)
     shown = _shown(comparison)
+    low, high = comparison.loss_range or (-math.inf, math.inf)
     for (name, curve), style in zip(comparison.curves().items(), _styles(comparison, styles), strict=True):
-        _band(ax, name, *(each[shown] for each in curve), style=style)
+        _band(ax, name, *(each[shown] for each in curve), style=style, within=(low, high))
     if comparison.best is not None:
         ax.axhline(comparison.best, label="best policy that knows the model", color=INK, linewidth=1.0, linestyle=(0, (1, 3)))
     ax.set_ylabel("average loss so far")
-    return _finished(comparison, ax, comparison.title, log)
+    return _finished(comparison, ax, comparison.title, log, legend)
 
 
 def plot_regret(
@@ -43,6 +47,7 @@ def plot_regret(
     bounds: Mapping[str, Bound | Floats] | None,
     styles: Mapping[str, Mapping[str, Any]],
     log: bool,
+    legend: Legend = True,
 ) -> Any:
     """Regret so far with bands; in the same colour, dotted, what is proved of it."""
     ax = new_axes(ax, SIZE)
@@ -54,8 +59,9 @@ def plot_regret(
             f"There is no policy {quoted(unknown[0])} here. The policies are {', '.join(map(repr, comparison.losses))}."
         )
     top = 0.0
+    low, high = (bound[shown] for bound in comparison.regret_range())
     for (name, curve), style in zip(comparison.regret_curves().items(), _styles(comparison, styles), strict=True):
-        _band(ax, name, *(each[shown] for each in curve), style=style)
+        _band(ax, name, *(each[shown] for each in curve), style=style, within=(low, high))
         top = max(top, float(np.nanmax(curve.mean)))
         if name in proved and np.isfinite(proved[name]).any():
             dotted = {"color": style["color"], "linewidth": 1.1, "linestyle": DOTTED}
@@ -65,7 +71,7 @@ def plot_regret(
     if log:
         ax.set_yscale("log")
         ax.set_ylim(max(1.0, top * 1e-4), top * 1.5)
-    return _finished(comparison, ax, f"{comparison.title}: regret against the best policy", log)
+    return _finished(comparison, ax, f"{comparison.title}: regret against the best policy", log, legend)
 
 
 def _values(name: str, bound: Bound | Floats, comparison: "Comparison") -> Floats:
@@ -91,13 +97,18 @@ def _styles(comparison: "Comparison", styles: Mapping[str, Mapping[str, Any]]) -
     return [each.line() | dict(styles.get(name, {})) for name, each in looks(comparison.policies).items()]
 
 
-def _band(ax: Any, name: str, rounds: Any, mean: Any, low: Any, high: Any, *, style: dict[str, Any]) -> None:
+def _band(
+    ax: Any, name: str, rounds: Any, mean: Any, low: Any, high: Any, *, style: dict[str, Any], within: tuple[Any, Any]
+) -> None:
+    """A curve and its band, which is cut off at what is possible: few runs have intervals beyond the range of losses."""
     ax.plot(rounds, mean, label=literal(name, 32 if is_narrow(ax) else 60), **style)
     if np.isfinite(low).all():
-        ax.fill_between(rounds, low, high, color=style["color"], alpha=0.2, linewidth=0)
+        ax.fill_between(
+            rounds, np.maximum(low, within[0]), np.minimum(high, within[1]), color=style["color"], alpha=0.2, linewidth=0
+        )
 
 
-def _finished(comparison: "Comparison", ax: Any, title: str, log: bool) -> Any:
+def _finished(comparison: "Comparison", ax: Any, title: str, log: bool, legend: Legend) -> Any:
     if log:
         ax.set_xscale("log")
     else:
@@ -111,7 +122,7 @@ def _finished(comparison: "Comparison", ax: Any, title: str, log: bool) -> Any:
     handles = [each for each in ax.get_legend_handles_labels()[0] if not str(each.get_label()).endswith(PROVED)]
     if any(str(line.get_label()).endswith(PROVED) for line in ax.lines):
         handles += ax.plot([], [], label="dotted: proved bound", color=INK, linewidth=1.1, linestyle=DOTTED)
-    add_legend(ax, "" if is_narrow(ax) else shaded, handles=handles)
+    add_legend(ax, "" if is_narrow(ax) else shaded, handles=handles, where=legend)
     return ax
 
 
@@ -127,18 +138,16 @@ def plot_candidates(comparison: "OffPolicyComparison", axes: Any = None) -> Any:
         lay_out(ax)
     rows = comparison.sorted[::-1]
     for y, each in enumerate(rows):
-        _value(left, y, each, is_baseline=each.name == comparison.baseline)
+        draw_value(left, y, each.value, each.low, each.high, hollow=each.name == comparison.baseline)
         for ax in right[:1]:
             _difference(ax, y, each)
     percent = f"{100 * comparison.confidence:g}%"
     left.set_yticks(range(len(rows)), [_label(each, comparison) for each in rows])
-    left.axvline(comparison.logged, color=SOFT, linewidth=1.0, linestyle=(0, (1, 2)), zorder=0)
-    left.annotate("the log itself", (comparison.logged, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -2),
-                  textcoords="offset points", fontsize="x-small", color=SOFT, va="top")  # fmt: skip
-    _framed(left, len(rows), "Average reward", f"{percent} intervals; {NAMES[comparison.estimator]}")
+    draw_logged(left, comparison.logged)
+    frame_values(left, len(rows), "Average reward", f"{percent} intervals; {NAMES[comparison.estimator]}")
     for ax in right[:1]:
         ax.axvline(0.0, color=INK, linewidth=1.2, zorder=1.5)
-        _framed(
+        frame_values(
             ax,
             len(rows),
             literal(f"Difference to {comparison.baseline}", 40),
@@ -170,20 +179,6 @@ def _label(each: "OffPolicyCandidate", comparison: "OffPolicyComparison") -> str
     return literal(each.name, 36) + (f"\n({'; '.join(more)})" if more else "")
 
 
-def _value(ax: Any, y: int, each: "OffPolicyCandidate", *, is_baseline: bool) -> None:
-    style = {"color": INK, "solid_capstyle": "butt", "linewidth": 3.5, "alpha": 0.55}
-    ax.plot([each.low, each.high], [y, y], **style)
-    ax.plot(
-        [each.value],
-        [y],
-        marker="D" if is_baseline else "o",
-        color=INK,
-        markersize=7,
-        markerfacecolor=PAPER if is_baseline else INK,
-    )
-    ax.annotate(f"{each.value:.4g}", (each.value, y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize="small")
-
-
 def _difference(ax: Any, y: int, each: "OffPolicyCandidate") -> None:
     gap = each.difference
     if gap is None:
@@ -197,17 +192,3 @@ def _difference(ax: Any, y: int, each: "OffPolicyCandidate") -> None:
     ax.annotate(f"{gap.value:+.3g} {said}", (gap.value, y), xytext=(0, 7), textcoords="offset points", ha="center",
                 fontsize="small", bbox=BEHIND,
                 color=colour if gap.verdict in ("better", "worse") else SOFT)  # fmt: skip
-
-
-def _framed(ax: Any, rows: int, title: str, below: str) -> None:
-    ax.set_title(title, loc="left", fontsize=8 if is_narrow(ax) else "medium", fontweight="bold")
-    ax.set_xlabel(below, fontsize=6.5 if is_narrow(ax) else "small", color=SOFT)
-    if is_narrow(ax):
-        ax.tick_params(labelsize=6.5)
-        ax.xaxis.get_major_locator().set_params(nbins=4)
-    ax.set_ylim(-0.6, rows - 0.35)
-    ax.grid(axis="x", color=FAINT, linewidth=0.8)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-    ax.margins(x=0.12)

@@ -3,7 +3,7 @@
 import io
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..checks import path_of
 from ..errors import InputError, quoted
@@ -18,7 +18,17 @@ NO_DATE: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-WIDE = 5.5  # inches of a figure from which on a legend stands beside the axes
+WIDE = 5.5  # inches of axes from which on a legend stands beside them
+Legend = bool | Literal["inside", "beside", "below"]
+PLACES = (True, False, "inside", "beside", "below")
+SMALL: dict[str, Any] = {  # a legend of narrow axes
+    "fontsize": 6.5,
+    "handlelength": 2.4,
+    "columnspacing": 1.0,
+    "labelspacing": 0.3,
+    "borderpad": 0.0,
+    "borderaxespad": 0.0,
+}
 
 
 def require_matplotlib() -> None:
@@ -66,46 +76,58 @@ def arm_colour(place: int, arms: int) -> tuple[float, float, float]:
 
 
 def inches(ax: Any) -> float:
-    """How wide the figure around some axes is."""
-    return float(ax.figure.get_window_extent().width / ax.figure.dpi)
+    """How wide the room of some axes is: the figure's width if they are alone in it, else the share of the grid that they have."""
+    width = float(ax.figure.get_window_extent().width / ax.figure.dpi)
+    place = ax.get_subplotspec() if len(ax.figure.axes) > 1 else None
+    return width if place is None else width * len(place.colspan) / place.get_gridspec().ncols
 
 
 def is_narrow(ax: Any) -> bool:
-    """Is the figure as narrow as a paper's column? Then a legend has no place beside the axes."""
+    """Are the axes as narrow as a paper's column? Then a legend has no place beside them."""
     return inches(ax) < WIDE
 
 
-def add_legend(ax: Any, title: str = "", *, handles: list[Any] | None = None, columns: int = 1) -> Any:
-    """A legend that covers nothing and is not cut off: beside the axes of a wide figure, in `columns`; below those of a narrow one.
+def add_legend(ax: Any, title: str = "", *, handles: list[Any] | None = None, columns: int = 1, where: Legend = True) -> Any:
+    """Add a legend that covers no other axes and is not cut off; return it, or None if `where` is False.
 
-    A figure that holds nothing else and that nobody laid out is laid out so that all of it can be read. Among other axes of a narrow figure
-    the legend stands inside, where there is most room.
+    `where` is "beside" (in `columns`), "below" or "inside" the axes. True chooses: beside wide axes; below narrow ones if they are alone in
+    their figure; else inside, at the place with the most room.
     """
-    figure, entries = ax.figure, handles if handles is not None else ax.get_legend_handles_labels()[0]
-    alone = lay_out(ax)
-    if not is_narrow(ax):
+    if where not in PLACES:
+        raise InputError(f"legend must be True, False, 'inside', 'beside' or 'below'; given {quoted(where)}.")
+    lay_out(ax)
+    if where is False:
+        return None
+    alone, narrow = is_alone(ax), is_narrow(ax)
+    entries = handles if handles is not None else ax.get_legend_handles_labels()[0]
+    if where is True:
+        where = "beside" if not narrow else "below" if alone else "inside"
+    small: dict[str, Any] = SMALL if narrow else {}
+    if where == "beside":
         beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False, "alignment": "left", "ncols": columns}
-        return ax.legend(handles=entries, title=title, **beside)
-    small = {
-        "fontsize": 6.5,
-        "handlelength": 2.4,
-        "columnspacing": 1.0,
-        "labelspacing": 0.3,
-        "borderpad": 0.0,
-        "borderaxespad": 0.0,
-    }
-    if not alone:
-        return ax.legend(handles=entries, loc="best", framealpha=0.8, **small)
-    return _legend_below(figure, entries, title, small | {"title_fontsize": 6.5})
+        return ax.legend(handles=entries, title=title, **beside, **small)
+    if where == "inside":
+        return ax.legend(handles=entries, title=title, loc="best", framealpha=0.8, **small | {"borderpad": 0.4})
+    if alone:
+        return _legend_below(ax.figure, entries, title, SMALL | {"title_fontsize": 6.5})
+    return ax.legend(handles=entries, title=title, loc="upper center", bbox_to_anchor=(0.5, -0.2), frameon=False, **small)
 
 
-def lay_out(ax: Any) -> bool:
-    """Are these axes alone in their figure? Then, if nobody laid it out, it is laid out so that nothing is cut off."""
+def is_alone(ax: Any) -> bool:
+    """Does the figure hold nothing but these axes?"""
+    return len(ax.figure.axes) == 1 and hasattr(ax.figure, "set_layout_engine")
+
+
+def lay_out(ax: Any) -> None:
+    """Lay out the figure so that nothing is cut off, unless somebody laid it out: by an engine, or by setting the room around its axes."""
+    from matplotlib.gridspec import SubplotParams
+
     figure = ax.figure
-    alone = len(figure.axes) == 1 and hasattr(figure, "set_layout_engine")
-    if alone and figure.get_layout_engine() is None:
+    if not hasattr(figure, "set_layout_engine") or figure.get_layout_engine() is not None:
+        return
+    room, usual = figure.subplotpars, SubplotParams()
+    if all(getattr(room, side) == getattr(usual, side) for side in ("left", "right", "bottom", "top", "wspace", "hspace")):
         figure.set_layout_engine("constrained")
-    return alone
 
 
 def _legend_below(figure: Any, handles: list[Any], title: str, small: dict[str, Any]) -> Any:
@@ -121,9 +143,9 @@ def _legend_below(figure: Any, handles: list[Any], title: str, small: dict[str, 
 
 
 def add_title(ax: Any, text: str, *, loc: str = "center") -> None:
-    """A title in as many lines as its axes ask for; in a narrow figure, all of the axes' letters are small."""
+    """Add a title in as many lines as its axes ask for; of narrow axes, all letters are small."""
     size = 7.5 if is_narrow(ax) else 10.0
-    room = inches(ax) * (ax.get_position().width if len(ax.figure.axes) > 1 else 0.68 if loc == "left" else 0.95)
+    room = inches(ax) * (0.8 if len(ax.figure.axes) > 1 else 0.68 if loc == "left" else 0.95)
     lines = textwrap.wrap(text, max(20, int(72 * room / (0.52 * size)))) if len(text) < 1000 else [text[:100]]
     ax.set_title("\n".join(lines), loc=loc, fontsize=size)
     lay_out(ax)

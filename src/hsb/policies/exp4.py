@@ -11,6 +11,7 @@ from ..errors import FileError, quoted
 from ..learners.advice import Expert
 from ..learners.expert_priors import ExpertsPrior
 from ..learners.experts import Experts
+from ..learners.rates import LearningRate
 from ..policy import Policy
 from ..policy.arms import ArmSet
 from ..policy.loss_range import UNIT
@@ -103,7 +104,7 @@ class Exp4(Policy):
             return self.learner.weights
 
     @property
-    def learning_rate(self) -> float | None:
+    def learning_rate(self) -> LearningRate:
         """The constant rate, given or from the `horizon`; None if the rate falls."""
         return self.learner.rates.learning_rate
 

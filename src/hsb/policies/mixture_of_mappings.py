@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from ..learners.expert_priors import MappingsPrior
 from ..learners.experts import Experts
+from ..learners.rates import LearningRate
 from ..policy import Policy
 from ..policy.arms import ArmSet
 from ..policy.loss_range import UNIT
@@ -110,7 +111,7 @@ class MixtureOfMappings(Policy):
             return self.learner.weights
 
     @property
-    def learning_rate(self) -> float | None:
+    def learning_rate(self) -> LearningRate:
         """The constant rate, given or from the `horizon`; None if the rate falls."""
         return self.learner.rates.learning_rate
 
@@ -127,7 +128,7 @@ class MixtureOfMappings(Policy):
             return self.learner.rates.rate
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """A / rate + M T rate / 2 over T = `horizon` rounds, with A = N ln M, or Theorem 2's for the complexity prior and `regions`.
+        """A / rate + M T rate / 2 over T = `horizon` rounds, with A = N ln M, or for the complexity prior `hsb.theory.worst_cost` of `regions`.
 
         >>> import hsb
         >>> tree = hsb.BinaryTree(depth=3)

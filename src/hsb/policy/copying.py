@@ -41,7 +41,6 @@ def copy(policy: Kind, seed: Seed = None) -> Kind:
 def _same(policy: Kind) -> Kind:
     """A policy of the same moment that shares nothing which is ever written to."""
     other = object.__new__(type(policy))
-    lock.watch(other)
     other.pending = None
     for name in OWN:
         setattr(other, name, getattr(policy, name))
@@ -51,6 +50,7 @@ def _same(policy: Kind) -> Kind:
         if name not in OUT:
             setattr(other, name, copies.deepcopy(value))
     other.learner = policy.learner.of(other) if hasattr(policy.learner, "of") else policy.learner.copy()
+    lock.watch(other)  # only now: a fork changes whatever is watched
     return other
 
 
@@ -64,13 +64,13 @@ def to_pickle(policy: Policy) -> dict[str, Any]:
 
 def from_pickle(policy: Policy, state: Mapping[str, Any]) -> None:
     """Go on from what pickle kept, as a copy does."""
-    lock.watch(policy)
     policy.pending = None
     for name, value in state.items():
         setattr(policy, name, writable(value))
     if isinstance(state["learner"], int):
         policy.learner = Own(policy, state["learner"])
     policy.ledger = policy.ledger.fork(policy.rounds)
+    lock.watch(policy)
 
 
 def become(policy: Kind, other: Kind) -> None:

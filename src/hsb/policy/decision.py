@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..checks import MOST_ARMS, is_int, is_number, listed
 from ..errors import FileError, InputError, StaleDecision, quoted
-from ..files.json_values import decode_arm, decode_context, encode_arm, encode_context
+from ..files.json_values import DEEPEST, decode_arm, decode_context, encode_arm, encode_context
 from .learner import NO_MEMO, Memo
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ class Decision:
 
     - `propensity`: the probability with which `arm` was played, in (0, 1].
     - `available`: the arms that were offered; None: all that the policy has.
-    - `id`: the number that a policy gave it; None for a decision from elsewhere.
+    - `id`: its name, which no other decision has, in any process: text, fit for a primary key. A decision that is made anew with its `id` is
+      the same decision, and counts once. None for a decision from elsewhere.
+    - `number`: how many decisions the policy had made before in its stream: the last part of `id`; None if no policy numbered it.
 
     >>> Decision(context=0.2, arm=1, propensity=0.4)
     Decision(context=0.2, arm=1, propensity=0.4)
@@ -42,8 +45,8 @@ class Decision:
         "arm",
         "available",
         "context",
-        "id",
         "memo",
+        "number",
         "propensity",
     )
 
@@ -54,7 +57,7 @@ class Decision:
         arm: Hashable,
         propensity: float,
         available: Iterable[Hashable] | None = None,
-        id: int | None = None,
+        id: str | None = None,
     ) -> None:
         self.context = context
         self.arm = arm
@@ -64,8 +67,10 @@ class Decision:
             if isinstance(available, str | bytes) or not isinstance(available, Iterable):
                 raise InputError(f"available must be a list of arms; given {quoted(available)}.")
             self.available = tuple(listed("available", available, MOST_ARMS))
-        self.id = id
-        self._stream: str | None = None  # which policy issued it
+        self._stream: str | None = None  # of the policy that made it
+        self.number: int | None = None  # there
+        if id is not None:
+            self._stream, self.number = _parts(id)
         self._taught: tuple[tuple[str, int], ...] = ()  # which policies have learned from it, and their round
         self.memo: Memo = NO_MEMO  # of the moment in which it was made, if a policy made it
         self._policy: Policy | None = None
@@ -80,9 +85,14 @@ class Decision:
         self = cls.__new__(cls)
         self.context, self.arm, self.propensity, self.available = context, arm, propensity, available
         ledger = policy.ledger
-        self.id, self._stream, self._taught, self.memo = ledger.issue(), ledger.stream, (), memo
+        self.number, self._stream, self._taught, self.memo = ledger.issue(), ledger.stream, (), memo
         self._policy, self._arm_set, self._probabilities = policy, policy.arm_set, None
         return self
+
+    @property
+    def id(self) -> str | None:
+        """Its name, unique everywhere; None if no policy numbered it."""
+        return None if self._stream is None or self.number is None else f"{self._stream}-{self.number}"
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
@@ -126,11 +136,11 @@ class Decision:
         if self.available is not None:
             found["available"] = [encode_arm(arm) for arm in self.available]
         if self.id is not None:
-            found["id"] = int(self.id)
+            found["id"] = self.id
         if self._stream is not None:
             rounds, arms, advice, cells = self.memo
             found |= {} if cells is None else {"seen": [int(cell) for cell in cells]}
-            found |= {"stream": self._stream, "offered": arms, "rounds": rounds, "advised": float(advice)}
+            found |= {"offered": arms, "rounds": rounds, "advised": float(advice)}
         return found | ({"taught": [list(each) for each in self._taught]} if self._taught else {})
 
     @classmethod
@@ -159,7 +169,6 @@ class Decision:
             available=None if arms is None else [decode_arm(arm) for arm in arms],
             id=data.get("id"),
         )
-        decision._stream = data.get("stream")
         decision._taught = tuple((stream, rounds) for stream, rounds in data.get("taught", ()))
         decision.memo = Memo(data.get("rounds", -1), data.get("offered", 0), float(data.get("advised", -1.0)), data.get("seen"))
         return decision
@@ -174,7 +183,7 @@ class Decision:
 
     def __repr__(self) -> str:
         more = "" if self.available is None else f", available={list(self.available)!r}"
-        more += "" if self.id is None else f", id={self.id}"
+        more += "" if self.number is None else f", number={self.number}"
         return f"Decision(context={self.context!r}, arm={self.arm!r}, propensity={self.propensity!r}{more})"
 
 
@@ -190,19 +199,33 @@ def no_decision(given: Any) -> InputError:
     )
 
 
+_NAME = re.compile(r"(.{1,200})-(0|[1-9][0-9]{0,14})", re.DOTALL)  # of a decision: its stream and number
+
+
+def _parts(name: Any) -> tuple[str, int]:
+    """The stream and the number of a decision that has this name."""
+    found = _NAME.fullmatch(name) if isinstance(name, str) else None
+    if found is None:
+        raise InputError(
+            f"id must be the text that decision.id gave; given {quoted(name)}. Leave it out for decisions from elsewhere, which "
+            "hsb did not make."
+        )
+    return found[1], int(found[2])
+
+
 def _is_arm(value: Any) -> bool:
     try:
         hash(decode_arm(value))
-    except (FileError, LookupError, TypeError):
+    except (FileError, LookupError, TypeError, RecursionError):
         return False
     return True
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: Any, levels: int = 2 * DEEPEST) -> bool:
     if isinstance(value, dict):
-        return all(isinstance(name, str) and _is_plain(part) for name, part in value.items())
+        return levels > 0 and all(isinstance(name, str) and _is_plain(part, levels - 1) for name, part in value.items())
     if isinstance(value, list):
-        return all(map(_is_plain, value))
+        return levels > 0 and all(_is_plain(part, levels - 1) for part in value)
     return value is None or isinstance(value, bool | int | float | str)
 
 
@@ -214,15 +237,17 @@ def _is_taught(value: Any) -> bool:
 
 # What a decision as plain data may say: what each is, in words and as a test.
 _FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "context": ("plain data: numbers, strings, booleans, None, lists and dicts", _is_plain),
+    "context": (f"plain data of at most {2 * DEEPEST} levels: numbers, strings, booleans, None, lists and dicts", _is_plain),
     "arm": ("None, a boolean, a number, a string, or a tuple of these as {'tuple': [...]}", _is_arm),
     "propensity": ("a number", is_number),
     "available": (
         "None or a list of arms",
         lambda value: value is None or (isinstance(value, list) and all(map(_is_arm, value))),
     ),
-    "id": ("None or a whole number of at least 0", lambda value: value is None or is_int(value)),
-    "stream": ("None or text", lambda value: value is None or isinstance(value, str)),
+    "id": (
+        "None or text, as decision.id is",
+        lambda value: value is None or (isinstance(value, str) and bool(_NAME.fullmatch(value))),
+    ),
     "offered": ("a whole number of at least 0", is_int),
     "rounds": ("a whole number of at least -1", lambda value: is_int(value, -1)),
     "advised": ("a share in [0, 1], or -1", lambda value: is_number(value) and (value == -1 or 0.0 <= value <= 1.0 + 1e-9)),

@@ -18,8 +18,8 @@ class Decisions(Sequence[Decision]):
 
     >>> import hsb
     >>> made = hsb.Uniform(arms=["a", "b"], seed=0).decide_many([0.1, 0.5, 0.9])
-    >>> made.propensities, made.ids, len(made[1:]), made[0].context
-    (array([0.5, 0.5, 0.5]), array([0, 1, 2]), 2, 0.1)
+    >>> made.propensities, len(set(made.ids)), len(made[1:]), made[0].context
+    (array([0.5, 0.5, 0.5]), 3, 2, 0.1)
     """
 
     def __init__(self, decisions: Iterable[Decision]) -> None:
@@ -42,7 +42,7 @@ class Decisions(Sequence[Decision]):
 
     @property
     def ids(self) -> NDArray[Any]:
-        """The numbers that the policy gave them, an array; None for decisions from elsewhere."""
+        """Their names, an array of text; None for decisions from elsewhere."""
         return _column([decision.id for decision in self._each])
 
     @property

@@ -28,8 +28,18 @@ def draw(policy: Policy, seen: Any, mask: Masks | None, u: float) -> Choice:
         arm = int(among[min(int(u / share * len(among)), len(among) - 1)])
         probability, advice = float(p[arm]), learner.advice(arm)
     else:
-        arm, probability, advice = learner.choose(seen, mask, min((u - share) / (1.0 - share), BELOW_ONE))
-    return arm, min((1.0 - share) * probability + share / len(among), 1.0), advice
+        arm, probability, advice = learner.choose(seen, mask, rest_of(u, share))
+    return arm, shared(probability, share, len(among)), advice
+
+
+def rest_of(u: float, share: float) -> float:
+    """The number that draws from the policy's own distribution; 0 where u draws from the share."""
+    return 0.0 if u < share else min((u - share) / (1.0 - share), BELOW_ONE)
+
+
+def shared(probability: float, share: float, arms: int) -> float:
+    """The probability of an arm, with its part of the share."""
+    return probability if share == 0.0 else min((1.0 - share) * probability + share / arms, 1.0)
 
 
 def distribution(policy: Policy, seen: Any, mask: Masks | None) -> Floats:

@@ -39,6 +39,18 @@ class Memo(NamedTuple):
 NO_MEMO = Memo()
 
 
+class Distributions(NamedTuple):
+    """What `fill` and `advice` say of several contexts."""
+
+    fit: list[int]
+    """Which of the contexts given could be read; the rest is of these."""
+    p: Floats
+    """A row for each."""
+    advice: Floats
+    """Likewise, the advice on each arm."""
+    cells: list[Any]
+
+
 class LoggedRows(NamedTuple):
     """Rows of a log, as learners take them. Row t offers the arms of masks[pool[t]], one byte per arm."""
 
@@ -79,12 +91,16 @@ class Played(NamedTuple):
 class Learner(Protocol):
     """All that an algorithm is. Masks have one byte per arm, and are None if every arm is available.
 
-    `learn` either changes the learner's arrays in one compiled call, which also counts the round in `seen`, or returns a successor and
-    changes nothing. So an interrupt leaves the state before the round or the state after it, and `seen` says which.
+    `learn` changes the learner's arrays in one compiled call, which also counts the round in `seen`, or returns a successor, which it shares
+    no memory with or which `prepare` made and `undo` knows of. So an interrupt leaves the state before the round or the state after it, and
+    `seen` says which.
 
     The methods of the first part are what every learner has. Those of the second part have a default: a learner with compiled loops over
     tables defines them, and then each loop learns at least one row and stops where something is due.
     """
+
+    any_context: ClassVar[bool] = False
+    """May one context be a table, as the advice of several experts is? Then no table is taken for many contexts."""
 
     # -- every learner ---------------------------------------------------------------------------------------------------
 
@@ -138,6 +154,14 @@ class Learner(Protocol):
         """`read` for a context that is about to be learned, as it was seen when the decision was made; no memo: a logged decision."""
         return self.read(context)
 
+    def prepare(self, seen: Any, memo: Memo | None) -> Any:
+        """What was seen, ready for `learn`: with the successor, if it cannot be learned without one. Changes nothing. `recall` did it."""
+        return seen
+
+    def undo(self, seen: Any) -> None:
+        """Undo what `learn` changed for what was seen before it was interrupted: the round was not learned. Doing it again changes nothing."""
+        return
+
     def cells(self, seen: Any) -> Ints | None:
         """What a decision's memo keeps of what was seen, if it `keeps_cells`."""
         return None
@@ -166,6 +190,15 @@ class Learner(Protocol):
     def named_columns(self) -> dict[str, str | None] | None:
         """The features that it knows by name, and their kinds; None if it does not take contexts by name."""
         return None
+
+    def renamed(self, rename: Callable[[str, int], str | None]) -> Self | None:
+        """The same learner, which knows some categories and tags of contexts by other names; None where all names stay."""
+        return None
+
+    @property
+    def microseconds(self) -> float:
+        """About how long a decision takes, on one processor of 2026, within a factor of two; 0 where it does not grow with what is seen."""
+        return 0.0
 
     @property
     def nbytes(self) -> int:
@@ -199,6 +232,10 @@ class Learner(Protocol):
         """`choose` for each context, with its cells; None for one that is refused. None if they are better chosen one by one."""
         return None
 
+    def fill_contexts(self, contexts: list[Any]) -> Distributions | None:
+        """`fill`, `advice` and `cells` for each context that is not refused. None if they are better taken one by one."""
+        return None
+
     def fill_rows(self, rows: LoggedRows, p: Floats) -> bool:
         """`fill` for each row, into the rows of `p`; False if it has no loop for that."""
         return False
@@ -214,6 +251,18 @@ class Learner(Protocol):
     def learn_rows(self, seen: Any, rows: LoggedRows, probabilities: Floats, start: int) -> Self | None:
         """Learn the logged rows that `read_rows` saw, shown with these probabilities."""
         return None
+
+    def rows_to_fit(self, points: Any) -> Floats | None:
+        """Rows that were just learned, as `fitted` takes them; None if it has nothing that could be fitted to a whole log."""
+        return None
+
+    def fitted(self, rows: Floats, arm: Ints, losses: Floats) -> Self:
+        """A successor whose models are fitted at once to all the rows that it learned, those of a log."""
+        return self
+
+    def logged(self) -> Self:
+        """A successor that knows that all it learned came from a log: its own rounds begin now."""
+        return self
 
     def begin_replay(self, rows: LoggedRows, us: Floats) -> Any:
         """A replay of a log for `replay`, which goes on with it until it is `over`; None if rows are replayed one by one."""

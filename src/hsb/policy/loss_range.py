@@ -118,9 +118,10 @@ class LossScale:
         return (self.high - moved if rewarded else moved - self.low) / (self.high - self.low)
 
     def scaled(self, value: float, rewarded: bool) -> tuple[float, LossScale | None]:
-        """What `given` gave, as a loss in [0, 1]; and the range after it is learned, if that changes. Changes nothing."""
-        if self.direct and not rewarded:
-            return value, None
+        """What `given` gave, as a loss in [0, 1]; and the range after it is learned, if that changes. Changes nothing.
+
+        If the range is `direct`, a loss is learned as it is, and none need ask.
+        """
         if self.auto or self.outside == "clip":
             after = self.copy()
             return after.take(value, rewarded), after

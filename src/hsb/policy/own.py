@@ -22,6 +22,8 @@ class Own(Learner):
     What is learned are the policy's own attributes. `update` is Python code: if an interrupt comes while it runs, the round does not count.
     """
 
+    any_context = True
+
     def __init__(self, policy: Policy, seen: int = 0) -> None:
         self.policy, self._seen = policy, seen
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..checks import check_u, floor_share, generator, shown
 from ..errors import InputError, quoted
 from ..types import Arms, Arrays, Bounds, Floats, Masks, Outside, Range, Seed
-from . import copying, lock, propose, tables
+from . import copying, described, lock, propose, tables
 from .arms import ArmSet
 from .checking import check_decision, check_learner
 from .decision import Decision
@@ -25,6 +25,7 @@ from .loss_range import UNIT, LossScale
 from .own import Own
 from .transaction import Pending, Rounds, replace, settle
 
+MUTABLE = (list, dict, np.ndarray)  # contexts that a caller may change
 _tuple = tuple.__new__  # makes a NamedTuple in half the time: once in each decide and learn
 
 
@@ -163,16 +164,19 @@ class Policy:
         inside = [f"{name}={value!r}" for name, value in (self.learner.shown() | self.loss_scale.shown()).items()]
         return f"{type(self).__name__}({', '.join([*inside, f'arms={shown(self.arms)}', f'rounds={self.rounds}'])})"
 
+    def _repr_html_(self) -> str:
+        with self.lock:
+            settle(self)
+            return described.html(self)
+
     # -- a round -------------------------------------------------------------------------------------------------------
 
     def decide(self, context: Any = None, *, available: Iterable[Hashable] | None = None, u: float | None = None) -> Decision:
         """Choose an arm for a context. Returns the `Decision`, from which `learn` learns later. Nothing is learned yet.
 
-        A policy that looks at no contexts, e.g. `hsb.Exp3`, needs none.
-
-        `available` lists the arms to choose among; None stands for all `active_arms`. `u`, a number in [0, 1), is the uniform sample that
-        picks the arm; None draws it from the policy's random numbers. The same state, context and `u` give the same decision. What cannot be
-        used raises `InputError`.
+        A policy that looks at no contexts, e.g. `hsb.Exp3`, needs none. `available` lists the arms to choose among; None stands for all
+        `active_arms`. `u`, a number in [0, 1), is the uniform sample that picks the arm; None draws it from the policy's random numbers.
+        The same state, context and `u` give the same decision. What cannot be used raises `InputError`.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
@@ -194,10 +198,11 @@ class Policy:
                 arm, probability, advice = learner.choose(seen, mask, u)
             else:
                 arm, probability, advice = draw(self, seen, mask, u)
-            if type(context) is not float and isinstance(context, list | dict | np.ndarray):
+            if type(context) is not float and isinstance(context, MUTABLE):
                 context = context.copy()  # the caller may use it again
             arms, cells = arm_set.arms, learner.cells(seen) if learner.keeps_cells else None
             memo = _tuple(Memo, (self.rounds, len(arms), advice, cells))
+            self.ledger.feedback.decisions[arms[arm]] += 1
             return Decision.made(self, context, arms[arm], probability, None if mask is None else arm_set.names(mask), memo)
 
     def choose(self, context: Any = None, *, u: float, available: Iterable[Hashable] | None = None) -> tuple[Hashable, float]:
@@ -218,12 +223,18 @@ class Policy:
     def probabilities(self, context: Any = None, *, available: Iterable[Hashable] | None = None) -> Floats:
         """The probability of each arm for a context: an array in the order of `arms`, 0 where one is not `available`. Changes nothing.
 
+        Of a table, a data frame, an array with rows or a list of dicts: an array with a row for each of its rows.
+
         >>> import hsb
         >>> hsb.HSB(hsb.BinaryTree(depth=4), arms=4, learning_rate=0.1).probabilities(0.3, available=[0, 2])
         array([0.5, 0. , 0.5, 0. ])
+        >>> hsb.HSB(arms=["a", "b"]).probabilities([{"age": 31}, {"age": 40, "country": "FR"}]).tolist()
+        [[0.5, 0.5], [0.5, 0.5]]
         """
         with self.lock:
             settle(self)
+            if tables.is_table(context) and not self.learner.any_context:
+                return tables.table_probabilities(self, context, available)
             mask = self.arm_set.mask(available)
             return distribution(self, self.learner.read(context)[0], mask)
 
@@ -243,16 +254,17 @@ class Policy:
             value, rewarded = self.loss_scale.given(loss, reward)
             mask, arm, own = check_decision(self, decision)
             self._learn(decision, mask, arm, own, value, rewarded)
+            self.ledger.feedback.learned(decision, mask, arm, own, self.arm_set.arms)
 
     def _learn(self, decision: Decision, mask: Masks | None, arm: int, own: bool, value: float, rewarded: bool) -> None:
         """Learn a decision that `check_decision` found fit, and its feedback."""
-        learner, memo = self.learner, decision.memo if own else None
+        learner, memo, scale = self.learner, decision.memo if own else None, self.loss_scale
         seen, clipped = learner.recall(decision.context, memo)
         if clipped and not own:
             self.clipped += clipped
-        loss, scale = self.loss_scale.scaled(value, rewarded)
+        loss, after = (value, None) if scale.direct and not rewarded else scale.scaled(value, rewarded)
         try:
-            self.pending = pending = _tuple(Rounds, (self.rounds, seen, decision, own, scale))
+            self.pending = pending = _tuple(Rounds, (self.rounds, seen, decision, own, after))
             grown = learner.learn(seen, mask, arm, loss, float(decision.propensity), memo)
             if grown is not None:
                 self.learner = grown
@@ -308,8 +320,9 @@ class Policy:
         with self.lock:
             settle(self)
             checked = tables.check_many(self, decisions, losses, rewards, missing)
-            for each in checked:
-                self._learn(*each)
+            for decision, mask, arm, own, *feedback in checked:
+                self._learn(decision, mask, arm, own, *feedback)
+                self.ledger.feedback.learned(decision, mask, arm, own, self.arm_set.arms)
             return len(checked)
 
     # -- for those who keep a journal of decisions themselves ----------------------------------------------------------
@@ -337,8 +350,12 @@ class Policy:
             settle(self)
             return propose.propose(self, context, u, available, mixed)
 
-    def propose_many(self, contexts: Iterable[Any], *, u: ArrayLike) -> list[Decision | None]:
+    def propose_many(
+        self, contexts: Iterable[Any], *, u: ArrayLike, mixed: Callable[[Floats], Floats] | None = None
+    ) -> list[Decision | None]:
         """The decisions that `propose` would make for each of a list of contexts and its `u`, bit for bit; None if it would refuse one.
+
+        `mixed` as in `propose`; it may be given a table of distributions, a row for each context, and must treat each row alike.
 
         >>> import hsb
         >>> policy = hsb.HSB(arms=["a", "b"])
@@ -347,7 +364,7 @@ class Policy:
         """
         with self.lock:
             settle(self)
-            return propose.propose_many(self, contexts, u)
+            return propose.propose_many(self, contexts, u, mixed)
 
     def learn_proposed(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the `loss` (or the `reward`) of a decision that `propose` made, as `learn` learns one that `decide` made.
@@ -364,10 +381,8 @@ class Policy:
             settle(self)
             value, rewarded = self.loss_scale.given(loss, reward)
             mask, arm, _ = check_decision(self, decision)
-            if decision.id is not None:
-                raise InputError(
-                    f"learn_proposed needs a decision without a number, from propose; given {quoted(decision)}. Use learn."
-                )
+            if decision.number is not None:
+                raise InputError(f"learn_proposed needs a decision without a number; given {quoted(decision)}. Use learn.")
             self._learn(decision, mask, arm, True, value, rewarded)
 
     # -- arms ----------------------------------------------------------------------------------------------------------
@@ -389,10 +404,9 @@ class Policy:
         with self.lock:
             settle(self)
             if features is not None and not self.learner.takes_arm_features:
-                raise InputError(
-                    f"{type(self).__name__} makes no use of features of arms; given {quoted(features)} for arm {quoted(arm)}. Leave "
-                    "them out, or use hsb.HSB(arms=...) without a structure."
-                )
+                given = f"given {quoted(features)} for arm {quoted(arm)}"
+                advice = "Leave them out, or use hsb.HSB(arms=...) without a structure."
+                raise InputError(f"{type(self).__name__} makes no use of features of arms; {given}. {advice}")
             if self.arm_set.check_new(arm):
                 replace(self, arm_set=self.arm_set.with_arm(arm), learner=self.learner.with_arm(arm, features))
             elif features is None:
@@ -451,12 +465,10 @@ class Policy:
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
-        >>> before = policy.digest()
-        >>> policy.copy(seed=7).digest() == before
-        True
+        >>> before, copied = policy.digest(), policy.copy(seed=7).digest()
         >>> policy.learn(policy.decide(0.3), loss=1.0)
-        >>> policy.digest() == before
-        False
+        >>> copied == before, policy.digest() == before
+        (True, False)
         """
         with self.lock:
             settle(self)

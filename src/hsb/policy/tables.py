@@ -6,7 +6,7 @@ loops learns as many rows as it can at once, another learns them one by one, wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +43,7 @@ def decide_many(policy: Policy, contexts: Any, available: Any, u: Any) -> Decisi
     arms, probabilities, advice = decide_rows(policy, points, masks, us)
     cells = learner.cells_of_rows(points)
     policy.clipped += clipped
+    policy.ledger.feedback.decisions.update(map(arm_set.arms.__getitem__, arms.tolist()))
     made = []
     for t, (arm, probability, share) in enumerate(zip(arms.tolist(), probabilities.tolist(), advice.tolist(), strict=True)):
         names = None if masks is None or masks[t].all() else arm_set.names(masks[t])
@@ -79,7 +80,7 @@ def check_many(policy: Policy, decisions: Any, losses: Any, rewards: Any, missin
             continue
         try:
             mask, arm, own = check_decision(policy, decision)
-            first = seen.setdefault(int(decision.id) if own else policy.ledger.name_of(decision), t)
+            first = seen.setdefault(policy.ledger.name_of(decision), t)
             if first != t:
                 raise InputError(f"{quoted(decision)} is in row {first} already. Each decision counts once.")
             if value is None:
@@ -171,6 +172,7 @@ def _play_some(policy: Policy, table: Played, t: int, to_come: int) -> None:
     seen, mask = learner.read_row(table.points[t]), table.mask(t)
     table.arms[t], table.probabilities[t], advice = arm, probability, _ = draw(policy, seen, mask, float(table.us[t]))
     memo = Memo(NOW, len(policy.arm_set), advice, learner.cells(seen))
+    seen = learner.prepare(seen, memo)
     _step(policy, seen, learner.learn, seen, mask, arm, float(table.losses[t, arm]), probability, memo)
 
 
@@ -186,7 +188,7 @@ def learn_rows(policy: Policy, rows: LoggedRows, probabilities: Floats, rewards:
                 if some is not None:
                     _step(policy, some, learner.learn_rows, some, rows, probabilities, t)
                     continue
-                seen = learner.read_row(rows.points[t])
+                seen = learner.prepare(learner.read_row(rows.points[t]), None)
                 arm, loss, probability = int(rows.arm[t]), float(rows.losses[t]), float(probabilities[t])
                 _step(policy, seen, learner.learn, seen, rows.mask(t), arm, loss, probability, None)
         finally:
@@ -223,8 +225,27 @@ def _replay_row(policy: Policy, rows: LoggedRows, t: int, u: float, learned: lis
     arm, probability, advice = draw(policy, seen, mask, u)
     if arm == rows.arm[t]:
         memo = Memo(NOW, len(policy.arm_set), advice, learner.cells(seen))
+        seen = learner.prepare(seen, memo)
         learned.append(t)
         _step(policy, seen, learner.learn, seen, mask, arm, float(rows.losses[t]), probability, memo)
+
+
+def is_table(contexts: Any) -> bool:
+    """Is this a table, and no context: a data frame, an array with rows, a list of dicts?"""
+    if hasattr(contexts, "columns") or hasattr(contexts, "column_names"):
+        return True
+    if isinstance(contexts, np.ndarray):
+        return contexts.ndim == 2
+    return isinstance(contexts, list) and bool(contexts) and all(isinstance(each, Mapping) for each in contexts)
+
+
+def table_probabilities(policy: Policy, contexts: Any, available: Any) -> Floats:
+    """`Policy.probabilities` of each row of a table."""
+    points, _ = policy.learner.check(contexts)
+    n, mask = len(points), policy.arm_set.mask(available)
+    masks = np.ones((1, len(policy.arm_set)), dtype=np.uint8) if mask is None else mask[None]
+    shown = np.zeros(n, dtype=np.int64)
+    return distributions(policy, LoggedRows(points, masks, shown, shown, np.zeros(n)))
 
 
 def distributions(policy: Policy, rows: LoggedRows) -> Floats:

@@ -4,7 +4,8 @@ A signal (Ctrl-C, a timeout) may raise between any two steps of the interpreter,
 assignment. So a change is written down first, in `policy.pending`, and then carried out:
 
 - `Rounds`: rounds are about to be learned. A learner learns them in one compiled call that counts them too (`learner.seen`), or returns a
-  successor that replaces it by one assignment. `finish` does what follows. After an interrupt, `seen` says whether rounds were learned.
+  successor that replaces it by one assignment. `finish` does what follows. After an interrupt, `seen` says whether rounds were learned; if
+  they were not, `Learner.undo` takes back what was made ready for them, e.g. a place for a new category.
 - `Replace`: attributes are about to be replaced, e.g. the arms and the learner together.
 
 `finish` and `redo` may be done again from their beginning: each step sets what it sets. Every public method of a policy first calls
@@ -56,9 +57,11 @@ class Rounds(NamedTuple):
         policy.rounds = rounds
 
     def redo(self, policy: Policy) -> None:
-        """After an interrupt: finish if the rounds were learned, else nothing was begun."""
+        """After an interrupt: finish if the rounds were learned, else undo what was begun."""
         rounds = policy.learner.seen
-        if rounds != self.begun:
+        if rounds == self.begun:
+            policy.learner.undo(self.seen)
+        else:
             decision = self.decision
             if decision is not None and policy.ledger.closed(decision, rounds):
                 decision = None

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -30,6 +31,8 @@ class Exported(NamedTuple):
 def export(journal: JournalReader, policy: str, to: str | os.PathLike[str], format: str = "dsjson") -> Exported:
     """Write every lesson of a policy, in the order in which they were learned: context, arms offered, arm, propensity, reward, time, id.
 
+    A new file is for its owner alone (mode 0600).
+
     "dsjson" keeps contexts as they are. "parquet" is hsb's own (`hsb.logs.convert`): text becomes its code, and a row that lacks a feature
     which others have is left out and counted.
     """
@@ -49,14 +52,17 @@ def export(journal: JournalReader, policy: str, to: str | os.PathLike[str], form
         rows, names, texts = _write(journal, found[0], between)
         if not rows or not names:
             raise InputError(f"{policy} has no lesson whose context has features, so there is nothing for Parquet. Use dsjson.")
-        done = convert(between, path, "dsjson", to="parquet", context=names, categories=texts)
+        made = Path(folder) / "log.parquet"
+        done = convert(between, made, "dsjson", to="parquet", context=names, categories=texts)
+        with open(made, "rb") as whole, replacing(path, 0o600) as file:
+            shutil.copyfileobj(whole, file)
     return Exported(done.rows, rows - done.rows)
 
 
 def _write(journal: JournalReader, policy: PolicyRow, path: Path) -> tuple[int, list[str], list[str]]:
     """Write dsjson; how many rows, and the names of features, and those that were text."""
     rows, names = 0, dict[str, bool]()
-    with replacing(path) as file:
+    with replacing(path, 0o600) as file:
         for row, decision, arms in lessons(journal, policy):
             context = named_context(json.loads(decision.context))
             for name, value in flat({"GUser": context}).items():

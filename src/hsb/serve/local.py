@@ -2,17 +2,25 @@
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
-from .core import Answer, Commit, Core, CoreLimits, Effect, Follow, Followed, Message, Now, Pack, Packed, Stop, Tick
+from ..errors import FileError
+from .core import Answer, Commit, Core, CoreLimits, Effect, Follow, Followed, Message, Now, Pack, Packed, Stop, Tick, sealed
+from .core.rows import SnapshotRow
 from .store import start
 from .store.sqlite import SqliteStore, readable
 from .store.writer import carried_out
 
+STEADY: int | None = getattr(
+    time, "CLOCK_BOOTTIME", None
+)  # it also counts while the machine is suspended, as the wall clock does
+
 
 def clock() -> Now:
     """The time."""
-    return Now(time.time_ns() // 1000, time.monotonic_ns() // 1000)
+    steady = time.monotonic_ns() if STEADY is None else time.clock_gettime_ns(STEADY)
+    return Now(time.time_ns() // 1000, steady // 1000)
 
 
 class Local:
@@ -69,7 +77,10 @@ class Local:
                 found = self.store.stream(effect.policy, effect.after, effect.limit)
                 answers += self.do(self.core.handle(Followed(effect.policy, effect.after, found), now or clock()), now)
             elif isinstance(effect, Pack):
-                packed = Packed(effect.policy, effect.frozen.rows(), effect.asked)
+                rows: tuple[SnapshotRow, ...] = ()
+                with suppress(FileError):
+                    rows = sealed(effect.frozen)
+                packed = Packed(effect.policy, rows, effect.asked)
                 answers += self.do(self.core.handle(packed, now or clock()), now)
                 answers += self.do(self.core.flush(now or clock()), now)
             else:

@@ -1,6 +1,8 @@
 """Example 1: arbitrary splitting."""
 
+import math
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -12,7 +14,7 @@ from ..engine.state import Member, make_graph
 from ..errors import BudgetError
 from .base import Cost, Structure, no_stop, spelled
 from .spaces import Space
-from .walk import Group, Layer
+from .walk import Group, Layer, log_sum
 
 MOST_LEAVES = 14
 
@@ -76,6 +78,15 @@ class ArbitrarySplits(Structure):
     def splits(self, regions: int, arms: int) -> int:
         """A_R = M - 1: all leaves of one arm can be gathered in one set."""
         return arms - 1
+
+    @cached_property
+    def log_full(self) -> float:
+        """Sets of one size have the same; of the splits of n leaves C(n-1, i-1) give i to the part with the lowest."""
+        value = [0.0, 0.0]
+        for n in range(2, self.leaves + 1):
+            ways = [reproducible_math.ln(math.comb(n - 1, i - 1)) + value[i] + value[n - i] for i in range(1, n)]
+            value.append(float(log_sum(np.array(ways))) - (n - 1) * reproducible_math.ln(2.0))
+        return value[self.leaves]
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
         N, M, ln = self.leaves, arms, reproducible_math.ln

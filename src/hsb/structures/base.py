@@ -191,6 +191,29 @@ class Structure(ABC):
         no_stop(self, stop)
         return self.max_group * (self.splits(regions, arms) + 1) * reproducible_math.ln((self.max_groups + 1) * arms)
 
+    def worst_cost(self, regions: int, arm_cost: float, arms: int, stop: float | None) -> float:
+        """The largest ln(1/beta) of mappings of `regions` regions, or a bound on it; naming an arm costs `arm_cost`.
+
+        Here, the smaller of two: A splits leave A (Psi - 1) + 1 parts, each of which stops and names an arm; and all parts may be leaves.
+        """
+        no_stop(self, stop)
+        options = reproducible_math.ln(self.max_groups + 1)
+        if regions == 1:
+            return options + arm_cost
+        splits = self.splits(regions, arms)
+        parts = splits * (self.max_group - 1) + 1
+        return min((splits + parts) * options + parts * arm_cost, self.leaves * arm_cost - self.log_full)
+
+    @cached_property
+    def log_full(self) -> float:
+        """ln of what all the ways of splitting weigh together that go down to the leaves."""
+
+        def going_down(layer: Layer) -> tuple[Floats, float]:
+            count = layer.children.shape[1]
+            return np.full(len(layer.nodes), -np.inf if count else 0.0), -reproducible_math.ln(count + 1.0)
+
+        return float(walk.climb(self, going_down, walk.log_sum)[self.number(self.root)])
+
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
         """C of the first and of the last line of its Example in the paper, and whether the step between them holds (`theory/examples.py`)."""
         raise InputError(

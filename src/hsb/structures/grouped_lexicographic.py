@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -78,6 +79,21 @@ class GroupedLexicographic(Structure):
         stay = np.where(changes[:, None] == changes, values[symbols], -np.inf)
         log_count = np.array([0.0] + [-math.log(self._ways(length) + 1) for length in range(1, n + 1)])
         return float(tables(stay, log_count, self.k, log_sum)[0][0, n])
+
+    @cached_property
+    def log_full(self) -> float:
+        """Intervals of one length have the same. O(K N^2)."""
+        n, k = self.leaves, min(self.k, self.leaves + 1)
+        interval = np.full(n + 1, -np.inf)  # by length
+        interval[1] = 0.0
+        parts = np.full((k, n + 1), -np.inf)  # of so many parts and one
+        parts[0, 1] = 0.0
+        for length in range(2, n + 1):
+            for more in range(1, k):
+                parts[more, length] = log_sum(interval[1:length] + parts[more - 1, length - 1 : 0 : -1])
+            split = parts[k - 1, length] if length >= k else 0.0
+            interval[length] = parts[0, length] = split - reproducible_math.ln(self._ways(length) + 1.0)
+        return float(interval[n])
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
         N, K = self.leaves, self.k

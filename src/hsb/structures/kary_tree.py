@@ -13,6 +13,7 @@ from ..errors import BudgetError, InputError
 from ..types import Floats, Ints
 from .base import Cost, Structure, check_cells, code, use_space
 from .boxes import Boxes, tree_box
+from .dearest import Level, dearest_in_tree
 from .quantise import WORD, digit_bits, halvings, key_words
 from .spaces import Space
 from .walk import Group
@@ -103,6 +104,13 @@ class KaryTree(Structure):
         whole_tree = self.leaves * reproducible_math.ln(arms) - (self.leaves - 1) // (self.k - 1) * log_go
         few = (splits * (self.k - 1) + 1) * (reproducible_math.ln(arms) - reproducible_math.ln(stop)) - splits * log_go
         return min(few, whole_tree)
+
+    def worst_cost(self, regions: int, arm_cost: float, arms: int, stop: float | None) -> float:
+        """Exactly, if arms cost the same (`dearest.py`)."""
+        stop = 0.5 if stop is None else stop
+        log_stop = reproducible_math.ln(stop) if stop > 0.0 else -math.inf
+        level = Level(self.k, log_stop, reproducible_math.log1p(-stop))
+        return dearest_in_tree((level,) * self.depth, -arm_cost, regions - 1)
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
         K, D, options = self.k, self.depth, reproducible_math.ln(2 * arms)

@@ -53,6 +53,11 @@ class Leaves(Structure, listed=False):
         """One: into all leaves at once."""
         return 1
 
+    def worst_cost(self, regions: int, arm_cost: float, arms: int, stop: float | None) -> float:
+        """The same for every mapping."""
+        no_stop(self, stop)
+        return self.leaves * arm_cost
+
     def members(self, arms: int, stop: float | None) -> list[Member]:
         no_stop(self, stop)
         return [make_cells(self.leaves, arms)]

@@ -79,6 +79,16 @@ class OneOf(Structure):
         fine = [s for s in self.structures if s.leaves == self.leaves and s.finest.features == self.finest.features]
         return options + min(s.prior_bound(regions, arms, stop if s.takes_stop else None) for s in fine)
 
+    def worst_cost(self, regions: int, arm_cost: float, arms: int, stop: float | None) -> float:
+        """At most ln(K + 1) and the least of those that number their leaves as the finest does."""
+        no_stop(self, stop)
+        options = reproducible_math.ln(len(self.structures) + 1)
+        if regions == 1:
+            return options + arm_cost
+        number = self.leaf_code()
+        fine = [s for s in self.structures if s.leaves == self.leaves and np.array_equal(s.leaf_code(), number)]
+        return options + min(s.worst_cost(regions, arm_cost, arms, stop if s.takes_stop else None) for s in fine)
+
     def diagonal(self) -> float:
         """The widest: the one that needs the fewest splits may be any."""
         return max(part.diagonal() for part in self.structures)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import product
 from typing import Any
 
@@ -16,9 +16,10 @@ from ..errors import BudgetError, InputError, quoted
 from ..types import Floats, Ints
 from .base import Cost, Structure, check_cells, code, no_stop, spelled, use_space
 from .boxes import Boxes
+from .dearest import Level, dearest_in_tree
 from .quantise import cells
 from .spaces import Space
-from .walk import Group, Layer
+from .walk import Group, Layer, log_sum
 
 MOST_NODES = 1 << 21
 MOST_BITS = 10_000  # whose powers would take longer than to say so
@@ -109,6 +110,24 @@ class PositionSplits(Structure):
 
     def splits(self, regions: int, arms: int) -> int:
         return (regions - 1) * sum(self.bits)
+
+    def worst_cost(self, regions: int, arm_cost: float, arms: int, stop: float | None) -> float:
+        """At most that of the tree in it that halves the first feature as often as it can, then the second, and so on."""
+        no_stop(self, stop)
+        levels = []
+        for able, bits in enumerate((b for b in reversed(self.bits) if b), start=1):
+            each = -reproducible_math.ln(able + 1.0)
+            levels += [Level(2, each, each)] * bits
+        return min(dearest_in_tree(tuple(levels), -arm_cost, regions - 1), self.leaves * arm_cost - self.log_full)
+
+    @cached_property
+    def log_full(self) -> float:
+        """Boxes of the same sides have the same."""
+        value: dict[tuple[int, ...], float] = {}  # by the bits that are left
+        for left in product(*(range(b + 1) for b in self.bits)):
+            halves = [2.0 * value[(*left[:j], b - 1, *left[j + 1 :])] for j, b in enumerate(left) if b]
+            value[left] = float(log_sum(np.array(halves))) - reproducible_math.ln(len(halves) + 1.0) if halves else 0.0
+        return value[tuple(self.bits)]
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
         D, options = sum(self.bits), reproducible_math.ln((self.max_groups + 1) * arms)

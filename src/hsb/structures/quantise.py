@@ -4,6 +4,8 @@ N = 2^D cells over n features: the first D mod n features are halved once more t
 halves feature l mod n. The same with K parts instead of two. The upper end of a feature's range belongs to the last cell.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from ..types import Floats, Ints
@@ -25,6 +27,7 @@ def cells(coordinates: Floats, counts: Ints) -> Ints:
     return np.minimum((coordinates * counts).astype(np.int64), counts - 1)
 
 
+@lru_cache(256)
 def digit_bits(k: int) -> int:
     """Bits that hold one digit of a key whose levels divide into k parts."""
     return max(1, (k - 1).bit_length())

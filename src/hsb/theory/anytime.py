@@ -1,11 +1,15 @@
 """The default of HSB: no horizon, no rate. A rate that falls, and an advisor beside the mixture (`docs/proofs.md`, `docs/tuning.md`)."""
 
+from typing import Literal
+
 from ..checks import is_number, whole
 from ..errors import InputError, quoted
 from ..structures import Structure
-from .bounds import prior_bound
-from .checks import check_at_least_zero, check_horizon, counted
-from .schedule import Falling
+from . import confident
+from .bounds import worst_cost
+from .checks import check_at_least_zero, check_horizon, check_rate, counted
+from .confident import Confident
+from .schedule import Falling, Schedule
 
 FIRST = 2048  # rounds of the first stretch; each later one is as long as all before it
 BUDGET = 9.0  # the rate in round t is about sqrt(BUDGET / (M t))
@@ -16,11 +20,13 @@ SHARED = 1.0  # in a stretch of n rounds, nodes give SHARED / n of their weights
 HEAD_SHARED = 3.0  # and the head this much
 
 
-def anytime_schedule(*, arms: int, rate: float | None = None, mixture: float = MIXTURE) -> Falling:
+def anytime_schedule(*, arms: int, rate: float | Literal["confident"] | None = None, mixture: float = MIXTURE) -> Schedule:
     """The rates of HSB's default, and the shares of weight that go back to the prior, for `arms` arms: the same within a stretch of rounds.
 
-    `stretch(n)` of the result says what they are after n rounds, and its `until` up to which round. `rate`: a constant rate; None falls as in
-    the default. `mixture`: the prior weight, between 0 and 1, of the mixture of all mappings; the rest is that of its advisor.
+    `stretch(n)` of the result says what they are after n rounds, and its `until` up to which round.
+
+    - `rate`: a constant rate; None falls as in the default; "confident" falls when too much was lost (`theory/confident.py`).
+    - `mixture`: the prior weight, between 0 and 1, of the mixture of all mappings; the rest is that of its advisor.
 
     >>> schedule = anytime_schedule(arms=3)
     >>> schedule.stretch(0).until, schedule.stretch(100_000).until
@@ -28,21 +34,29 @@ def anytime_schedule(*, arms: int, rate: float | None = None, mixture: float = M
     """
     if not is_number(mixture) or not 0.0 < mixture < 1.0:
         raise InputError(f"mixture must lie between 0 and 1, the share of the mixture; given {quoted(mixture)}.")
+    if isinstance(rate, str) and rate != "confident":
+        raise InputError(f"rate must be a positive number, None or 'confident'; given {quoted(rate)}.")
     head, arms = (mixture, 1.0 - mixture), whole("arms", arms, 1)
+    if isinstance(rate, str):
+        return Confident(
+            Falling(BUDGET, arms=arms, first=FIRST, shared=confident.SHARED, head_shared=confident.HEAD_SHARED, head=head)
+        )
+    if rate is not None:
+        check_rate(rate, name="rate")
     return Falling(BUDGET, arms=arms, first=FIRST, shared=SHARED, head_shared=HEAD_SHARED, head=head, rate=rate)
 
 
 def anytime_bound(structure: Structure, *, arms: int, horizon: float, regions: int | None = None) -> float:
     """A bound on the regret of the default HSB after `horizon` rounds, which it does not know, whatever the contexts and losses.
 
-    That is `anytime_mixture_bound` of `prior_bound`: against mappings of `regions` regions; None is as many as `arms`.
+    That is `anytime_mixture_bound` of `worst_cost`: against mappings of `regions` regions; None is as many as `arms`.
 
     >>> from hsb import BinaryTree
     >>> round(anytime_bound(BinaryTree(depth=10), arms=3, horizon=100_000))
-    17283
+    11826
     """
     arms, regions = counted(arms, regions)
-    return anytime_mixture_bound(prior_bound(structure, arms=arms, regions=regions), arms=arms, horizon=horizon)
+    return anytime_mixture_bound(worst_cost(structure, arms=arms, regions=regions), arms=arms, horizon=horizon)
 
 
 def anytime_mixture_bound(prior_cost: float, *, arms: int, horizon: float) -> float:

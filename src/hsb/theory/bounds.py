@@ -83,6 +83,32 @@ def prior_bound(structure: Structure, *, arms: int, regions: int, stop: float | 
     return bound + dearer * structure.max_group * (structure.splits(regions, arms) + 1) if dearer else bound
 
 
+def worst_cost(structure: Structure, *, arms: int, regions: int, stop: float | None = None, dearer: float = 0.0) -> float:
+    """What the dearest mapping costs, ln(1/beta): the most of all mappings with at most `regions` regions and M = `arms` arms.
+
+    Exact on trees, and never more than Theorem 2's `prior_bound`, which can exceed the dearest mapping that there is (`docs/errata.md`). On the
+    other structures it is an upper bound: the least that these three allow. A splits leave A (Psi - 1) + 1 parts, each of which stops
+    and names an arm; all parts may be leaves; boxes contain a tree that halves one feature after the other.
+
+    Arguments as in `prior_bound`; `stop=None` is one half. With `dearer` above 0 every part is charged the dearest arm. On trees the time
+    is O(depth), whatever the regions and arms.
+
+    >>> from hsb import BinaryTree, theory
+    >>> tree = BinaryTree(depth=10)
+    >>> round(worst_cost(tree, arms=3, regions=3), 3), worst_cost(tree, arms=3, regions=3, stop=0.5) == worst_cost(tree, arms=3, regions=3)
+    (44.206, True)
+    >>> round(worst_cost(tree, arms=3, regions=1024)) == round(theory.prior_cost(tree, [0, 1] * 512, arms=3))
+    True
+    """
+    check_structure(structure)
+    arms, regions, stop = whole("arms", arms, 1), whole("regions", regions, 1), stop_prior(stop)
+    check_at_least_zero("dearer", dearer)
+    if dearer == math.inf:
+        return math.inf
+    cost = structure.worst_cost(1 if arms == 1 else regions, reproducible_math.ln(arms) + dearer, arms, stop)
+    return max(0.0, cost)
+
+
 def hierarchy_bound(
     structure: Structure, *, arms: int, horizon: float, learning_rate: float, regions: int | None = None
 ) -> float:
@@ -97,6 +123,23 @@ def hierarchy_bound(
     arms, regions = counted(arms, regions)
     cost = prior_bound(structure, arms=arms, regions=regions)
     return mixture_bound(cost, learning_rate=learning_rate, arms=arms, horizon=horizon)
+
+
+def cuts_cost(cuts: int, *, bits: int, arms: int, dearer: float = 0.0) -> float:
+    """What a rule that cuts a number at `cuts` values costs on a binary tree over its `bits` leading bits, of which later ones may be given up.
+
+    ln(1/beta) counts only the ways of splitting that stop at once where a part has one arm. Of these nothing is lost if the tree looks at fewer
+    bits from some round on (`docs/proofs.md`, 8). With C cuts at most min(2^d, C) nodes split on level d. Each costs ln 2; so does each part
+    that is no single value of all bits; and each part costs ln M, and `dearer` more for an arm that was added.
+
+    >>> round(cuts_cost(1, bits=24, arms=2), 1), round(cuts_cost(2, bits=24, arms=3), 1)
+    (49.9, 115.8)
+    """
+    cuts, bits = whole("cuts", cuts, 0), whole("bits", bits, 1)
+    above = sum(min(1 << level, cuts) for level in range(bits - 1))
+    last = min(1 << (bits - 1), cuts)  # nodes that split on the last level: their parts are single values
+    named = reproducible_math.ln(whole("arms", arms, 1)) + dearer
+    return (2 * above + 1) * reproducible_math.ln(2.0) + (above + 1 + last) * named
 
 
 def learning_rate(structure: Structure, *, arms: int, horizon: float, regions: int | None = None) -> float:

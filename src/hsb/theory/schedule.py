@@ -10,6 +10,7 @@ Z being what a round leaves of the mixture's weight. In expectation the middle s
 
 import math
 from abc import ABC, abstractmethod
+from functools import lru_cache
 from typing import NamedTuple
 
 from .. import reproducible_math
@@ -28,7 +29,50 @@ class Stretch(NamedTuple):
 
     def sharing(self, arms: int) -> float:
         """What sharing adds to ln(1/beta) in a round with a loss: in the nodes, and between the mixture and its advisors."""
-        return -reproducible_math.log1p(-self.drift * (1.0 - 1.0 / arms)) - reproducible_math.log1p(-self.head_drift)
+        return _sharing(self.drift, self.head_drift, arms)
+
+
+@lru_cache(64)
+def _sharing(drift: float, head_drift: float, arms: int) -> float:
+    return -reproducible_math.log1p(-drift * (1.0 - 1.0 / arms)) - reproducible_math.log1p(-head_drift)
+
+
+class Leaning(NamedTuple):
+    """How far losses near 1 are learned as what they are more or less than a shift b (`docs/proofs.md`, 8).
+
+    For a shift b the share M rate b of the rounds is played uniformly, M being how many arms there are.
+    """
+
+    shift: float
+    """The largest b, 1/2 at most."""
+    share: float
+    """The largest share of rounds that is uniform for it: b is no larger than that allows."""
+    first: int
+    """Learned rounds after which b is set first, and again whenever they have doubled."""
+
+    def round_cost(self, step: float, floor: float) -> float:
+        """The most that a round costs beyond the floor, `step` being M times the rate.
+
+        With the share u = max(floor, step b) uniform that is max((1 - b)^2 / 2, (e - 2) b^2) step / (1 - u) + u - floor; the second term is for
+        arms that lose less than b. It is convex in b, so largest at one of the ends of the range of b. A decision of before b was set is
+        learned without a shift: step / (2 (1 - u)).
+
+        >>> leaning = Leaning(shift=0.5, share=0.05, first=256)
+        >>> [round(leaning.round_cost(step, 0.0) / step, 3) for step in (0.01, 0.1, 1.0)]
+        [0.68, 0.689, 0.526]
+        """
+        b = min(self.shift, self.share / step)
+        uniform = max(floor, step * b)
+        second = max((1.0 - b) ** 2 / 2.0, LEANT * b**2)
+        return max(step / 2.0 / (1.0 - uniform), second * step / (1.0 - uniform) + uniform - floor)
+
+    def late(self) -> float:
+        """How many times as much a change of the weights between deciding and learning costs: 1 + (e - 2) b."""
+        return 1.0 + LEANT * self.shift
+
+    def settings(self, rounds: float) -> int:
+        """How often b is set anew within these rounds."""
+        return max(0, math.floor(math.log2(rounds / self.first))) if rounds >= self.first else 0
 
 
 class Schedule(ABC):
@@ -36,6 +80,8 @@ class Schedule(ABC):
 
     head: tuple[float, ...] = ()
     """Prior weights of the mixture and of the advisors beside it; none where it stands alone."""
+    patience: float | None = None
+    """If the rate follows what was seen: it falls when the excess exceeds this over the rate (`confident.py`)."""
 
     @abstractmethod
     def stretch(self, rounds: int) -> Stretch:
@@ -55,29 +101,31 @@ class Schedule(ABC):
         implicit: bool = False,
         floor: float = 0.0,
         delay: float = 0.0,
-        lean: float = 0.0,
+        lean: Leaning | None = None,
     ) -> float:
         """The expected regret over `horizon` rounds against a mapping with ln(1/beta) = cost: at most `horizon`, as losses are in [0, 1].
 
         The sum over stretches of M n rate/2 (twice that with implicit exploration) and of n sharing/rate, and (cost + head)/rate with the
         last rate. A `floor` e divides the first by 1 - e and adds e a round. Where every round is learned `delay` rounds late, a round costs
         `delay` * (rate + shares) more, and a fall of the rate `delay` at most; rounds then count 1 + 2 delay/M in the schedule. That is for
-        losses set beforehand. With a `lean` e, the share M rate b of rounds, e at most, may be uniform, for a shift b of the losses:
-        M n rate (e - 2) takes the place of M n rate/2, e being Euler's number, divided by 1 - lean, and that share is added.
+        losses set beforehand. Where losses may be learned less a shift, `lean` has how far. `Leaning.round_cost` then takes the place of
+        M rate/2, what a delay costs is `Leaning.late` times as much, and `delay` rounds at each fall of the rate and at each setting of the
+        shift cost its share more.
         """
         if floor == 1.0:
             return float(horizon)
         second = arms / ((1.0 if implicit else 2.0) * (1.0 - floor))
+        late, share = (lean.late(), lean.share) if lean else (1.0, 0.0)
         total, done, rate, scale = floor * horizon, 0.0, math.inf, 1.0 + 2.0 * delay / arms
+        if lean:
+            total += min(delay * lean.settings(horizon), horizon) * share
         while done < horizon * scale:
             stretch = self.stretch(int(done))
             end = horizon * scale if stretch.until >= FOREVER else min(float(stretch.until), horizon * scale)
             n, rate = (end - done) / scale, stretch.rate
-            total += (second if lean == 0.0 else LEANT * arms / (1.0 - max(lean, floor))) * n * rate + n * stretch.sharing(
-                arms
-            ) / rate
-            total += n * min(lean, arms * rate)
-            total += delay * n * (rate + stretch.drift + stretch.head_drift) + min(delay, done / scale)
+            total += n * (lean.round_cost(arms * rate, floor) if lean else second * rate)
+            total += n * stretch.sharing(arms) / rate
+            total += late * delay * n * (rate + stretch.drift + stretch.head_drift) + (late + share) * min(delay, done / scale)
             if stretch.until >= FOREVER or total >= horizon:
                 break
             done = float(stretch.until)

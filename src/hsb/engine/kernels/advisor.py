@@ -55,7 +55,7 @@ def visit(F, I, cell, offered, reach):
     return put(F, I, SCRATCH + 3 * I[ARMS], reach)
 
 
-@kernel
+@kernel("D1 L1 l C1?")
 def advise(F, I, cell, offered):
     """The advice for a cell among the offered arms, the first of equals; each arm's index is left where the means were.
 

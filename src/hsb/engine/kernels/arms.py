@@ -243,7 +243,7 @@ def shrink_log(F, I, b, arm, x, offered, log_g):
     return after
 
 
-@kernel
+@kernel("D1 L1 D1 L1 L1 L1 L1 L1 l")
 def widen(F, I, wide_F, wide_I, old, new, ahead, rates, kept):
     """Pour blocks at `old` into blocks for one more arm at `new`, with the `ahead[i]` words before them and `kept` before the logarithms.
 

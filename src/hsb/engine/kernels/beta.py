@@ -33,14 +33,14 @@ def _ziggurat():
 _ENDS, _SHARES = _ziggurat()
 
 
-@kernel
+@kernel("u")
 def uniform(state):
     """A number inside (0, 1), and the next state."""
     state += STEP
     return inside(mixed(state)), state
 
 
-@kernel
+@kernel("u")
 def normal(state):
     """A standard normal number, and the next state."""
     while True:
@@ -65,7 +65,7 @@ def normal(state):
             return x, state
 
 
-@kernel
+@kernel("d u")
 def gamma(shape, state):
     """A gamma number of a shape of at least 1, and the next state."""
     d = shape - 1.0 / 3.0
@@ -81,7 +81,7 @@ def gamma(shape, state):
                 return d * v, state
 
 
-@kernel
+@kernel("d d u")
 def draw(good, bad, state):
     """The log-odds of a loss that is Beta(bad, good), and the next state. A gamma of shape s < 1 is one of s + 1 times U^(1/s)."""
     more = 0.0
@@ -223,7 +223,7 @@ def _width(w, y, width):
     return width if slope * width <= _SLOPE else _SLOPE / slope
 
 
-@kernel
+@kernel("D1 C1 d d d D1 D2")
 def add_least(counts, offered, good, bad, weight, p, work):
     """Add to p[m] `weight` times the probability that arm m has the least loss of the offered arms; to 1e-9 of the weight.
 

@@ -8,6 +8,7 @@ The places, in their order: the folder in NUMBA_CACHE_DIR; `__pycache__` beside 
 what is needed (an image that was warmed up as it was made); the user's cache folder. Where there is none, each process compiles anew.
 """
 
+import contextlib
 import functools
 import hashlib
 import time
@@ -100,10 +101,12 @@ class Files(caching.FunctionCache):
             self.disable()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What was kept; what cannot be read is compiled anew."""
+        """What was kept; what cannot be read, as after a power cut, is forgotten and compiled anew. Pickles raise whatever they like."""
         try:
             return super().load_overload(sig, target_context)
-        except (OSError, EOFError):
+        except Exception:
+            with contextlib.suppress(OSError):  # where nothing can be written, each process compiles anew
+                self.flush()
             return None
 
 

@@ -14,23 +14,31 @@ import numpy as np
 from . import maths
 from .jit import inner, kernel
 from .slots import (
+    BITS,
     CATEGORY,
     CELLS,
     CLIP,
+    COARSE,
     COUNT,
     CYCLE,
     EDGE,
     EDGES,
     FLAG,
+    HIGH,
     HUGE,
     KIND,
     LIMIT,
+    LOW,
     M2,
+    MAX,
     MEAN,
+    MIN,
     MISSING,
     NUMBER,
+    OUTSIDE,
     PERIOD,
     PLACE,
+    RECENT,
     ROWS,
     SAMPLE,
     SCALE,
@@ -39,49 +47,60 @@ from .slots import (
     SLOTS,
     START,
     TAG,
+    TREE,
     UNSEEN,
+    WATCHED,
 )
 from .splitmix import STEP, mixed
 
 
 @inner
 def encode_row(raw, z, cells, head, I, F, where):
-    """Fill z and cells, zeros behind what is known."""
+    """Fill z, and the cell of each tree, zeros behind what is known."""
     for p in range(len(z)):
         z[p] = 0.0
     z[0] = 1.0
     slots = head[SLOTS]
-    for s in range(slots, len(cells)):
-        cells[s] = 0
+    for k in range(len(cells)):
+        cells[k] = 0
     for s in range(slots):
         x = raw[s] if s < len(raw) else math.nan
         if math.isnan(x):
-            cells[s] = 0
             if I[s, MISSING] >= 0:
                 z[I[s, MISSING]] += 1.0
             continue
-        kind, place = I[s, KIND], I[s, PLACE]
+        kind, place, tree = I[s, KIND], I[s, PLACE], I[s, TREE]
         if kind == NUMBER:
-            cells[s] = number_cell(x, I, F, s)
+            cells[tree] = number_cell(x, I, F, s)
+            cells[tree + 1] = leading_bits(x) >> I[s, COARSE] << I[s, COARSE]
             z[place] += scaled(x, F, s)
         elif kind == CATEGORY:
             k = category(x, I[s, LIMIT])
-            cells[s] = k + 2
+            cells[tree] = k + 2
             if k >= 0 and where[I[s, START] + k] >= 0:
                 z[where[I[s, START] + k]] += 1.0
         elif kind == CYCLE:
             phase = x / F[s, PERIOD]
-            cells[s] = 1
+            cells[tree] = 1
             if 0.0 <= phase <= 1.0:  # as every row that was read has it
-                cells[s] = 1 + min(int(phase * CELLS), CELLS - 1)
+                cells[tree] = 1 + min(int(phase * CELLS), CELLS - 1)
                 z[place] += maths.sin_turns(phase)
                 z[I[s, START]] += maths.cos_turns(phase)
         elif kind == FLAG:
-            cells[s] = CELLS if x > 0.5 else 1
+            cells[tree] = CELLS if x > 0.5 else 1
             z[place] += scaled(x, F, s)
         else:
-            cells[s] = CELLS if x > 0.5 else 1
+            cells[tree] = CELLS if x > 0.5 else 1
             z[place] += 1.0 if x > 0.5 else 0.0
+
+
+@inner
+def leading_bits(x):
+    """A number's leading bits, so arranged that larger numbers never have smaller ones; never 0, which stands for missing."""
+    bits = np.float64(x + 0.0).view(np.int64)  # 0.0 and -0.0 are the same
+    if bits < 0:
+        bits ^= 0x7FFFFFFFFFFFFFFF
+    return (bits >> (64 - BITS)) + (1 << (BITS - 1))
 
 
 @inner
@@ -121,12 +140,12 @@ def spread(k, edges):
     return 1 + (2 * k * (CELLS - 1) + edges) // (2 * edges) if edges > 0 else 1
 
 
-@kernel
+@kernel("D1 D1 L1 L1 L2 D2 L1")
 def encode(raw, z, cells, head, I, F, where):
     encode_row(raw, z, cells, head, I, F, where)
 
 
-@kernel
+@kernel("D2 D2 L2 L1 L2 D2 L1", free=True)
 def encode_rows(raw, z, cells, head, I, F, where):
     """`encode` for a table."""
     for t in range(len(raw)):
@@ -134,17 +153,19 @@ def encode_rows(raw, z, cells, head, I, F, where):
 
 
 @inner
-def observe_row(raw, head, I, F, reservoir):
-    """Count a raw row: moments of finite numbers, unseen and shared categories, and a reservoir of whole rows, a column each."""
+def observe_row(raw, head, I, F, reservoir, recent):
+    """Count a raw row: moments of finite numbers, unseen and shared categories, a reservoir of whole rows, and the last ones, a column each."""
     n = head[ROWS]
     j = n
     if n >= SAMPLE:
         j = np.int64(mixed(np.uint64(n) * STEP) % np.uint64(n + 1))
     head[ROWS] = n + 1
+    watched = max(WATCHED, n // WATCHED)
     for s in range(head[SLOTS]):
         x = raw[s] if s < len(raw) else math.nan
         if j < SAMPLE:
             reservoir[s, j] = x
+        recent[s, n % RECENT] = x
         kind = I[s, KIND]
         if kind == CATEGORY:
             if x < 0.0:
@@ -156,19 +177,25 @@ def observe_row(raw, head, I, F, reservoir):
                 head[SHARED] += 1
         elif math.isfinite(x):
             x = min(max(x, -HUGE), HUGE)
+            first = F[s, MIN] > F[s, MAX]
+            F[s, MIN] = x if first else min(F[s, MIN], x)
+            F[s, MAX] = x if first else max(F[s, MAX], x)
+            if F[s, LOW] <= F[s, HIGH]:
+                outside = 0.0 if F[s, LOW] <= x <= F[s, HIGH] else 1.0
+                F[s, OUTSIDE] += (outside - F[s, OUTSIDE]) / watched
             F[s, COUNT] += 1.0
             delta = x - F[s, MEAN]
             F[s, MEAN] += delta / F[s, COUNT]
             F[s, M2] += delta * (x - F[s, MEAN])
 
 
-@kernel
-def observe(raw, head, I, F, reservoir):
-    observe_row(raw, head, I, F, reservoir)
+@kernel("D1 L1 L2 D2 D2 D2")
+def observe(raw, head, I, F, reservoir, recent):
+    observe_row(raw, head, I, F, reservoir, recent)
 
 
-@kernel
-def observe_rows(raw, head, I, F, reservoir):
+@kernel("D2 L1 L2 D2 D2 D2", free=True)
+def observe_rows(raw, head, I, F, reservoir, recent):
     """`observe` for a table."""
     for t in range(len(raw)):
-        observe_row(raw[t], head, I, F, reservoir)
+        observe_row(raw[t], head, I, F, reservoir, recent)

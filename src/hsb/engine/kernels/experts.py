@@ -91,7 +91,7 @@ def _weigh_logs(logs, advice, row, offered, p):
                 _add(advice, row, k, offered, a, maths.exp(logs[k] - top), p)
 
 
-@kernel
+@kernel("D1 D1 D3 l C1 D1", "D1 D1 I2 l C1 D1")
 def mix(logs, weights, advice, row, offered, p):
     """Fill p with the probabilities of the arms, which add to 1; those not offered get 0. O(experts)."""
     for m in range(len(p)):
@@ -116,7 +116,7 @@ def _sum(p):
     return s
 
 
-@kernel
+@kernel("D1 D1 D3 l C1 D1 d", "D1 D1 I2 l C1 D1 d")
 def decide(logs, weights, advice, row, offered, p, u):
     """The arm that the number u in [0, 1) selects, and its probability. Changes nothing but the scratch p."""
     mix(logs, weights, advice, row, offered, p)
@@ -151,7 +151,7 @@ def _log_kept(logs, weights, advice, row, offered, arm, x, f):
     return min(0.0, top_after - top + maths.log(after / before))
 
 
-@kernel
+@kernel("D1 D1 L1 D3 l C1 l d", "D1 D1 L1 I2 l C1 l d")
 def learn(logs, weights, seen, advice, row, offered, arm, x):
     """Multiply each expert's weight by exp(-x advice[arm]), x = rate * loss / propensity, and count the round. O(experts).
 
@@ -183,7 +183,7 @@ def learn(logs, weights, seen, advice, row, offered, arm, x):
         rescale(logs, weights)
 
 
-@kernel
+@kernel("D1 D1")
 def rescale(logs, weights):
     """Make the largest logarithm 0 and compute every weight anew. O(experts), once in a long while."""
     top = -math.inf
@@ -195,7 +195,7 @@ def rescale(logs, weights):
         weights[k] = w if w >= TINY else 0.0
 
 
-@kernel
+@kernel("D1 D1 L1 Table(D3 L1 C2 D2 D1) d D1 L1 D1", "D1 D1 L1 Table(I2 L1 C2 D2 D1) d D1 L1 D1")
 def play(logs, weights, seen, table, rate, p, played, chances):
     """Decide and learn in every round of a table."""
     advice = table.advice

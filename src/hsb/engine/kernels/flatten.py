@@ -17,7 +17,7 @@ from .rows import ARMS_AT
 from .words.tree import CAPACITY, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, ROOTS, ROW0, STAY, STRIDE
 
 
-@kernel
+@kernel("D1 L1 L1 d D1")
 def blocks(F, I, places, r, logs):
     """Flatten the arm blocks at `places`; ln A of each into `logs`. O(blocks * M)."""
     for i in range(len(places)):
@@ -37,7 +37,7 @@ def _row(F, I, row, links, r, below):
     return rows.store_logs(F, I, row, log_stop, (1.0 - r) * maths.log(F[I[GO] + links]) + r * go + below)
 
 
-@kernel
+@kernel("D1 L1 d D1")
 def dense(F, I, r, H):
     """Flatten a DENSE tree; `H` has a zero for every node, and is left with ln H of each. ln H of all roots. O(nodes in use)."""
     k, nodes = I[FANOUT], I[CAPACITY]
@@ -55,7 +55,7 @@ def dense(F, I, r, H):
     return total
 
 
-@kernel
+@kernel("D1 L1 d L1 D1")
 def compressed(F, I, r, order, H):
     """The same for a COMPRESSED tree, whose rows come children first in `order`."""
     k = I[FANOUT]

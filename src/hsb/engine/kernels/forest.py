@@ -53,7 +53,7 @@ SUREST = 1e-9  # means are cut to [SUREST, 1 - SUREST] where evidence is weighed
 
 
 @inner
-def _random(I):
+def draw(I):
     """The next of the forest's own numbers in [0, 1): a function of how many there were."""
     I[SEED] += 1
     return float(mixed(np.uint64(I[SEED]) * STEP) >> np.uint64(11)) / 9007199254740992.0
@@ -150,10 +150,10 @@ def _watch(F, I, z, arm, loss, row, level):
         cut = block + c * width
         place = int(F[cut])
         if F[cut + SET] == 0.0:
-            if _random(I) >= SETTLE:
+            if draw(I) >= SETTLE:
                 continue
             F[cut + SET] = 1.0
-            F[cut + 1] = z[place] - 1e-9 if _random(I) < 0.5 else z[place] + 1e-9
+            F[cut + 1] = z[place] - 1e-9 if draw(I) < 0.5 else z[place] + 1e-9
         side = cut + WATCH + 2 * arm + (2 * M if z[place] > F[cut + 1] else 0)
         F[side] += loss
         F[side + 1] += 1.0 - loss
@@ -164,7 +164,7 @@ def _watch(F, I, z, arm, loss, row, level):
         return
     best, most = -1, LEAST
     for c in range(CUTS):
-        gain = _gain(F, block + c * width, M)
+        gain = gain_of(F, block + c * width, M)
         if gain > most:
             best, most = c, gain
     if best >= 0:
@@ -172,7 +172,7 @@ def _watch(F, I, z, arm, loss, row, level):
 
 
 @inner
-def _gain(F, cut, M):
+def gain_of(F, cut, M):
     """How much better two means an arm foretell than one."""
     if F[cut + SET] == 0.0:
         return 0.0
@@ -222,13 +222,13 @@ def watch_anew(F, I, block):
         cut = block + c * width
         for i in range(width):
             F[cut + i] = 0.0
-        F[cut] = _place(F, I)
+        F[cut] = draw_place(F, I)
 
 
 @inner
-def _place(F, I):
+def draw_place(F, I):
     """A place, with the chance that `CHANCE` gives it: the sums of the chances up to it."""
-    u = _random(I)
+    u = draw(I)
     low, high = 0, I[PLACES] - 1
     while low < high:
         middle = (low + high) // 2

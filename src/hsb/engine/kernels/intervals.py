@@ -140,7 +140,7 @@ def _derivatives(F, I, leaf, reach):
                 v = _dot(F, at + 2 * NN + i * N + j + 1, w + (j + 1) * N + j + 1, N - 1 - j)
                 F[at + i * N + j] = F[at + NN + j * N + i] = v
             if 1 < L < K:
-                short += q * F[I[interval_words.UNIT]] ** (L - 1)
+                short += q * maths.whole_power(F[I[interval_words.UNIT]], L - 1)
             F[last + 2 * NN + i * N + j] = q
 
 
@@ -175,12 +175,12 @@ def _recompute(F, I, i, j, sigma):
         F[at + i * N + j] = F[at + NN + j * N + i] = v
         v = _dot(F, at + i * N + i, w + NN + j * N + i + 1, L - 1)
     if L < K:
-        v = F[I[interval_words.UNIT]] ** L
+        v = maths.whole_power(F[I[interval_words.UNIT]], L)
     v = (v + sigma) * F[I[interval_words.COUNTS] + L]
     F[w + i * N + j] = F[w + NN + j * N + i] = v
 
 
-@kernel
+@kernel("D1 L1")
 def fill(F, I):
     """Compute every table of a fresh state. O(K N^3)."""
     N = I[interval_words.LEAVES]
@@ -188,10 +188,10 @@ def fill(F, I):
         F[I[interval_words.TABLE] + i * N + i] = F[I[interval_words.TABLE] + N * N + i * N + i] = F[I[interval_words.UNIT]]
     for i in range(N - 1, -1, -1):
         for j in range(i + 1, N):
-            _recompute(F, I, i, j, F[I[interval_words.UNIT]] ** (j - i + 1))
+            _recompute(F, I, i, j, maths.whole_power(F[I[interval_words.UNIT]], j - i + 1))
 
 
-@kernel
+@kernel("D1 L1")
 def refill(F, I):
     """The same from the masses as they are."""
     N = I[interval_words.LEAVES]
@@ -202,7 +202,7 @@ def refill(F, I):
             _recompute(F, I, i, j, mass if F[I[interval_words.SIGMA_E] + at] == 0.0 else 0.0)
 
 
-@kernel
+@kernel("D1 L1 L1 D1")
 def log_masses(F, I, places, logs):
     """ln sigma of the intervals at i*N + j in `places`, into `logs`."""
     N = I[interval_words.LEAVES]
@@ -211,7 +211,7 @@ def log_masses(F, I, places, logs):
         logs[k] = _log_rate(F, I, places[k]) + arms.log_total(F, I, b)
 
 
-@kernel
+@kernel("D1 L1 L1 D1")
 def set_masses(F, I, places, logs):
     """Give these intervals such masses; no table is computed."""
     N = I[interval_words.LEAVES]

@@ -1,99 +1,101 @@
-"""How every kernel is compiled.
+"""How every kernel is compiled: one decorator, three engines.
 
-Division by zero as in IEEE arithmetic; `fastmath` nowhere, so that a run repeats bit for bit. Kernels allocate nothing, so
-Numba need not count references to the arrays it is given (`_nrt=False`): that alone takes a third off the time of the smaller rounds.
-`compiled_files.py` says where compiled code is kept.
+- *native*: the library that was built from these sources with the package (`engine/native`). Nothing is compiled where hsb runs.
+- *numba*: Numba compiles a kernel when it is first called (`numba_engine.py`), if there is no library and Numba is installed.
+- *python*: nothing is compiled. Slow, and equal bit for bit.
+
+HSB_ENGINE chooses one; without it, the first of them that is there. HSB_ENGINE_LEVEL chooses the library's level of processor, such as
+x86-64-v3.
+
+Division by zero as in IEEE arithmetic; `fastmath` nowhere, so that a run repeats bit for bit.
 """
 
+import functools
+import importlib.util
 import os
 import sys
-import threading
-import warnings
 from typing import Any
 
-from numba import njit
-from numba.core import event
+import numpy as np
 
-from .compiled_files import Files
+from ...errors import InputError
 
-HOW: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
-LONG = 2.0  # seconds of compiling after which a line on stderr says what is going on
+ENGINES = ("native", "numba", "python")
+
+declared: list[tuple[str, Any, tuple[str, ...], bool]] = []  # while the library is built: every kernel, and what it takes
 
 
-def kernel(function: Any, **more: bool) -> Any:
-    """Compile a function when it is first called, or take it from the cache; where no cache can be written, go without one."""
-    compiled = njit(**HOW, **more)(function)  # type: ignore[call-overload]
-    if hasattr(compiled, "_cache"):  # not where compilation is switched off
-        try:
-            compiled._cache = Files(function)
-        except RuntimeError:  # no place for a cache: site-packages and home are read-only
-            _without.append(function.__qualname__)
-    return compiled
+def _choose() -> tuple[str, Any, str]:
+    """The engine, what makes its kernels, and a clause that says why this one."""
+    wanted = os.environ.get("HSB_ENGINE", "")
+    if wanted == "build":
+        return "build", None, "the library is being built"
+    if wanted and wanted not in ENGINES:
+        raise InputError(f"HSB_ENGINE must be one of {', '.join(ENGINES)}; given {wanted!r}.")
+    reason = f"HSB_ENGINE={wanted}" if wanted else ""
+    if wanted in ("", "native"):
+        from ..native import load
+
+        library, found = load(os.environ.get("HSB_ENGINE_LEVEL", ""))
+        if library is not None:
+            return "native", library, found.removeprefix("native, ")
+        if wanted:
+            raise InputError(f"HSB_ENGINE=native cannot be had: {found}. Build it: python -m hsb.engine.native.build")
+        reason = found
+    if wanted != "python" and importlib.util.find_spec("numba") is not None:
+        return "numba", None, reason
+    if wanted == "numba":
+        raise InputError("HSB_ENGINE=numba needs Numba: pip install 'hsb[jit]'.")
+    if not wanted:
+        said = f"hsb: {reason}, and Numba is not installed: rounds run as plain Python, some hundred times slower. pip install 'hsb[jit]'."
+        print(said, file=sys.stderr)
+    return "python", None, reason
+
+
+engine, _library, reason = _choose()
+
+
+def kernel(*words: Any, free: bool = False) -> Any:
+    """Compile a function that Python calls. `words` say what it takes (`engine/native/signatures.py`), one text for each variant.
+
+    `free`: other threads go on meanwhile.
+    """
+    if len(words) == 1 and callable(words[0]):  # without words it has no place in the library
+        return _compiled(words[0], (), free)
+    return lambda function: _compiled(function, words, free)
+
+
+def _compiled(function: Any, words: tuple[str, ...], free: bool) -> Any:
+    if engine == "python":
+        return _interpreted(function)
+    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+    if engine == "native":
+        return (words and _library.bind(name)) or _interpreted(function)
+    from .numba_engine import compile_inner, compile_kernel
+
+    if engine == "build":
+        compiled = compile_inner(function)
+        if words:
+            declared.append((name, compiled, words, free))
+        return compiled
+    return compile_kernel(function, nogil=free)
+
+
+def _interpreted(function: Any) -> Any:
+    """The function itself, with the arithmetic of compiled code: numbers wrap around, and a division by zero is infinite or no number."""
+
+    @functools.wraps(function)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return run
 
 
 def inner(function: Any) -> Any:
-    """For functions that only kernels call: neither kept in files of their own nor given what Python would need to call them.
+    """Compile a function that only kernels call. Python must not call it: it would crash."""
+    if engine in ("python", "native"):
+        return function
+    from .numba_engine import compile_inner
 
-    They are part of the kernels that call them, and compile sooner for it. Python must not call them: it would crash.
-    """
-    return njit(**HOW, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
-
-
-def free_kernel(function: Any) -> Any:
-    """For the long loops over whole batches: other threads go on meanwhile, so that the next batch is read."""
-    return kernel(function, nogil=True)
-
-
-_without: list[str] = []  # kernels for whose compiled code there is no place
-
-
-class _Warning(event.Listener):
-    """Says, once a process, at its first compiling, that there is no place for compiled code."""
-
-    def __init__(self) -> None:
-        self.said = False
-
-    def on_start(self, event: Any) -> None:
-        if _without and not self.said:
-            self.said = True
-            warnings.warn(
-                "hsb has no folder to keep compiled code in, so each process compiles anew, for some seconds. "
-                "Set NUMBA_CACHE_DIR to a folder that can be written.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-
-    def on_end(self, event: Any) -> None:
-        pass
-
-
-event.register("numba:compile", _Warning())
-
-
-class _Patience(event.Listener):
-    """Says, once a process, that compiling takes long and will not the next time."""
-
-    def __init__(self) -> None:
-        self.deep = 0
-        self.timer: threading.Timer | None = None
-
-    def on_start(self, event: Any) -> None:
-        self.deep += 1
-        if self.deep == 1 and self.timer is None:
-            self.timer = threading.Timer(LONG, self.say)
-            self.timer.daemon = True
-            self.timer.start()
-
-    def on_end(self, event: Any) -> None:
-        self.deep -= 1
-        if self.deep == 0 and self.timer is not None and not self.timer.finished.is_set():
-            self.timer.cancel()
-            self.timer = None
-
-    def say(self) -> None:
-        kept = "" if _without else " Compiled code is kept: each kind of use compiles once."
-        print(f"hsb: compiling for its first use, some seconds (`hsb warmup` does it ahead).{kept}", file=sys.stderr)
-
-
-if os.environ.get("HSB_QUIET") != "1" and "PYTEST_CURRENT_TEST" not in os.environ and "pytest" not in sys.modules:
-    event.register("numba:compile", _Patience())
+    return compile_inner(function)

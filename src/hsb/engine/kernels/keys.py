@@ -19,14 +19,14 @@ PATH, NUMBER, CELLS, GRID, NOTHING, NUMBERS = 1, 2, 3, 4, 5, 6
 SPREAD = math.sqrt(12.0)
 
 
-@kernel
+@kernel("L1 D1 D1 D2 L2 l l", "L1 D1 D1 D2* L2 l l")
 def encode(code, low, high, points, keys, at, words):
     """Keys of a batch of contexts that lie inside [low, high]: words at, at + 1, ... of each row."""
     for t in range(len(points)):
         _encode_one(code, low, high, points[t], keys[t, at : at + words])
 
 
-@kernel
+@kernel("L1 D1 D1 D1 L1 l l")
 def locate(code, low, high, point, key, at, words):
     """The same for one context; False, and nothing written, where it is not inside [low, high]."""
     for j in range(len(low)):

@@ -14,7 +14,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(14)
 FAR = 40.0  # e^-40 is lost beside 1
 
 
-@kernel
+@kernel("D1 C1 d D1")
 def least(row, offered, noise, p):
     """p[m] = P(row[m] + noise z_m is the least of those offered), z Laplace of mean size 1."""
     M = len(row)
@@ -49,13 +49,13 @@ def least(row, offered, noise, p):
         p[m] /= total
 
 
-@kernel
+@kernel("d")
 def upper_tail(y):
     """P(z > y)."""
     return 0.5 * maths.exp(-y) if y > 0.0 else 1.0 - 0.5 * maths.exp(y)
 
 
-@kernel
+@kernel("d")
 def hazard(y):
     """f(y) / S(y), without the two running to 0."""
     if y > 0.0:

@@ -14,13 +14,14 @@ import numpy as np
 
 from . import maths, oracle
 from .jit import kernel
+from .oracle import Work  # noqa: F401  what kernels take
 from .splitmix import STEP, inside, mixed, seeded
 
 LOWEST = np.uint64(1)
 MOST = 1e280  # the most that one loss may count: a propensity next to 0 must not make a total infinite
 
 
-@kernel
+@kernel("u l")
 def laplace(key, number):
     """The Laplace number of mean size 1 with that number: the sign from the lowest bit, the size from the highest 53."""
     bits = mixed(key + np.uint64(number) * STEP)
@@ -28,7 +29,7 @@ def laplace(key, number):
     return size if bits & LOWEST else -size
 
 
-@kernel
+@kernel("D2 l C1 d u l Work(D2 D2 D1 L1 I3 L1)")
 def draw(totals, leaf, offered, noise, key, number, work):
     """The arm that the best mapping of freshly perturbed totals plays; if it is not offered, the best offered by those totals there.
 
@@ -52,7 +53,7 @@ def draw(totals, leaf, offered, noise, key, number, work):
     return play(work.mapping, noisy, leaf, offered)
 
 
-@kernel
+@kernel("D2 l C1 d l Work(D2 D2 D1 L1 I3 L1) d")
 def perturbed(totals, leaf, offered, noise, most, work, u):
     """CSB-FTPL's arm, and how many more draws it took until it came again, at most `most`: an estimate of 1 / its probability."""
     key = seeded(u)
@@ -63,14 +64,14 @@ def perturbed(totals, leaf, offered, noise, most, work, u):
     return arm, count
 
 
-@kernel
+@kernel("D2 l l d d L1")
 def learn_perturbed(totals, leaf, arm, loss, propensity, seen):
     """Add the loss of a round, divided by its propensity, to the total of its leaf and arm."""
     totals[leaf, arm] += min(loss / propensity, MOST)
     seen[0] += 1
 
 
-@kernel
+@kernel("D2 L2 C2 D2 D1 D1 L1 Work(D2 D2 D1 L1 I3 L1) L1 D1 L1")
 def play_perturbed(totals, leaves, masks, losses, us, noises, mosts, work, played, chances, seen):
     """Whole rounds of CSB-FTPL."""
     for t in range(len(us)):
@@ -81,7 +82,7 @@ def play_perturbed(totals, leaves, masks, losses, us, noises, mosts, work, playe
         learn_perturbed(totals, leaf, arm, losses[t, arm], chances[t], seen)
 
 
-@kernel
+@kernel("D2 l C1 d l Work(D2 D2 D1 L1 I3 L1) D1")
 def count_draws(totals, leaf, offered, noise, draws, work, p):
     """How often each arm comes in so many draws, always the same ones, as a share."""
     for m in range(len(p)):
@@ -93,7 +94,7 @@ def count_draws(totals, leaf, offered, noise, draws, work, p):
         p[m] /= draws
 
 
-@kernel
+@kernel("L1 D2 l C1")
 def play(mapping, totals, leaf, offered):
     """The mapping's arm; if it is not offered, the best offered by the leaf's totals."""
     arm = mapping[leaf]
@@ -102,14 +103,14 @@ def play(mapping, totals, leaf, offered):
     return arm
 
 
-@kernel
+@kernel("L1 D2 L2 C2 L1")
 def play_known(mapping, totals, leaves, masks, played):
     """Whole rounds of a fixed mapping."""
     for t in range(len(played)):
         played[t] = play(mapping, totals, leaves[t, 0], masks[t])
 
 
-@kernel
+@kernel("L1 D2 L1 l C1 d")
 def explore_or_exploit(mapping, totals, counts, leaf, offered, u):
     """The arm and its probability."""
     if counts[1] > 0:
@@ -127,7 +128,7 @@ def explore_or_exploit(mapping, totals, counts, leaf, offered, u):
     return M - 1, 1.0  # not reached
 
 
-@kernel
+@kernel("L1 D2 L1 l l d d d Work(D2 D2 D1 L1 I3 L1)")
 def learn_epoch(mapping, totals, counts, leaf, arm, loss, propensity, price, work):
     """A probability below 1 means explored: learn, and earn sqrt(n / price) rounds to exploit. One exploiting round is over otherwise."""
     counts[2] += 1
@@ -143,7 +144,7 @@ def learn_epoch(mapping, totals, counts, leaf, arm, loss, propensity, price, wor
         oracle.best_regions(totals, work, mapping)
 
 
-@kernel
+@kernel("L1 D2 L1 L2 C2 D2 D1 d Work(D2 D2 D1 L1 I3 L1) L1 D1")
 def play_epochs(mapping, totals, counts, leaves, masks, losses, us, price, work, played, chances):
     """Whole rounds of Epoch-Greedy."""
     for t in range(len(us)):

@@ -16,7 +16,7 @@ TRIES = 5  # with ever larger pivots
 WORST = 1e300  # a score that is no number counts as this: an arm to be played last
 
 
-@kernel
+@kernel("D1 D2")
 def put(point, work):
     """The features of a round, and 1 for the intercept if there is room for it."""
     d = work.shape[1]
@@ -41,7 +41,7 @@ def _times(inverse, z, v):
     return s
 
 
-@kernel
+@kernel("D3 C1 d D1 D2 D1")
 def scores(state, offered, alpha, point, work, score):
     """What each offered arm may be hoped to lose: estimate - alpha * width. The others get infinity. O(M d^2)."""
     put(point, work)
@@ -64,7 +64,7 @@ def _scores(state, offered, alpha, work, score):
             score[m] = s if abs(s) < WORST else WORST
 
 
-@kernel
+@kernel("D1")
 def least(score):
     """The least score, and how many arms have it."""
     low, ties = math.inf, 0
@@ -76,7 +76,7 @@ def least(score):
     return low, ties
 
 
-@kernel
+@kernel("D3 C1 d D1 D2 D1 d")
 def choose(state, offered, alpha, point, work, score, u):
     """An arm with the least score, picked by u out of those that tie, and its probability."""
     put(point, work)
@@ -97,7 +97,7 @@ def _choose(state, offered, alpha, work, score, u):
     return -1, 0.0  # no arm is offered
 
 
-@kernel
+@kernel("d")
 def unit(a):
     """A power of two whose square is about 1 / a, for a > 0."""
     return maths.scaled(1.0, -0.5 * maths.parts(a)[1] // 1.0)
@@ -150,7 +150,7 @@ def _inverse(A, inverse, ridge, L):
     return True
 
 
-@kernel
+@kernel("D2 D2 d D2")
 def invert(A, inverse, ridge, L):
     """The inverse of A; where rounding leaves nothing of it, one of a matrix with more on its diagonal, and at last of that alone. O(d^3)."""
     d = len(A)
@@ -165,7 +165,7 @@ def invert(A, inverse, ridge, L):
             inverse[i, j] = 1.0 / A[i, i] if i == j else 0.0
 
 
-@kernel
+@kernel("D3 L1 D1 l d d D2 L1")
 def update(state, updates, point, arm, loss, ridge, work, seen):
     """Learn the loss of an arm."""
     put(point, work)
@@ -203,7 +203,7 @@ def _update(state, updates, arm, loss, ridge, work, seen):
         theta[i] = min(max(theta[i], -most), most) if abs(theta[i]) < WORST else 0.0
 
 
-@kernel
+@kernel("D3 L1 D2 C2 D2 D1 d d D2 D1 L1 D1 L1")
 def play(state, updates, points, masks, losses, us, alpha, ridge, work, score, played, chances, seen):
     """Play every round of a table."""
     for t in range(len(us)):

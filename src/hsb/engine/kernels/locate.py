@@ -60,7 +60,7 @@ def _boxes(I, leaf):
     return n
 
 
-@kernel
+@kernel("L1")
 def box_edges(I):
     """Fill START and EDGE of a graph of boxes, once."""
     spec, start, edge = I[SPEC], I[START], I[EDGE]

@@ -45,7 +45,7 @@ def workspace(leaves: int, arms: int, regions: int) -> Work:
     )
 
 
-@kernel
+@kernel("D1 C1", "D1 L1")
 def best_offered(row, offered):
     """The first arm of the least loss among those offered; `offered` is empty where every arm is."""
     best = -1
@@ -55,7 +55,7 @@ def best_offered(row, offered):
     return best
 
 
-@kernel
+@kernel("D2 Work(D2 D2 D1 L1 I3 L1) L1")
 def best_regions(table, work, mapping):
     """The best mapping with at most R regions into `mapping`, and what it loses: O(N M R) time.
 

@@ -13,7 +13,8 @@ is a forecast from the average loss of all arms, so that no model looks good for
     weighed forecast - (1 - f) LINEAR_WIDTHS (1 + min(2, t / PATIENCE)) sd of linear - (f + w min(1, t / (2 PATIENCE))) sd of the forest,
 
 f and w being the weights of the forest and of the waves, t the rounds learned: who stays long can afford to look again at what seems bad.
-For the waves' own sd, which would take as long as all the rest, stands the forest's.
+For the waves' own sd, which would take as long as all the rest, stands the forest's. After a fit to a log (`fit.py`) t counts the rounds since,
+and both widths are multiplied by their share of all: who has learned much and played nothing yet plays what is best.
 
 Where an arm has lately lost so much more or less than foretold that it cannot be chance, the world has changed, and all models start anew:
 forecasts corrected by the arm's last 50 or so residuals must have foretold better than those corrected by its last 500, which know of every
@@ -37,6 +38,7 @@ from .words.panel import (
     INDEX,
     INPUTS,
     LINEAR,
+    LOGGED,
     LOST,
     MEMORIES,
     NODES_USED,
@@ -79,20 +81,24 @@ def advise(F, I, z, offered):
     O(arms * (places^2 + cosines + trees * depth)).
     """
     d, index = I[PLACES], I[INDEX]
-    _waves(F, I, z)
+    waves(F, I, z)
     forest.trace(F, I, z)
     best, least = 0, math.inf
     stack = I[STACK]
     f, w = min(max(F[stack + WEIGHTS + 1], 0.0), 1.0), min(max(F[stack + WEIGHTS + 2], 0.0), 1.0)
-    patience = F[stack + ROUNDS] / PATIENCE
-    narrow, local = (1.0 - f) * LINEAR_WIDTHS * (1.0 + min(2.0, patience)), f + w * min(1.0, 0.5 * patience)
+    own, share = F[stack + ROUNDS], 1.0
+    if F[stack + LOGGED] > 0.0:
+        own -= F[stack + LOGGED]
+        share = own / F[stack + ROUNDS]
+    patience = own / PATIENCE
+    narrow, local = share * (1.0 - f) * LINEAR_WIDTHS * (1.0 + min(2.0, patience)), share * (f + w * min(1.0, 0.5 * patience))
     for m in range(I[ARMS]):
         F[index + m] = math.inf
         if is_offered(offered, m):
             inputs(F, I, z, m)
             at = I[SCRATCH]
             v = F[at + 8 : at + 8 + d]
-            width = ridge.width(F, _covariance(F, I, m), I[ROOM], z, v, d)
+            width = ridge.width(F, covariance_at(F, I, m), I[ROOM], z, v, d)
             value = weighed(F, I) - narrow * width - local * F[at + INPUTS]
             F[index + m] = 0.5 if abs(value) > HUGE else value  # what no honest file leads to must not spoil probabilities
         if F[index + m] < least:
@@ -103,14 +109,14 @@ def advise(F, I, z, offered):
 
 
 @inner
-def _covariance(F, I, m):
+def covariance_at(F, I, m):
     """Where the linear covariance of an arm begins."""
     room = I[ROOM]
     return I[LINEAR] + I[ARMS] * room + m * room * room
 
 
 @inner
-def _wave(I, m):
+def wave_at(I, m):
     """Where the weights and the covariance of an arm's waves begin."""
     n = I[WAVES] + 1
     at = I[WAVE] + I[WAVES] * (I[ROOM] + 1)
@@ -118,16 +124,16 @@ def _wave(I, m):
 
 
 @inner
-def _phi(I):
+def phi_at(I):
     """Where the constant and the cosines stand, in scratch."""
     return I[SCRATCH] + 8 + I[ROOM]
 
 
 @inner
-def _waves(F, I, z):
+def waves(F, I, z):
     """The cosines of z: place by place, so that the loops are vectors. A cosine is a polynomial here, right to 1e-6."""
     d, k = I[PLACES], I[WAVES]
-    at, scale = _phi(I), math.sqrt(2.0 / max(k, 1))
+    at, scale = phi_at(I), math.sqrt(2.0 / max(k, 1))
     F[at] = 1.0
     phi, phases = F[at + 1 : at + 1 + k], F[I[WAVE] + k * I[ROOM] : I[WAVE] + k * I[ROOM] + k]
     for w in range(k):
@@ -164,10 +170,10 @@ def _cut(p):
 def inputs(F, I, z, m):
     """Into the first words of scratch: what the models foretell of an arm, each less 1/2, and 1; then the forest's width."""
     at, d, n = I[SCRATCH], I[PLACES], I[WAVES] + 1
-    phi = F[_phi(I) : _phi(I) + n]
-    weights, covariance = _wave(I, m)
+    phi = F[phi_at(I) : phi_at(I) + n]
+    weights, covariance = wave_at(I, m)
     line = 0.5 + ridge.foretell(F, I[LINEAR] + m * I[ROOM], z, d)
-    F[at] = _cut(line + _from_average(F, I, _covariance(F, I, m), z, F[I[RIDGE]], d)) - 0.5
+    F[at] = _cut(line + _from_average(F, I, covariance_at(F, I, m), z, F[I[RIDGE]], d)) - 0.5
     mean, width = forest.foretell(F, I, m)
     F[at + 1] = mean - 0.5
     curve = 0.5 + ridge.foretell(F, weights, phi, n)
@@ -189,7 +195,7 @@ def prepare(F, I, z, arm, visited):
     `visited`: the last thing done was `visit`, for the same z.
     """
     if not visited:
-        _waves(F, I, z)
+        waves(F, I, z)
         forest.trace(F, I, z)
     inputs(F, I, z, arm)
     forecast = weighed(F, I)
@@ -213,9 +219,9 @@ def learn(F, I, z, arm, loss):
         start(F, I)
         F[stack + ROUNDS], F[stack + LOST] = 1.0, loss  # this one is the first that the new models learn
         forest.trace(F, I, z)
-    ridge.learn(F, I[LINEAR] + arm * I[ROOM], _covariance(F, I, arm), I[ROOM], z, loss - 0.5, v, d, turn)
-    weights, covariance = _wave(I, arm)
-    ridge.learn(F, weights, covariance, I[STRIDE], F[_phi(I) : _phi(I) + n], loss - 0.5, v, n, turn)
+    ridge.learn(F, I[LINEAR] + arm * I[ROOM], covariance_at(F, I, arm), I[ROOM], z, loss - 0.5, v, d, turn)
+    weights, covariance = wave_at(I, arm)
+    ridge.learn(F, weights, covariance, I[STRIDE], F[phi_at(I) : phi_at(I) + n], loss - 0.5, v, n, turn)
     forest.learn(F, I, z, arm, loss)
 
 
@@ -242,27 +248,33 @@ def start(F, I):
     M, d, n, stack = I[ARMS], I[PLACES], I[WAVES] + 1, I[STACK]
     precision = F[I[RIDGE] : I[RIDGE] + I[ROOM]]
     for m in range(M):
-        ridge.start(F, I[LINEAR] + m * I[ROOM], _covariance(F, I, m), I[ROOM], precision, d, I[ROOM])
-        weights, covariance = _wave(I, m)
+        ridge.start(F, I[LINEAR] + m * I[ROOM], covariance_at(F, I, m), I[ROOM], precision, d, I[ROOM])
+        weights, covariance = wave_at(I, m)
         ridge.start(F, weights, covariance, I[STRIDE], F[I[RIDGE] + I[ROOM] : I[RIDGE] + I[ROOM] + n], n, n)
         for i in range(4):
             F[stack + MEMORIES + 4 * m + i] = 0.0
-    F[stack + ROUNDS], F[stack + LOST], F[stack + EVIDENCE] = 0.0, 0.0, 1.0
+    F[stack + ROUNDS], F[stack + LOST], F[stack + EVIDENCE], F[stack + LOGGED] = 0.0, 0.0, 1.0, 0.0
     forest.start(F, I)
 
 
-@kernel
-def begin(F, I):
-    """A panel that knows nothing: `start`, and the weights of its models."""
+@inner
+def weigh_anew(F, I):
+    """The models' weights as they begin."""
     stack = I[STACK]
     for i in range(INPUTS):
         F[stack + WEIGHTS + i] = PRIOR[i]
         for j in range(INPUTS):
             F[stack + COVARIANCE + INPUTS * i + j] = 1.0 / STACK_PRECISION if i == j else 0.0
+
+
+@kernel("D1 L1")
+def begin(F, I):
+    """A panel that knows nothing: `start`, and the weights of its models."""
+    weigh_anew(F, I)
     start(F, I)
 
 
-@kernel
+@kernel("D1 L1")
 def look_again(F, I):
     """After places were added: trees that never split draw their cuts anew, so that these may be at any place."""
     if I[NODES_USED] == TREES:

@@ -10,8 +10,8 @@ import numpy as np
 
 from . import hard, members, rounds
 from .has import Has
-from .header import BASES, DONE, HARD, REST, WEIGHT
-from .jit import free_kernel, inner
+from .header import BASES, DONE, DUE, HARD, REST, WEIGHT
+from .jit import inner, kernel
 from .words.state import MEMBERS, P
 
 MULTIPLIER = 0x5851F42D
@@ -175,7 +175,7 @@ def _chance(offers, k, p, sums, u, arms, shown, j):
     return min(p[j], 1.0)
 
 
-@free_kernel
+@kernel("D1 L1 Offers(C2 L1 L1 L1 B1) Events(L2 L1 L1 D1 D1) Memory(D2 D2 L1) l Learned(L1 D1) (l l) kinds", free=True)
 def run(F, I, offers, events, memory, most, learned, at, kinds):
     """Go on `at` = (the first row not played, how many were learned from); it ends after `most` learned.
 
@@ -213,10 +213,12 @@ def run(F, I, offers, events, memory, most, learned, at, kinds):
         if chance > 0.0:
             loss, no = events.loss[t], n < 0  # neither recalled nor plain; a literal would compile the same once more
             status = rounds.update(F, I, key, offered, shown, loss, chance, visited, rounds.NONE, rounds.NOW, no, no, kinds)
-            if status != DONE:
+            if status > DUE:
                 return (t, n), status
             learned.rows[n] = t
             learned.chances[n] = chance
             n += 1
             fresh = t + 1
+            if status == DUE:
+                return (t + 1, n), DUE
     return (len(events.u), n), DONE

@@ -87,7 +87,7 @@ def start(F, at, P, stride, precision, n, size):
         F[P + i * stride + i] = 1.0 / precision[i]
 
 
-@kernel
+@kernel("D2 D2 l")
 def invert(A, L, n):
     """A becomes its inverse: the n x n matrix is symmetric and positive definite. L is scratch of the same shape. O(n^3)."""
     for j in range(n):
@@ -116,7 +116,7 @@ def invert(A, L, n):
             A[j, i] = s
 
 
-@kernel
+@kernel("D2 D1 D1 D1 L1 D1")
 def move(A, b, a, c, missing, row):
     """The precision A = sum of x x' and the sums b = sum of y x, for features that are now a x + c, and still 0 where `missing` says so.
 

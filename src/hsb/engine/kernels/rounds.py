@@ -168,7 +168,7 @@ def pick(p, u):
     return arm, min(p[arm], 1.0)
 
 
-@kernel
+@kernel("D1 L1 L1 C1? d kinds")
 def decide(F, I, key, offered, u, kinds):
     """One decision. Changes nothing but scratch."""
     has = Has(*kinds)
@@ -176,7 +176,7 @@ def decide(F, I, key, offered, u, kinds):
     return draw(F, I, key, offered, u, has)
 
 
-@kernel
+@kernel("D1 L1 L1 C1? D1 kinds")
 def fill(F, I, key, offered, p, kinds):
     """The distribution over arms into p; False where only logarithms could tell. Changes nothing but scratch."""
     has = Has(*kinds)
@@ -236,9 +236,9 @@ def is_sole(offered):
     return n == 1
 
 
-@kernel
+@kernel("D1 L1 L1 C1? l d d b l d b b kinds")
 def update(F, I, key, offered, arm, loss, chance, visited, made, advised, recalled, plain, kinds):
-    """Learn that `arm`, played with probability `chance`, had this loss. A status, of which only DONE changed anything.
+    """Learn that `arm`, played with probability `chance`, had this loss. A status, of which only DONE and DUE changed anything.
 
     What is learned is loss - SHIFT, which may be negative; then chance >= RATE * SHIFT, so that no weight grows by more than e. `plain`: what
     is learned is the loss itself. `made` is after how many rounds it was decided, -1 for now: if that was before, the rate falls faster, and
@@ -298,7 +298,30 @@ def update(F, I, key, offered, arm, loss, chance, visited, made, advised, recall
     _teach(F, I, key, arm, loss, has.heads, has.panels)
     F[state_words.SEEN] += 1.0
     F[state_words.LATE] = min(F[state_words.LATE] + late, MOST_LATE)
-    return h.DONE
+    return settle(F, I, weighs, has.compressed)
+
+
+@inner
+def settle(F, I, grew, compressed):
+    """After rounds were learned: is anything due? `grew`: trees may have new rows."""
+    if F[state_words.SEEN] + F[state_words.LATE] >= F[state_words.UNTIL] > 0.0:
+        F[state_words.DUE] = 1.0
+    if F[state_words.EXCESS] - F[state_words.SHARED] > F[state_words.EXCESS_LIMIT] > 0.0:
+        F[state_words.DUE] = 1.0
+    if compressed is not None:
+        if grew and is_full(I):
+            F[state_words.DUE] = 1.0
+    return h.DUE if F[state_words.DUE] > 0.0 else h.DONE
+
+
+@inner
+def is_full(I):
+    """Has a tree with a most of rows no room below it for one more key?"""
+    for k in range(I[state_words.MEMBERS]):
+        i = I[state_words.DIRECTORY + k * state_words.ENTRY + state_words.I0]
+        if I[i + h.KIND] == h.COMPRESSED and I[i + tree_words.ROWS] + 2 > I[i + tree_words.MOST_ROWS] > 0:
+            return True
+    return False
 
 
 @inner
@@ -321,6 +344,7 @@ def count(F, loss, shift, log_z, masked):
     gain = max(loss - shift + log_z / F[state_words.RATE], -MOST_GAIN)
     F[state_words.LOST] += loss
     F[state_words.EXCESS] += (max(gain, 0.0) if masked else gain) + F[state_words.PRICE]
+    F[state_words.SHARED] += F[state_words.PRICE]
     if masked:
         F[state_words.MASKED] += 1.0
 

@@ -16,7 +16,7 @@ def mixed(z):
     return z ^ (z >> _31)
 
 
-@kernel
+@kernel("d")
 def seeded(u):
     """The state that a number u in [0, 1) stands for; numbers 2^-53 apart give unrelated streams."""
     return mixed(np.uint64(u * 2.0**53) + STEP)

@@ -11,7 +11,7 @@ import numpy as np
 from . import medium, members, rounds, small
 from .arms import is_offered
 from .has import Has
-from .header import BLOCK, DONE, HARD
+from .header import BLOCK, DONE, DUE, HARD
 from .jit import inner, kernel
 from .words.state import ALL_ARMS, FLOOR, SEEN, STATE_WORDS, P
 
@@ -105,7 +105,14 @@ def _draw(F, I, key, offered, u, has):
     return arm, (1.0 - floor) * chance + floor / n
 
 
-@kernel
+@kernel(
+    "D1 L1 Rounds(L2 - - D2 D1 - -) Out(L1 D1 D1) l l small",
+    "D1 L1 Rounds(L2 - - D2 D1 - -) Out(L1 D1 D1) l l medium",
+    "D1 L1 Rounds(L2 - - D2 D1 - -) Out(L1 D1 D1) l l kinds",
+    "D1 L1 Rounds(L2 C2 - D2 D1 - -) Out(L1 D1 D1) l l kinds",
+    "D1 L1 Rounds(L2 C2 L1 D2 D1 - -) Out(L1 D1 D1) l l kinds",
+    free=True,
+)
 def play(F, I, table, out, start, end, kinds):
     """Play rounds start .. end - 1; return the first round not played, and why."""
     has = Has(*kinds)
@@ -115,7 +122,7 @@ def play(F, I, table, out, start, end, kinds):
         F[SEEN] += played - t
         t = played
         if t == end:
-            break
+            return t, rounds.settle(F, I, t < start, has.compressed)
         offered = _offered(table.masks, table.pool, t)
         key = table.keys[t]
         rounds.visit(F, I, key, offered, has)
@@ -125,16 +132,23 @@ def play(F, I, table, out, start, end, kinds):
         loss = table.losses[t, arm]
         visited, plain = t >= start, t < start  # always, and never; with literals Numba would compile the same once more
         status = rounds.update(F, I, key, offered, arm, loss, chance, visited, rounds.NONE, rounds.NOW, plain, plain, kinds)
-        if status != DONE:
+        if status > DUE:
             return t, status
         out.arms[t] = arm
         out.chances[t] = chance
         out.losses[t] = loss
         t += 1
+        if status == DUE:
+            return t, DUE
     return t, DONE
 
 
-@kernel
+@kernel(
+    "D1 L1 Rounds(L2 - - - D1 - -) Chosen(L1 D1 D1) l l l kinds",
+    "D1 L1 Rounds(L2 C2 - - D1 - -) Chosen(L1 D1 D1) l l l kinds",
+    "D1 L1 Rounds(L2 C2 L1 - D1 - -) Chosen(L1 D1 D1) l l l kinds",
+    free=True,
+)
 def decide(F, I, table, out, advice, start, end, kinds):
     """Decide rounds start .. end - 1, without a floor; return the first one not decided, and why. `advice` is its place in F, or 0."""
     has = Has(*kinds)
@@ -150,7 +164,12 @@ def decide(F, I, table, out, advice, start, end, kinds):
     return end, DONE
 
 
-@kernel
+@kernel(
+    "D1 L1 Rounds(L2 - - D1 - L1 D1) l l kinds",
+    "D1 L1 Rounds(L2 C2 - D1 - L1 D1) l l kinds",
+    "D1 L1 Rounds(L2 C2 L1 D1 - L1 D1) l l kinds",
+    free=True,
+)
 def learn(F, I, table, start, end, kinds):
     """Learn rows start .. end - 1, whose arms and propensities come from a log; return the first row not learned, and why."""
     for t in range(start, end):
@@ -161,11 +180,16 @@ def learn(F, I, table, start, end, kinds):
             F, I, table.keys[t], offered, arm, loss, chance, visited, rounds.NONE, rounds.NOW, visited, plain, kinds
         )
         if status != DONE:
-            return t, status
+            return (t + 1 if status == DUE else t), status
     return end, DONE
 
 
-@kernel
+@kernel(
+    "D1 L1 Rounds(L2 - - - - - -) D2 l l kinds",
+    "D1 L1 Rounds(L2 C2 - - - - -) D2 l l kinds",
+    "D1 L1 Rounds(L2 C2 L1 - - - -) D2 l l kinds",
+    free=True,
+)
 def fill(F, I, table, p, start, end, kinds):
     """The distribution over arms of rows start .. end - 1, into the rows of p. Nothing is learned. O(rows * nodes * arms)."""
     for t in range(start, end):

@@ -25,7 +25,7 @@ COUNTS = 1  # where a row's counts begin
 SEEN = 1e-10  # a node that plays with less probability than this is left out of the propensity
 
 
-@kernel
+@kernel("D1 L1 L1")
 def visit(F, I, key):
     """Reach pass: the probability of stopping at each row on the path, and the row; return how many. F[REST] is left for the prior."""
     weight, path, depth = I[WEIGHT], I[PATH], I[DEPTH]
@@ -59,13 +59,13 @@ def visit(F, I, key):
     return n
 
 
-@kernel
+@kernel("D1 L1 d l")
 def below_split(F, I, x, below):
     """x of the upper part of a chain whose lower part gets `below` links; the lower part keeps its own."""
     return F[I[STAY] + below] + F[I[GO] + below] * x
 
 
-@kernel
+@kernel("D1 L1 l C1 d d l d")
 def draw(F, I, n, offered, good, bad, arms, u):
     """The arm that u selects after a visit: a walk down to the row where it stops, then the least of one draw for each offered arm."""
     state = seeded(u)
@@ -93,7 +93,7 @@ def draw(F, I, n, offered, good, bad, arms, u):
     return best
 
 
-@kernel
+@kernel("D1 L1 l C1 d d D1 D2")
 def mix(F, I, n, offered, good, bad, p, work):
     """After a visit, every arm's probability into p."""
     masked = len(offered) > 0
@@ -119,7 +119,7 @@ def mix(F, I, n, offered, good, bad, p, work):
         p[m] /= total
 
 
-@kernel
+@kernel("D1 L1 L1 l")
 def extend(F, I, key, n):
     """After a visit of n rows, give the rest of the path a row too; return how many there are now."""
     if I[WHOLE] == 1:
@@ -135,7 +135,7 @@ def extend(F, I, key, n):
     return n + 1
 
 
-@kernel
+@kernel("D1 L1 l l d d d d l")
 def learn(F, I, n, arm, loss, good, bad, keep, arms):
     """Ratio pass over the n rows of a whole path; return the root's ratio, the probability that the tree gave this loss."""
     sure = loss == 0.0 or loss == 1.0
@@ -166,19 +166,19 @@ def learn(F, I, n, arm, loss, good, bad, keep, arms):
     return below
 
 
-@kernel
+@kernel("D1 L1 L1 C1 d d l d")
 def choose(F, I, key, offered, good, bad, arms, u):
     """One decision. Changes nothing but scratch."""
     return draw(F, I, visit(F, I, key), offered, good, bad, arms, u)
 
 
-@kernel
+@kernel("D1 L1 L1 C1 d d D1 D2")
 def probabilities(F, I, key, offered, good, bad, p, work):
     """The distribution over arms into p. Changes nothing but scratch."""
     mix(F, I, visit(F, I, key), offered, good, bad, p, work)
 
 
-@kernel
+@kernel("D1 L1 L1 L1 l d d d d l")
 def update(F, I, seen, key, arm, loss, good, bad, keep, arms):
     """Learn a loss. False, and nothing changed, if the tree is short of rows."""
     if I[ROWS] + 2 > I[CAPACITY]:
@@ -189,7 +189,7 @@ def update(F, I, seen, key, arm, loss, good, bad, keep, arms):
     return True
 
 
-@kernel
+@kernel("D1 L1 L1 L2 C2 D2 D1 d d d L1 l")
 def play(F, I, seen, keys, masks, losses, us, good, bad, keep, played, start):
     """Play rounds start, start+1, ... of a table; return the first round not played (the tree may be short of rows)."""
     arms = losses.shape[1]

@@ -1,6 +1,7 @@
 """The frequencies of a panel's cosines: drawn once and for all, the same in every panel and on every machine."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,11 +18,17 @@ def frequencies(places: range, waves: int, features: int) -> Floats:
     >>> frequencies(range(3), 4, 2).shape
     (3, 4)
     """
+    table = np.array([normals(place, waves) for place in places]).reshape(len(places), waves)
+    return np.asarray(table * (_bandwidths(waves) / (2.0 * math.pi * math.sqrt(features))))
+
+
+@lru_cache(8)
+def _bandwidths(waves: int) -> Floats:
     low, high = BANDWIDTHS
     uniform = np.random.Generator(np.random.PCG64(0x57415645)).uniform(size=waves)
-    bands = low * reproducible_math.exps(uniform * reproducible_math.log(high / low))
-    table = np.array([normals(place, waves) for place in places]).reshape(len(places), waves)
-    return np.asarray(table * (bands / (2.0 * math.pi * math.sqrt(features))))
+    found = low * reproducible_math.exps(uniform * reproducible_math.log(high / low))
+    found.flags.writeable = False
+    return np.asarray(found)
 
 
 def normals(place: int, count: int) -> Floats:

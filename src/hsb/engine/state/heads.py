@@ -19,6 +19,7 @@ def _layout(kind: int, options: int, row: int, arms: int) -> Layout:
     layout.floats(one_of_words.NODE, row)
     layout.floats(one_of_words.CHILD_REACH, options)
     layout.floats(one_of_words.CHILD_RATIO, options)
+    layout.afford(arms)
     return layout
 
 
@@ -41,15 +42,14 @@ def make_head(prior: Sequence[float], arms: int) -> Member:
     return member
 
 
-def add_options(head: Member, source: int, more: int) -> Member:
-    """A head with more options, which had been part of option `source` so far: of n beside the first, it gives each 1/(n + 1) of its own.
+def add_options(head: Member, source: int, shares: Sequence[float]) -> Member:
+    """A head with more options, which had been part of option `source` so far: one after the other takes such a share of what that has.
 
     Every option before it is left as it is. So a new one costs what it would have cost had it been there and done as `source` did.
     """
     before = OptionsView(head)
     prior, weights, counts = before.prior.tolist(), before.weights.tolist(), before.counts.tolist()
-    for _ in range(more):
-        share = 1.0 / len(prior)
+    for share in shares:
         for each in (prior, weights):
             each.append(share * each[source])
             each[source] *= 1.0 - share

@@ -17,6 +17,11 @@ from .views import IntervalsView
 RANGE = 700.0  # leaves * ln(arms): beyond, w leaves the range of a double
 
 
+def unit_for(arms: int) -> float:
+    """The scale of a leaf: 1 / sqrt(arms), by operations that IEEE arithmetic rounds in one way."""
+    return 1.0 / math.sqrt(arms)
+
+
 def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float] | Floats, unit: float | None = None) -> Member:
     """All intervals of `leaves`; counts[L] = 1 / (child groups of an interval of length L, plus 1)."""
     if leaves * reproducible_math.ln(max(arms, 2)) > RANGE:
@@ -38,9 +43,10 @@ def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float] 
     member = layout.make()
     own = IntervalsView(member)
     own.counts[:] = counts
-    member.F[own.unit_at] = unit = arms**-0.5 if unit is None else unit
+    member.F[own.unit_at] = unit = unit_for(arms) if unit is None else unit
     length = np.arange(leaves)[None, :] - np.arange(leaves)[:, None] + 1
-    own.sigma[:] = (np.where(length > 0, float(unit) ** np.maximum(length, 1), 1.0) / arms).ravel()
+    powers = np.array([reproducible_math.whole_power(float(unit), n) for n in range(int(length.max()) + 1)])
+    own.sigma[:] = (np.where(length > 0, powers[np.maximum(length, 0)], 1.0) / arms).ravel()
     fill_blocks(member)
     from ..kernels import intervals
 
@@ -72,7 +78,7 @@ class Intervals(Kind):
         totals = take_blocks(own, F, self.blocks(own))
         if totals is None or not (are_counts(count) & (rate > 0.0)).all():
             return False
-        if not any(unit == arms**-0.5 for arms in range(1, own.arms + 1)):  # as many as there were at first
+        if not any(unit == unit_for(arms) for arms in range(1, own.arms + 1)):  # as many as there were at first
             return False
         own.F[mine.unit_at] = unit
         mine.tables[:2, at[length == 1]] = unit

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from ...types import Floats, Ints
 from ..kernels import header as h
 
 MOST_WORDS = 1 << 28  # of a member's F: 2 GB
+HUGE = 1 << 22  # bytes of an array for which NumPy asks for pages of 2 MB
 FEW_WORDS = 1 << 12  # of a member's F that is copied whole, also where it was never visited
 
 Walk = Callable[[], Iterable[Any]]  # a structure's `layers`
@@ -225,6 +228,7 @@ class Layout:
         return Member(F, I)
 
 
+@lru_cache(256)
 def arm_block(arms: int) -> tuple[int, int, int]:
     """Offset of the top level of an arm block, its size, and the words of the whole block (`engine/kernels/arms.py`)."""
     top, size = 0, arms
@@ -302,8 +306,13 @@ def resized(member: Member, floats: int, ints: int) -> Member:
     return twin
 
 
-def aligned_zeros(n: int) -> Floats:
-    """n zeros that begin on a cache line; memory is taken as they are written."""
+def aligned_zeros(n: int, *, sparse: bool = False) -> Floats:
+    """n zeros that begin on a cache line; memory is taken as they are written.
+
+    `sparse`: little of it may ever be written. NumPy asks for pages of 2 MB where arrays are large, of which a single number takes a whole one.
+    """
+    if sparse and 8 * n >= HUGE and hasattr(mmap, "MAP_ANONYMOUS"):
+        return np.frombuffer(mmap.mmap(-1, 8 * n, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype=np.float64)
     raw = np.zeros(n + 8)
     skip = -(raw.ctypes.data // 8) % 8
     return raw[skip : skip + n]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...files.memory_limit import afford
 from ...types import Floats, Ints
 from ..kernels import header as h
 from ..kernels.words import panel as p
@@ -19,7 +20,10 @@ PRECISION = 0.15  # of a place's weight, for each feature that there is: the pri
 WAVE_PRECISION = 0.5
 MOST_COSINES = 128
 EXACT = 1 << 30  # arms * places^3 up to which a change of scale keeps the prior as it is
-MOST_SIZE = 2.0**53  # of a weight, and of a standard deviation: beyond, an arm's model begins anew
+MOST_SIZE = 2.0**53  # of a weight: beyond, an arm's model begins anew
+MOST_SPREAD = (
+    2.0**20
+)  # and of a weight's standard deviation: from 1e8 on one round may leave no covariance; rounds lead to some 1e3 at most
 FAR = 1e100  # a threshold beyond has all there is on one side
 TINY = 1e-6  # a place that shrinks more than this at once says nothing of what it was
 SKEW = 1e-11  # by how much rounding may part the two halves of a covariance
@@ -81,7 +85,8 @@ def make_panel(room: int, arms: int) -> Member:
     ):
         I[name] = end
         end += -(-size // 8) * 8
-    F = aligned_zeros(end)
+    afford(end)
+    F = aligned_zeros(end, sparse=True)
     logs = int(I[h.HEADER] + I[h.WIDTH])
     F[logs : logs + arms] = -np.inf  # the logarithms of the arms that are not advised
     F[I[p.RIDGE]] = PRECISION
@@ -139,28 +144,68 @@ def forest_cuts(member: Member) -> Floats:
     return panel.F[panel.block0 : panel.block0 + count * p.CUTS * width].reshape(count, p.CUTS, width)
 
 
+class NewPlaces:
+    """Places to be added to a panel that has learned rounds: `groups` says of each place but the constant which feature it belongs to.
+
+    `add` changes a view in place. `take_back` puts back what it changed, also if it was interrupted or never begun, as long as nothing was
+    learned since.
+    """
+
+    def __init__(self, member: Member, groups: Sequence[int]) -> None:
+        self.groups, self.first = groups, int(member.I[p.PLACES])
+        self.before = [part.copy() for part in self._parts(member)]
+
+    def _parts(self, member: Member) -> list[Any]:
+        """What changes: words of I, precisions, chances, frequencies, variances, and the cuts of trees that never split."""
+        panel, new = PanelView(member), slice(self.first, 1 + len(self.groups))
+        F, room, arms = panel.F, panel.room, panel.arms
+        ridge, chance, wave, linear, block = member.I[[p.RIDGE, p.CHANCE, p.WAVE, p.LINEAR, p.BLOCK]].tolist()
+        waves = F[wave : wave + room * panel.waves].reshape(room, panel.waves)
+        covariances = F[linear + arms * room : linear + arms * room * (room + 1)].reshape(arms, room, room)
+        cuts = p.TREES * p.CUTS * (4 * arms + p.WATCH) if panel.nodes_used == p.TREES else 0
+        parts = [F[ridge : ridge + room], F[chance : chance + new.stop], waves[new], covariances[:, new, new]]
+        return [member.I, *parts, F[block : block + cuts]]
+
+    def add(self, member: Member) -> None:
+        """Add them."""
+        I, precision, chance, waves, covariances, _ = self._parts(member)
+        groups, places, features = self.groups, 1 + len(self.groups), max(len(set(self.groups)), 1)
+        precision[self.first : places] = PRECISION * (features + 1)
+        waves[:] = frequencies(range(self.first, places), waves.shape[1], features)
+        at = np.arange(places - self.first)
+        covariances[:, at, at] = 1.0 / precision[self.first : places]
+        chance[:] = chances_of(groups, features)
+        I[p.PLACES] = places
+        compiled()[0].look_again(*member)
+
+    def take_back(self, member: Member) -> None:
+        """Put back what was."""
+        for part, value in zip(self._parts(member), self.before, strict=True):
+            part[...] = value
+
+
 def set_places(member: Member, groups: Sequence[int]) -> None:
-    """Places were added: `groups` says of each place but the constant which feature it belongs to. A view is changed in place."""
+    """Add places to a panel; a view is changed in place. One that has learned nothing begins anew with them."""
+    if piece(member, p.STACK, p.MEMORIES)[p.ROUNDS] != 0.0:
+        NewPlaces(member, groups).add(member)
+        return
     panel = PanelView(member)
     before, places, features = panel.places, 1 + len(groups), max(len(set(groups)), 1)
-    fresh = piece(member, p.STACK, p.MEMORIES)[p.ROUNDS] == 0.0
     precision = piece(member, p.RIDGE, panel.room + 1)
-    first = 0 if fresh else before
-    precision[first:places] = PRECISION * (features + 1)
-    if fresh:
-        precision[-1] = PRECISION * (features + 1)
+    precision[:places] = precision[-1] = PRECISION * (features + 1)
     waves = wave_models(member)[0]
-    waves[first:places] = frequencies(range(first, places), waves.shape[1], features)
+    waves[:places] = frequencies(range(places), waves.shape[1], features)
     at = np.arange(before, places)
     linear_models(member)[1][:, at, at] = 1.0 / precision[at]
-    sizes = np.bincount(groups, minlength=features) if len(groups) else np.ones(1)
-    piece(member, p.CHANCE, places)[:] = chance_sums(sizes[list(groups)], int((sizes > 0).sum()))
+    piece(member, p.CHANCE, places)[:] = chances_of(groups, features)
     member.I[p.PLACES] = places
-    kernels = compiled()[0]
-    if fresh:
-        kernels.begin(*member)
-    else:
-        kernels.look_again(*member)
+    compiled()[0].begin(*member)
+
+
+def chances_of(groups: Sequence[int], features: int) -> Floats:
+    """The sums of chances of places that belong to these features."""
+    sizes = np.bincount(groups, minlength=features) if len(groups) else np.ones(1)
+    return chance_sums(sizes[list(groups)], int((sizes > 0).sum()))
 
 
 def chance_sums(sizes: Floats | Ints, features: int) -> Floats:
@@ -209,7 +254,7 @@ def is_regression(weights: Floats, covariances: Floats) -> bool:
     """Weights of some size, and covariances whose entries are no larger than their variances allow; a row, and a matrix, for each model."""
     spread = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
     allowed = spread[:, :, None] * spread[:, None] * (1.0 + 1e-3) + 1e-9
-    return bool((np.abs(covariances) <= allowed).all() and (spread < MOST_SIZE).all() and (np.abs(weights) < MOST_SIZE).all())
+    return bool((np.abs(covariances) <= allowed).all() and (spread < MOST_SPREAD).all() and (np.abs(weights) < MOST_SIZE).all())
 
 
 def _moved_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
@@ -254,26 +299,26 @@ def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missin
 
 
 def resized_panel(member: Member, room: int, arms: int) -> Member:
-    """The same panel with room for more places, or one more arm."""
+    """The same panel with room for more places, or one more arm; or with room for fewer, the last of which it forgets."""
     before = PanelView(member)
-    old_arms, old_room, places = before.arms, before.room, before.places
+    old_arms, old_room, places = before.arms, min(before.room, room), min(before.places, room)
     waves = min(before.waves, cosines_for(arms))
     wider = make_panel(room, arms)
     I = wider.I
     piece(wider, p.RIDGE, room)[:old_room] = piece(member, p.RIDGE, old_room)
-    piece(wider, p.RIDGE, 1 + waves, skip=room)[:] = piece(member, p.RIDGE, 1 + waves, skip=old_room)
+    piece(wider, p.RIDGE, 1 + waves, skip=room)[:] = piece(member, p.RIDGE, 1 + waves, skip=before.room)
     piece(wider, p.STACK, p.MEMORIES + 4 * old_arms)[:] = piece(member, p.STACK, p.MEMORIES + 4 * old_arms)
     piece(wider, p.CHANCE, old_room)[:] = piece(member, p.CHANCE, old_room)
     (weights, covariances), (old_weights, old_covariances) = linear_models(wider), linear_models(member)
-    weights[:old_arms, :old_room] = old_weights
-    covariances[:old_arms, :old_room, :old_room] = old_covariances
+    weights[:old_arms, :old_room] = old_weights[:, :old_room]
+    covariances[:old_arms, :old_room, :old_room] = old_covariances[:, :old_room, :old_room]
     at = np.arange(places)
     covariances[old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, places)
     new, old = wave_models(wider), wave_models(member)
     some = slice(waves + 1)  # with many arms, fewer cosines, each larger: what was learned of the others is left out
     ratio = np.ones(waves + 1)
     ratio[1:] = math.sqrt(waves / before.waves)
-    new[0][:old_room], new[1][:] = old[0][:, :waves], old[1][:waves]
+    new[0][:old_room], new[1][:] = old[0][:old_room, :waves], old[1][:waves]
     new[2][:old_arms] = old[2][:, some] * ratio
     new[3][:old_arms, :, some] = old[3][:, some, some] * (ratio[:, None] * ratio)
     at = np.arange(waves + 1)
@@ -283,9 +328,9 @@ def resized_panel(member: Member, room: int, arms: int) -> Member:
     blocks, nodes = min(before.blocks_used, after.blocks), before.nodes_used
     I[p.PLACES] = places
     hung_as(member, wider)
-    if nodes > after.nodes:
+    if nodes > after.nodes or max(forest_nodes(member)[:, p.AT].max(), forest_cuts(member)[..., 0].max()) >= places:
         compiled()[0].look_again(*wider)  # its cuts were drawn when it knew of no place but the constant
-        return wider  # with more arms there is no room for so large a forest: it grows anew
+        return wider  # with more arms there is no room for so large a forest, or what it cuts at is forgotten: it grows anew
     I[p.PLACES], I[p.NODES_USED], I[p.BLOCKS_USED], I[p.SEED] = places, nodes, blocks, before.seed
     rows, old_rows = forest_nodes(wider), forest_nodes(member)
     rows[:] = 0.0

@@ -12,7 +12,7 @@ from .panel import chance_sums, forest_cuts, forest_nodes, is_regression, linear
 from .sound import CLOSE
 from .views import PanelView
 
-# Beyond what any rounds lead to, and small enough that nothing overflows.
+# Beyond what any rounds lead to, and small enough that nothing overflows. There, one round more is still within: 2^53 + 1 is 2^53.
 MOST_ROUNDS, MOST_EVIDENCE, MOST_PLAYS = 2.0**53, 1e100, 501.0
 MOST_PRECISION = 1e9
 MOST_TURNS = 1e3  # of a frequency
@@ -84,10 +84,8 @@ class Panel(Kind):
 
 
 def _fixed(member: Member) -> list[Floats]:
-    """What is never learned, of a whole or a trimmed one: phases, and the precision of cosines."""
-    panel = PanelView(member)
-    waves = piece(member, p.RIDGE, panel.waves, skip=panel.room + 1)
-    return [wave_models(member)[1], waves]
+    """What is never learned, of a whole or a trimmed one: phases."""
+    return [wave_models(member)[1]]
 
 
 def _learned(member: Member) -> list[Floats]:
@@ -101,9 +99,9 @@ def _learned(member: Member) -> list[Floats]:
     weights, covariances = linear_models(member)
     frequencies, _, more, others = wave_models(member)
     stack = piece(member, p.STACK, p.MEMORIES + 4 * panel.arms)
-    precision = piece(member, p.RIDGE, panel.room + 1)
-    each = [precision[:n], precision[-1:], frequencies[:n], weights[:, :n], covariances[:, :n, :n]]
-    return [*each, more, others[:, :, : waves + 1], stack[: p.EVIDENCE + 1], stack[p.MEMORIES :], piece(member, p.CHANCE, n)]
+    precision = piece(member, p.RIDGE, panel.room + waves + 1)
+    each = [precision[:n], precision[panel.room :], frequencies[:n], weights[:, :n], covariances[:, :n, :n]]
+    return [*each, more, others[:, :, : waves + 1], stack[: p.MEMORIES], stack[p.MEMORIES :], piece(member, p.CHANCE, n)]
 
 
 def _are_models(member: Member) -> bool:
@@ -111,7 +109,7 @@ def _are_models(member: Member) -> bool:
     precision, wave_precision, frequencies, weights, covariances, more, others, stack, memories, sums = _learned(member)
     if not _are_chances(sums):
         return False
-    rounds, lost, evidence = stack[[p.ROUNDS, p.LOST, p.EVIDENCE]]
+    rounds, lost, evidence, logged = stack[[p.ROUNDS, p.LOST, p.EVIDENCE, p.LOGGED]]
     for each in (precision, wave_precision):
         if not ((each >= 1.0 / MOST_PRECISION) & (each <= MOST_PRECISION)).all():
             return False
@@ -121,7 +119,9 @@ def _are_models(member: Member) -> bool:
         or (np.abs(frequencies) > MOST_TURNS).any()
     ):
         return False
-    if not (0.0 <= lost <= rounds * (1.0 + CLOSE) and rounds < MOST_ROUNDS and 1.0 <= evidence <= MOST_EVIDENCE):
+    if not (0.0 <= lost <= rounds * (1.0 + CLOSE) and rounds <= MOST_ROUNDS and 1.0 <= evidence <= MOST_EVIDENCE):
+        return False
+    if not 0.0 <= logged <= rounds:
         return False
     own = (
         stack[p.WEIGHTS : p.WEIGHTS + p.INPUTS][None],

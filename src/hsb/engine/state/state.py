@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MANY = 1 << 62
 MOST_INTS = 1 << 16  # of a state's I that is copied whole
+SPARE = 1 << 17  # words of F behind the last member, where there is a panel: for trees that come later
 ADVISORS = (h.ADVISOR, h.PANEL)
 
 
@@ -115,12 +116,34 @@ class State:
             self._visited = key
 
     def set_pace(
-        self, rate: float, *, gamma: float = 0.0, drift: float = 0.0, head_drift: float = 0.0, price: float = 0.0
+        self,
+        rate: float,
+        *,
+        gamma: float = 0.0,
+        drift: float = 0.0,
+        head_drift: float = 0.0,
+        price: float = 0.0,
+        until: float = 0.0,
+        excess_limit: float = 0.0,
     ) -> None:
-        """How rounds are learned from now on (`engine/kernels/header.py`). It does not change what was learned: `flatten` does."""
-        pace, F = [rate, gamma, drift, head_drift, price], self.laid.F
+        """How rounds are learned from now on (`engine/kernels/words/state.py`), and when something is due: after `until` rounds, or above an
+        excess. It does not change what was learned: `flatten` does.
+        """
+        pace, due, F = [rate, gamma, drift, head_drift, price], [until, excess_limit, 0.0], self.laid.F
         if F[: state_words.FLOOR].tolist() != pace:  # a copy of a copy may share memory that cannot be written
             F[: state_words.FLOOR] = pace
+        if F[state_words.UNTIL : state_words.SHARED].tolist() != due:
+            F[state_words.UNTIL : state_words.SHARED] = due
+
+    @property
+    def is_due(self) -> bool:
+        """Is a phase over, or has a tree as many rows as it may have? The call that learned the round has found out."""
+        return self.laid.F.item(state_words.DUE) != 0.0
+
+    @property
+    def shared(self) -> float:
+        """The part of the excess that is the price of sharing."""
+        return self.laid.F.item(state_words.SHARED)
 
     @property
     def rate(self) -> float:
@@ -143,9 +166,10 @@ class State:
         """Rounds that a schedule counts on top of those, for feedback that came late."""
         return self.laid.F.item(state_words.LATE)
 
-    def set_counts(self, seen: int, late: float, sums: Floats) -> None:
+    def set_counts(self, seen: int, late: float, sums: Floats, shared: float = 0.0) -> None:
         """Go on from these counts, those of a file."""
         F = self.laid.F
+        F[state_words.SHARED] = shared
         F[state_words.SEEN], F[state_words.LATE], F[state_words.LOST : state_words.MASKED + 1] = seen, late, sums
 
     def set_shift(self, shift: float) -> None:
@@ -189,7 +213,7 @@ class State:
         self._visited = None
         F, I, kinds, _ = self.laid
         status = self._rounds.update(F, I, key, offered, arm, loss, chance, visited, made, advised, recalled, plain, kinds)
-        if status != h.DONE:
+        if status > h.DUE:
             self._mend(status)
             self.update(key, offered, arm, loss, chance, made, advised, recalled, plain)
 
@@ -232,6 +256,11 @@ class State:
         """The members, as views."""
         return _views(self.laid.F, self.laid.I, len(self.words))
 
+    def member(self, k: int) -> Member:
+        """One member, as a view."""
+        f, g, i, j = _entries(self.laid.I, len(self.words))[k, :4].tolist()
+        return Member(self.laid.F[f:g], self.laid.I[i:j])
+
     @property
     def visited(self) -> Ints:
         """How many nodes of each member the last round visited."""
@@ -246,6 +275,12 @@ class State:
         """How much of the advice in the last round decided was on an arm; -1 where there is not just one advisor."""
         laid = self.laid
         return laid.F.item(laid.advice + arm) if laid.advice else -1.0
+
+    @property
+    def all_advised(self) -> Floats | float:
+        """The same of every arm; a view."""
+        laid = self.laid
+        return laid.F[laid.advice : laid.advice + self.arms] if laid.advice else -1.0
 
     @property
     def head(self) -> Floats:
@@ -268,20 +303,53 @@ class State:
         """A state of these members, most of them this one's, that learns as this one does."""
         return type(self)(members, words, header=self.laid.F[: state_words.STATE_WORDS], hard=self._hard)
 
+    def beside(self, first: Member, added: Sequence[Member], words: int) -> Self | None:
+        """The state with another first member, and more members, which take `words` words of a key each; None where that needs new memory.
+
+        It shares this one's floats, a round that it learns is learned for both, and what either has read stays right until then: the new
+        members stand behind all that is in use. To be used beside a panel, where the kernels are the same whatever trees there are.
+        """
+        F, I, kinds, advice = self.laid
+        n, new = len(self.words), [first, *added]
+        before = _entries(I, n)
+        f = 8 * -(-int(before[:, state_words.F1].max()) // 8)
+        if f + sum([len(floats) + 8 for floats, _ in new]) > len(F):
+            return None
+        shift = len(added) * state_words.ENTRY
+        entries = np.zeros((n + len(added), state_words.ENTRY), dtype=np.int64)
+        entries[:n] = before
+        entries[:n, [state_words.I0, state_words.I1]] += shift
+        i, key = len(I) + shift, sum(self.words)
+        for place, (floats, ints) in zip([0, *range(n, len(entries))], new, strict=True):
+            F[f : f + len(floats)] = floats
+            entries[place, : state_words.K0] = f, f + len(floats), i, i + len(ints)
+            if place:
+                entries[place, state_words.K0 : state_words.COUNT] = key, key + words
+                key += words
+            f, i = f + 8 * -(-len(floats) // 8), i + len(ints)
+        head, body = I[: state_words.DIRECTORY], I[state_words.DIRECTORY + before.size :]
+        ints = np.concatenate([head, entries.ravel(), body, *[ints for _, ints in new]])
+        ints[state_words.MEMBERS] = len(entries)
+        other = self._on(Laid(F, ints, kinds, advice))
+        other.words, other.walks = self.words + [words] * len(added), self.walks + [None] * len(added)
+        return other
+
     def copy(self) -> Self:
         """An independent state that is equal; of large members, what was never visited stays untouched memory."""
         F, I = self.laid.F, self.laid.I
         if len(I) > MOST_INTS:
             return self._with(self.members)
-        floats, ints = aligned_zeros(len(F)), I.copy()
-        start = 0  # of the words behind the last large member: they are copied in one piece
-        for f, g, i, j in _entries(I, len(self.words))[:, :4].tolist():
+        sparse = any(member.number == h.PANEL for member in self.members)
+        floats, ints = aligned_zeros(len(F), sparse=sparse), I.copy()
+        start = end = 0  # of the words behind the last large member: they are copied in one piece
+        for f, g, i, j in sorted(_entries(I, len(self.words))[:, :4].tolist()):
+            end = g
             if g - f > FEW_WORDS:
                 floats[start:f] = F[start:f]
                 start = g
                 member = Member(F[f:g], I[i:j])
                 member.kind.pour(member, floats[f:g], ints[i:j])
-        floats[start:] = F[start:]
+        floats[start:end] = F[start:end]
         return self._on(self.laid._replace(F=floats, I=ints))
 
     def to_arrays(self) -> Arrays:
@@ -323,7 +391,7 @@ class State:
         begin, self._visited = at, None
         while True:
             at, status = kernel(self.laid, at)
-            if status == h.DONE:
+            if status <= h.DUE:
                 return at
             self._mend(status, to_come if to_come == MANY else to_come - (at - begin))
 
@@ -349,7 +417,8 @@ class State:
         for (floats, ints), words in zip(sizes, self.words, strict=True):
             entries.append((f, f + floats, i, i + ints, key, key + words))
             f, i, key = f + 8 * -(-floats // 8), i + ints, key + words
-        F, I = aligned_zeros(f), np.zeros(i, dtype=np.int64)
+        sparse = any(member.number == h.PANEL for member in members)
+        F, I = aligned_zeros(f + SPARE if sparse else f, sparse=sparse), np.zeros(i, dtype=np.int64)
         F[: state_words.STATE_WORDS] = self.laid.F[: state_words.STATE_WORDS] if header is None else header
         I[state_words.MEMBERS], I[state_words.ALL_ARMS], I[state_words.P] = len(members), arms, state_words.STATE_WORDS
         _entries(I, len(members))[:, : state_words.COUNT] = entries
@@ -370,7 +439,8 @@ class State:
         alone = numbers == [h.DENSE] and TreeView(members[0]).fanout == 2
         has = {
             "trees": h.DENSE in there or h.COMPRESSED in there,
-            "compressed": h.COMPRESSED in there,
+            "compressed": h.COMPRESSED in there
+            or h.PANEL in there,  # beside a panel trees come and go: the same kernels for all
             "intervals": h.INTERVALS in there,
             "listed": h.GRAPH in there or h.ONE_OF in there,
             "heads": h.HEAD in there or not there.isdisjoint(ADVISORS),

@@ -1,6 +1,7 @@
 """Binary and K-ary trees: a row a node (DENSE), or a row a chain of nodes (COMPRESSED); see `kernels/rows.py` and `kernels/chains.py`."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,19 +19,27 @@ DEEPEST = 650.0
 DENSE_WORDS = 1 << 22  # a tree whose rows take at most so many words is kept dense; memory is used as nodes are visited
 
 
-def make_tree(k: int, depth: int, arms: int, stop: float) -> Member:
-    """A tree in which every node but the leaves stops with prior `stop`."""
+def make_tree(k: int, depth: int, arms: int, stop: float, most_rows: int = 0) -> Member:
+    """A tree in which every node but the leaves stops with prior `stop`. With `most_rows` it says when it has as many (`coarser`)."""
+    check_prior(stop, depth)
+    go, stay = chain_prior(stop, depth)
+    nodes = _nodes(k, depth) if depth < 64 else math.inf
+    small = 2 * nodes * _row_words(arms, dense=True) <= DENSE_WORDS
+    return _tree(k, depth, arms, go, stay, dense=small and not most_rows, most_rows=most_rows)
+
+
+@lru_cache(32)
+def check_prior(stop: float, depth: int) -> None:
+    """Refuse a tree so deep that the prior of a path to a leaf is too small for a double."""
     if -depth * reproducible_math.log1p(-stop) > DEEPEST:
         passing = f"(1 - stop)^depth = e^{depth * reproducible_math.log1p(-stop):.0f}"
         raise BudgetError(
             f"depth={depth} with stop={stop}: passing every node has prior {passing}, too "
             f"small for a double; depth * ln(1 / (1 - stop)) may be {DEEPEST:.0f} at most. Use a smaller depth or stop."
         )
-    go, stay = chain_prior(stop, depth)
-    nodes = sum(k**level for level in range(depth + 1)) if depth < 64 else math.inf
-    return _tree(k, depth, arms, go, stay, dense=2 * nodes * _row_words(arms, dense=True) <= DENSE_WORDS)
 
 
+@lru_cache(32)
 def chain_prior(stop: float, depth: int) -> tuple[Floats, Floats]:
     """Of 0, 1, ... depth links: the prior of passing all of them, (1 - stop)^links, and of stopping at one.
 
@@ -40,7 +49,9 @@ def chain_prior(stop: float, depth: int) -> tuple[Floats, Floats]:
     each = reproducible_math.log1p(-stop) if stop < 1.0 else 0.0
     go = np.multiply.accumulate(np.append(1.0, np.full(depth, 1.0 - stop)))
     far = go <= 0.5  # there nothing is lost by taking it from 1
-    return go, np.where(far, 1.0 - go, [-reproducible_math.expm1(links * each) for links in range(depth + 1)])
+    stay = np.where(far, 1.0 - go, [-reproducible_math.expm1(links * each) for links in range(depth + 1)])
+    go.flags.writeable = stay.flags.writeable = False  # many trees have the same
+    return go, stay
 
 
 def make_cells(cells: int, arms: int) -> Member:
@@ -51,19 +62,25 @@ def make_cells(cells: int, arms: int) -> Member:
     return member
 
 
+def _nodes(k: int, depth: int) -> int:
+    return int(sum([k**level for level in range(depth + 1)]))
+
+
 def _row_words(arms: int, *, dense: bool) -> int:
     if dense:  # whole cache lines, the hidden part elsewhere
         return -(-(2 + max(arm_block(arms)[2], 4)) // 8) * 8
     return 4 + arm_block(arms)[2] + arms
 
 
-def _tree(k: int, depth: int, arms: int, go: Floats, stay: Floats, *, dense: bool, roots: int = 0) -> Member:
+def _tree(
+    k: int, depth: int, arms: int, go: Floats, stay: Floats, *, dense: bool, roots: int = 0, most_rows: int = 0
+) -> Member:
     layout = Layout(h.DENSE if dense else h.COMPRESSED, arms, max(depth + 1, 4), scratch=1)
     layout.floats(tree_words.GO, depth + 1)
     layout.floats(tree_words.STAY, depth + 1)
     layout.ints(tree_words.PATH, depth + 1)
     bits = digit_bits(k)
-    rows = roots or (sum(k**level for level in range(depth + 1)) if dense else 0)
+    rows = roots or (_nodes(k, depth) if dense else 0)
     layout.header |= {
         tree_words.DEPTH: depth,
         tree_words.FANOUT: k,
@@ -73,6 +90,7 @@ def _tree(k: int, depth: int, arms: int, go: Floats, stay: Floats, *, dense: boo
         tree_words.STRIDE: _row_words(arms, dense=dense),
         tree_words.LINK_STRIDE: 1 + k + key_words(k, depth),
         tree_words.CAPACITY: rows,
+        tree_words.MOST_ROWS: most_rows,
         h.LOGS: rows * _row_words(arms, dense=True) if dense else 2 + arm_block(arms)[2],
     }
     layout.floats(tree_words.ROW0, 2 * rows * _row_words(arms, dense=dense))
@@ -220,7 +238,7 @@ class Tree(Kind):
         wider = (
             make_cells(tree.roots, arms)
             if tree.roots > 0
-            else _tree(tree.fanout, tree.depth, arms, tree.go, tree.stay, dense=tree.dense)
+            else _tree(tree.fanout, tree.depth, arms, tree.go, tree.stay, dense=tree.dense, most_rows=tree.most_rows)
         )
         if not tree.dense:
             after = TreeView(wider)
@@ -243,6 +261,33 @@ class Tree(Kind):
     def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
         seen = member.F[self.blocks(member) - 2] != 0.0
         return np.asarray(np.where(seen, places - 2, places - 2 + wider.logs))
+
+
+def coarser(member: Member, levels: int) -> Member:
+    """A compressed binary tree of keys of one word, in which keys with the same first `levels` digits are one from now on.
+
+    What lies below that level is as it was at first. So rules that do not split there keep their gain, and only of those is anything proved
+    (`docs/proofs.md`, 8). Keys to come must have zeros behind the first `levels` digits.
+    """
+    tree = TreeView(member)
+    links = tree.links.copy()
+    bottom, top = links[:, 0] & 4095, links[:, 0] >> 12
+    kept = np.flatnonzero(top <= levels)
+    number = np.full(tree.used + 1, -1)  # the last one: of no child
+    number[kept] = np.arange(len(kept))
+    children = links[:, 1 : 1 + tree.fanout]
+    links[:, 1 : 1 + tree.fanout] = np.where((bottom >= levels)[:, None], -1, number[children])
+    behind = tree.per_word - levels
+    links[:, -1] = links[:, -1] >> behind << behind
+    F = np.concatenate([member.F[: tree.row0], tree.rows[kept].ravel()])
+    I = np.concatenate([member.I[: tree.links0], links[kept].ravel()])
+    I[[tree_words.ROWS, tree_words.CAPACITY]] = len(kept)
+    return Member(F, I)
+
+
+def rows_at(member: Member, levels: int) -> int:
+    """How many rows `coarser` would leave."""
+    return int(np.count_nonzero(TreeView(member).links[:, 0] >> 12 <= levels))
 
 
 def is_tree(tree: TreeView) -> bool:

@@ -42,6 +42,8 @@ class TreeView:
         self.go_at: int = words[tree_words.GO]
         self.stay_at: int = words[tree_words.STAY]
         self.path_at: int = words[tree_words.PATH]
+        self.most_rows: int = words[tree_words.MOST_ROWS]
+        """Rows that it may have before its keys are made coarser; 0: any number."""
 
     @property
     def rows(self) -> Floats:

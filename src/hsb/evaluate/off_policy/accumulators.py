@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...checks import shown
-from ...errors import InputError
+from ...errors import InputError, quoted
 from ...logs import Batch
 from ...logs.log import nothing_used
 from ...policy import Policy
@@ -55,6 +55,7 @@ class Reading:
         self.columns: list[str] = []
         self.arms: tuple[Hashable, ...] = ()
         self.mass, self.counts = np.zeros(0), np.zeros(0)  # by arm: how much the policy plays it, how often it was shown
+        self.agreed = np.zeros(0)  # by arm: how much the policy plays it where it was shown
 
     def __getstate__(self) -> dict[str, Any]:
         """The sums alone: between processes neither the policy nor the model goes back."""
@@ -79,6 +80,9 @@ class Reading:
         self.logged += float(batch.reward.sum())
         more = m - len(self.mass)
         self.mass, self.counts, self.arms = np.pad(self.mass, (0, more)), np.pad(self.counts, (0, more)), batch.arms
+        self.agreed = np.pad(self.agreed, (0, more)) + np.bincount(
+            batch.arm, weights=table[np.arange(n), batch.arm], minlength=m
+        )
         self.mass += table.sum(axis=0)
         self.counts += np.bincount(batch.arm, minlength=m)
         known = batch.propensity > 0.0  # NaN is not
@@ -111,9 +115,9 @@ class Reading:
         self.wagers.merge(later.wagers)
         self.arms = max(self.arms, later.arms, key=len)
         m = len(self.arms)
-        self.mass, self.counts = (
+        self.mass, self.counts, self.agreed = (
             np.pad(mine, (0, m - len(mine))) + np.pad(theirs, (0, m - len(theirs)))
-            for mine, theirs in ((self.mass, later.mass), (self.counts, later.counts))
+            for mine, theirs in ((self.mass, later.mass), (self.counts, later.counts), (self.agreed, later.agreed))
         )
         if not self.columns and later.columns:
             self.columns, self.tally = later.columns, GroupSums(len(later.columns))
@@ -145,10 +149,26 @@ class Reading:
             average_weight=weights.average,
             clip=self.clip,
             logged=self.logged / self.seen,
-            warnings=(*self._left_out(), *weights.remarks(), *doubts, *faults, *[ADVICE] * bool(doubts or faults)),
+            warnings=(
+                *self._left_out(),
+                *self._too_few(weights),
+                *weights.remarks(),
+                *doubts,
+                *faults,
+                *[ADVICE] * bool(doubts or faults),
+            ),
             largest_share=weights.share,
             missing=weights.missing,
         )
+
+    def _too_few(self, weights: Weights) -> Iterator[str]:
+        """Of which arm the log shows too little: the one that adds most to the variance of a weighted average."""
+        if weights.says_little:
+            arm = int(np.argmax(self.mass**2 / np.maximum(self.agreed, 1e-300)))
+            yield (
+                f"Too few rows show {quoted(self.arms[arm])} where this policy would play it: {self.agreed[arm]:,.0f} of "
+                f"{self.mass[arm]:,.0f} rows. Evaluate on a longer log, or on one that shows every arm often enough."
+            )
 
     def _left_out(self) -> Iterator[str]:
         if self.estimated:
@@ -163,7 +183,8 @@ class Reading:
         share = float(self.mass[unseen].sum() / max(self.mass.sum(), 1e-300))
         if share > UNSEEN:
             names = shown([self.arms[arm] for arm in unseen[np.argsort(-self.mass[unseen])]])
-            yield f"In {100 * share:.3g}% of decisions the policy plays arms that the log never shows: {names}. Nothing is known of them."
+            plays = f"in {100 * share:.3g}% of decisions the policy plays arms that this one never shows: {names}"
+            yield f"Evaluate on a log that shows every arm: {plays}. Nothing is known of them."
 
 
 def folds(first: int, rows: int) -> Ints:

@@ -17,7 +17,7 @@ from ...types import Floats
 from ..engines import check_engine
 from .candidates import Always, Contexts, FixedCandidate, FixedPolicy, Learning, player
 from .comparison import OffPolicyCandidate, OffPolicyComparison
-from .differences import Difference, apart, chances, paired
+from .differences import Difference, apart, best_shares, paired
 from .estimate import Told
 from .estimators import WITH_CLIP, WITH_MODEL
 from .parallel_passes import Parts, Whole
@@ -307,10 +307,10 @@ class _ComparisonResult:
         return self.replays[name].rounds if name in self.replays else self.judged[name].rows
 
     def _best(self) -> dict[str, float | None]:
-        if self.survey is None:
+        if self.survey is None or self.replays:  # a replay has no resamples
             return {}
         sound = [each[self.estimator].kind == "bootstrap" for each in self.judged.values()]
-        shares = chances(self.survey.together.used, len(sound), sound, self.seed)
+        shares = best_shares(self.survey.together.used, sound, self.seed)
         return dict(zip(self.judged, shares, strict=True))
 
     def _warnings(self) -> tuple[str, ...]:
@@ -320,6 +320,6 @@ class _ComparisonResult:
             if together < most:
                 said.append(
                     f"Not every candidate can play every event: each is judged on its own, differences are over the events that both "
-                    f"can play, chances of being best over the {together} that all can."
+                    f"can play, shares of resamples over the {together} that all can."
                 )
         return tuple(said)

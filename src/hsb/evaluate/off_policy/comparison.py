@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...checks import path_of
+from ...data_frame import data_frame
 from ...errors import InputError, quoted
 from ...play.result import Replay
 from .differences import Difference
@@ -32,7 +33,7 @@ HEAD = ("candidate", "reward", "interval", "against", "p", "verdict", "best")
 
 @dataclass(frozen=True)
 class OffPolicyCandidate:
-    """One candidate of an `OffPolicyComparison`: its value with an interval, its difference to the baseline, and how often it was best.
+    """One candidate of an `OffPolicyComparison`: its value with an interval, its difference to the baseline, and its share of resamples.
 
     >>> import hsb, hsb.logs
     >>> table = {"x": [0.1, 0.9] * 500, "arm": ["a", "a", "b", "b"] * 250, "p": [0.5] * 1000, "click": [1, 0, 0, 0] * 250}
@@ -57,8 +58,9 @@ class OffPolicyCandidate:
     difference: Difference | None
     """How much more it earns than the baseline; None for the baseline itself."""
     best: float | None
-    """In what share of resamples of the log's events its value is the highest of all that can be bootstrapped. It says how clearly the log
-    tells them apart, if propensities are right. It is no probability that a candidate is best in truth, nor anything about other times."""
+    """In what share of resamples of the log's events its value is the highest. None for all candidates unless every one of them is
+    evaluated with an interval of kind "bootstrap". It says how clearly the log tells them apart, if propensities are right. It is no
+    probability that a candidate is best in truth, nor anything about other times."""
     result: OffPolicy | Replay
     """All that was found: what `off_policy` or `replay` gives."""
 
@@ -70,7 +72,7 @@ class OffPolicyCandidate:
     def to_dict(self) -> dict[str, Any]:
         """A dict of plain data, for JSON; a number that is not finite is None."""
         numbers = {"value": plain(self.value), "interval": [plain(self.low), plain(self.high)], "kind": self.kind}
-        found: dict[str, Any] = {"how": self.how, **numbers, "difference": None, "chance_best": self.best}
+        found: dict[str, Any] = {"how": self.how, **numbers, "difference": None, "best_in_resamples": self.best}
         if (gap := self.difference) is not None:
             interval, joint = ([plain(end) for end in ends] for ends in (gap.interval, gap.joint))
             about = {"kind": gap.kind, "p": gap.p, "rows": gap.rows, "verdict": gap.verdict}
@@ -91,7 +93,7 @@ class OffPolicyCandidate:
         names = ("value", "low", "high", "kind", "p", "rows", "verdict")
         found |= {"difference" + f"_{name}" * (name != "value"): None if gap is None else getattr(gap, name) for name in names}
         low, high = (None, None) if gap is None else gap.joint
-        return found | {"joint_low": low, "joint_high": high, "chance_best": self.best}
+        return found | {"joint_low": low, "joint_high": high, "best_in_resamples": self.best}
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +105,11 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
     >>> table = {"x": [0.1, 0.9] * 1000, "arm": ["a", "a", "b", "b"] * 500, "p": [0.5] * 2000, "click": clicked}
     >>> log = hsb.logs.open(table, context="x", arm="arm", propensity="p", reward="click")
     >>> print(hsb.evaluate.compare_off_policy({"uniform": None, "always a": "a"}, log))
-    candidate  reward  95% interval      against uniform               p      verdict  chance best
+    candidate  reward  95% interval      against uniform               p      verdict  best in resamples
     always a   0.5000  0.4785 to 0.5225  +0.1250 (+0.1126 to +0.1375)  0.001  better   100%
     uniform    0.3750  0.3551 to 0.3941  baseline                                      0%
     By the doubly robust estimator; the log's own policy earned 0.3750.
+    Best in resamples: the share of resamples of these events in which the value is the highest, no probability of being the best.
     """
 
     candidates: Mapping[str, OffPolicyCandidate]
@@ -149,7 +152,7 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
     def head(self) -> tuple[str, ...]:
         """The titles of the table's columns."""
         percent = f"{100 * self.confidence:g}%"
-        return ("candidate", "reward", f"{percent} interval", f"against {self.baseline}", "p", "verdict", "chance best")
+        return ("candidate", "reward", f"{percent} interval", f"against {self.baseline}", "p", "verdict", "best in resamples")
 
     def cells(self, each: OffPolicyCandidate) -> tuple[str, ...]:
         """The texts of the table's line for the candidate `each`, one for each column of `head`."""
@@ -167,6 +170,11 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         said = [f"By the {NAMES[self.estimator]} estimator; the log's own policy earned {number(self.logged)}."]
         if sum(each.difference is not None for each in self.values()) > 1:
             said.append("Intervals of differences and p values are corrected for the number of candidates.")
+        if any(each.best is not None for each in self.values()):
+            said.append(
+                "Best in resamples: the share of resamples of these events in which the value is the highest, "
+                "no probability of being the best."
+            )
         cells = " ".join(" ".join(self.cells(each)) for each in self.values())
         said += [f"{mark}: {meaning}." for mark, meaning in EXPLAINED.items() if mark in cells]
         if any(each.how == "replayed" for each in self.values()):
@@ -187,13 +195,7 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
 
     def to_frame(self) -> Any:
         """A pandas data frame, a row for each candidate. `InputError` where pandas is not installed."""
-        from importlib import import_module
-
-        try:
-            pandas = import_module("pandas")
-        except ImportError as error:
-            raise InputError(f"A data frame needs pandas ({error}). Install it, or use to_dict or to_csv.") from None
-        return pandas.DataFrame([each.row() for each in self.values()]).set_index("candidate")
+        return data_frame([each.row() for each in self.values()]).set_index("candidate")
 
     def csv(self) -> str:
         """The rows of `to_frame` as text of comma-separated values; it does not need pandas."""

@@ -114,7 +114,7 @@ class Weights(NamedTuple):
     def remarks(self) -> Iterator[str]:
         """What is worth a word, though a bootstrap may be tried."""
         if TOO_FEW <= self.effective < FEW:
-            yield f"{self._worth} Intervals may be too short."
+            yield f"Evaluate on a longer log, for intervals may be too short. {self._worth}"
 
     @property
     def too_much(self) -> bool:
@@ -125,9 +125,14 @@ class Weights(NamedTuple):
         """Why the values themselves are not to be trusted."""
         if abs(self.average - 1.0) > FAR * self.error + 1e-9:
             yield (
-                f"Weights average {self.average:.4f}, not 1: the propensities are not those of the log, the log never shows some arms "
-                "where the policy plays them, or the policy learned from these very events. Do not trust the values."
+                f"Do not trust the values. Weights average {self.average:.4f}, not 1: the propensities are not those of the log, the log "
+                "never shows some arms where the policy plays them, or the policy learned from these very events."
             )
+
+    @property
+    def says_little(self) -> bool:
+        """Are there too few rows that show what the policy would play?"""
+        return self.effective < TOO_FEW or self.largest > self.limit or self.missing > MISSING
 
     def doubts(self, paid: float) -> Iterator[str]:
         """Why a bootstrap of these events cannot be trusted; `paid` is how many rewards, or their absence, the events are worth.
@@ -138,7 +143,7 @@ class Weights(NamedTuple):
         if self.effective < TOO_FEW:
             yield f"{self._worth} Too few for the bootstrap."
         if paid < RARE:
-            yield f"Its rewards are worth {paid:.1f} events: too few for the bootstrap."
+            yield f"Evaluate on a log with more rewards: these are worth {paid:.1f} events, too few for the bootstrap."
         if self.largest > self.limit:
             yield (
                 f"One event carries {100 * self.share:.3g}% of all weight: {self.largest:.4g}, where {self.limit:.3g} is the most "
@@ -150,4 +155,7 @@ class Weights(NamedTuple):
                 f"event of that kind would weigh more than {self.limit:.3g}, and most of them are missing."
             )
         if max(OFF, ERRORS * self.error) < abs(self.average - 1.0) <= FAR * self.error + 1e-9:
-            yield f"Weights average {self.average:.3f}, not 1: events of large weight are missing or too many, by chance or by a fault."
+            yield (
+                f"Check the propensities. Weights average {self.average:.3f}, not 1: events of large weight are missing or too many, by "
+                "chance or by a fault."
+            )

@@ -211,18 +211,22 @@ def apart(values: tuple[float, float], alone: tuple[Ends, Ends], joint: tuple[En
     return Difference(values[0] - values[1], low, high, "apart", wide, None, rows)
 
 
-def chances(groups: Floats, candidates: int, judged: Sequence[bool], seed: int) -> list[float | None]:
-    """In what share of resamples each has the highest value; ties are shared. None for those that are not `judged`.
+def best_shares(groups: Floats, judged: Sequence[bool], seed: int) -> list[float | None]:
+    """In what share of resamples each candidate has the highest value; ties are shared.
 
-    `groups` have the columns N and S of each candidate in turn.
+    All are None unless every candidate is `judged`: the best of those that are left says nothing of the best of all. All are None, too,
+    if there is one candidate or fewer than two groups of events. `groups` have the columns N and S of each candidate in turn.
+
+    >>> groups = np.array([[1.0, 0.2, 1.0, 0.1], [1.0, 0.3, 1.0, 0.2]])
+    >>> best_shares(groups, [True, True], 0), best_shares(groups, [True, False], 0)
+    ([1.0, 0.0], [None, None])
     """
-    few = len(groups) < 2 or sum(judged) < 1
-    if few:
-        return [None] * candidates
+    if len(groups) < 2 or len(judged) < 2 or not all(judged):
+        return [None] * len(judged)
     drawn = draws(len(groups), seed)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = (drawn @ groups[:, 1::2]) / (drawn @ groups[:, ::2])
-    values = np.where(np.isnan(values) | ~np.asarray(judged), -np.inf, values)
+    values = np.where(np.isnan(values), -np.inf, values)
     best = values == values.max(axis=1, keepdims=True)
     shares = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
-    return [float(share) if known else None for share, known in zip(shares, judged, strict=True)]
+    return [float(share) for share in shares]

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
+from ...data_frame import data_frame
+from ...plotting.html_table import html_table
+
 NAMES = {
     "ips": "inverse propensity",
     "snips": "self-normalised",
@@ -128,17 +131,58 @@ class OffPolicy:
         numbers = {name: getattr(self, name) for name in about}
         return {"rows": self.rows, **best, "estimates": estimates, **numbers, "warnings": list(self.warnings)}
 
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each estimator: its value, its interval and that interval's kind, the safe interval."""
+        rows = [(name, each.value, each.low, each.high, each.kind, *each.safe) for name, each in self.estimates.items()]
+        return data_frame(rows, ["estimator", "value", "low", "high", "kind", "safe_low", "safe_high"])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the estimates with their intervals, the safe interval thin, and a line where the log's own policy is; return the axes.
+
+        `ax`: matplotlib's axes to draw into; None makes new ones.
+        """
+        from ...plotting.values import Value, plot_values
+
+        values = [
+            Value(NAMES[name] + _REMARKS[each.kind], each.value, *each.interval, each.safe)
+            for name, each in self.estimates.items()
+        ]
+        below = f"thick: 95% intervals; thin: safe\n{self.rows:,} events, worth {self.effective_rows:,.0f}"
+        return plot_values(values, ax, logged=self.logged, title="Average reward", below=below)
+
+    def _repr_html_(self) -> str:
+        head = ["estimator", "reward", "95% interval", "safe interval"]
+        rows = [
+            (
+                NAMES[name],
+                f"{each.value:.4f}",
+                f"{each.low:.4f} to {each.high:.4f}{_REMARKS[each.kind]}",
+                "{:.4f} to {:.4f}".format(*each.safe),
+            )
+            for name, each in self.estimates.items()
+        ]
+        return html_table(head, [*rows, ("the log itself", f"{self.logged:.4f}", "", "")], notes=self._notes())
+
+    def _notes(self) -> list[str]:
+        """What to know of the estimates, the warnings last."""
+        weights = f"largest weight {self.largest_weight:.4g}, {100 * self.largest_share:.3g}% of all; average {self.average_weight:.3f}"
+        notes = [f"{self.rows} events, worth {self.effective_rows:.0f}; {weights}"]
+        if "direct" in self.estimates and self.estimates["direct"].kind == "bootstrap":
+            notes.insert(0, _DIRECT)
+        return [*notes, *(f"Warning: {warning}" for warning in self.warnings)]
+
     def __str__(self) -> str:
         lines = [f"{NAMES[name]:<21} {each!r}{_REMARKS[each.kind]}" for name, each in self.estimates.items()]
-        if "direct" in self.estimates and self.estimates["direct"].kind == "bootstrap":
-            lines.append(_DIRECT)
+        notes = self._notes()
+        if notes[0] == _DIRECT:
+            lines.append(f"  {notes.pop(0)}")
         lines.append(f"{'the log itself':<21} {self.logged:.4f}")
-        weights = f"largest weight {self.largest_weight:.4g}, {100 * self.largest_share:.3g}% of all; average {self.average_weight:.3f}"
-        lines.append(f"{self.rows} events, worth {self.effective_rows:.0f}; {weights}")
-        return "\n".join([*lines, *(f"Warning: {warning}" for warning in self.warnings)])
+        return "\n".join([*lines, *notes])
 
 
-_DIRECT = "  (of the direct method the interval reaches to doubly robust's: its model may be wrong, which its own spread does not show)"
+_DIRECT = (
+    "(of the direct method the interval reaches to doubly robust's: its model may be wrong, which its own spread does not show)"
+)
 _REMARKS: dict[Kind, str] = {"bootstrap": "", "bounds": " [bounds]", "safe": " [safe]"}
 
 

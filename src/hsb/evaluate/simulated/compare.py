@@ -1,6 +1,7 @@
 """Several policies on one problem, in one call."""
 
 import pickle
+import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib.util import find_spec
@@ -15,7 +16,10 @@ from ...structures import Structure
 from ...types import Floats, Ints
 from ..parallel import Progress, Teller, spread
 from .comparison import Comparison, joined
-from .run import Entrant, enter, marked_rounds, play_run
+from .run import Entrant, enter, loss_range, marked_rounds, play_run
+
+WORTH = 6.0  # seconds of work from which on starting processes pays: each takes some seconds to start
+TASK = 0.2  # seconds of work that a process is given at a time, at least
 
 
 def compare(
@@ -69,11 +73,13 @@ def compare(
     settings: dict[str, Any] = {"rounds": rounds, "presentations": presentations, "seed": seed, "marks": points}
     in_a_run = rounds * presentations * len(policies)
     teller = Teller(progress, runs * in_a_run)
+    play = partial(_play, dict(policies), problem, settings)
     if jobs == 1:
         played = [play_run(policies, problem, run=run, progress=teller, **settings) for run in range(runs)]
     else:
-        played = _in_parallel(partial(_play, dict(policies), problem, settings), runs, jobs, partial(teller, in_a_run))
+        played = _in_parallel(play, runs, jobs, partial(teller, in_a_run))
     about: dict[str, Any] = {"title": problem.title, "synthetic": problem.synthetic, "bounds": _bounds(policies, points)}
+    about["loss_range"] = loss_range(policies)
     if problem.synthetic and not problem.reacts:
         about |= {"best": problem.best_loss(rounds), "best_so_far": problem.best_losses(points, rounds)}
     return joined(played, points, **about)
@@ -89,19 +95,44 @@ def _bounds(policies: Mapping[str, Entrant], marks: Ints) -> dict[str, Floats]:
     }
 
 
-def _play(policies: dict[str, Entrant], problem: Problem, settings: dict[str, Any], run: int) -> tuple[int, dict[str, Floats]]:
-    return run, play_run(policies, problem, run=run, **settings)
+def _play(policies: dict[str, Entrant], problem: Problem, settings: dict[str, Any], run: int) -> dict[str, Floats]:
+    return play_run(policies, problem, run=run, **settings)
 
 
 def _in_parallel(play: Callable[[int], Any], runs: int, jobs: int, tell: Callable[[], None]) -> list[Any]:
+    """All runs, in their order. Processes are started only if what remains takes longer than starting them."""
     if find_spec("joblib") is None:
         raise InputError(f"jobs={jobs} needs joblib: pip install 'hsb[cli]'. Or use jobs=1.")
-    played: list[Any] = [None] * runs
-    try:
-        for run, losses in spread(jobs, play, [(run,) for run in range(runs)]):
+    _check_sendable(play, jobs)
+    played: list[Any] = []
+    while len(played) < runs:
+        begin = time.process_time()
+        played.append(play(len(played)))
+        tell()
+        seconds = time.process_time() - begin
+        if len(played) > 1 and seconds * (runs - len(played)) > WORTH:  # the first run may have compiled
+            break
+    rest = range(len(played), runs)
+    played += [None] * len(rest)
+    size = max(1, min(int(TASK / max(seconds, 1e-9)), len(rest) // 16))
+    tasks = [(play, rest[first : first + size]) for first in range(0, len(rest), size)]
+    for rows, results in spread(jobs, _play_some, tasks) if tasks else ():
+        for run, losses in zip(rows, results, strict=True):
             played[run] = losses
             tell()
-    except pickle.PicklingError as error:
+    return played
+
+
+def _play_some(play: Callable[[int], Any], rows: range) -> tuple[range, list[Any]]:
+    return rows, [play(run) for run in rows]
+
+
+def _check_sendable(play: Callable[[int], Any], jobs: int) -> None:
+    """InputError if policies and problem cannot be sent to other processes."""
+    from joblib.externals.loky.backend.reduction import dumps
+
+    try:
+        dumps(play)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
         given = f"jobs={jobs} sends policies and problem to other processes, but they cannot be pickled ({error})"
         raise InputError(f"{given}. Let a function make what cannot be sent, as lambda seed: ..., or use jobs=1.") from error
-    return played

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...data_frame import data_frame
 from ...errors import InputError, quoted
+from ...plotting.figures import Legend
 from ...types import Floats, Ints
 from ..intervals import Interval, mean_interval, paired_interval
 
@@ -95,6 +97,8 @@ class Comparison:
     """What the best policy that knows the model is expected to lose a round, over all rounds."""
     best_so_far: Floats | None = None
     """The same, up to each of the marked rounds; None: as over all rounds."""
+    loss_range: tuple[float, float] | None = None
+    """The range that all losses lie in; None: not known. Bands are drawn within it."""
     bounds: Mapping[str, Floats] = field(default_factory=dict)
     """What is proved of a policy's expected regret at the marked rounds, against the mappings of its structure.
 
@@ -107,7 +111,7 @@ class Comparison:
 
     @property
     def rows(self) -> Iterator[Row]:
-        """Every number by itself, an iterator of `Row`: `pandas.DataFrame(comparison.rows)` makes a data frame of them."""
+        """Every number by itself, an iterator of `Row`; `to_frame` makes a data frame of them."""
         for name, table in self.losses.items():
             for (run, presentation, mark), loss in np.ndenumerate(table):
                 yield Row(name, run, presentation, int(self.marks[mark]), float(loss))
@@ -160,15 +164,30 @@ class Comparison:
         >>> Comparison(marks=np.array([10, 100]), losses=losses, best=0.25).regret_curves()["mine"].mean
         array([2.5, 5. ])
         """
-        if self.best is None:
-            raise InputError(
-                "Regret needs the loss of the best policy, which only synthetic problems know. Use plot() or curves()."
-            )
-        best = np.full(len(self.marks), self.best) if self.best_so_far is None else self.best_so_far
+        best = self._best()
         return {
             name: Curve(self.marks, *(self.marks * (each - best) for each in (curve.mean, curve.low, curve.high)))
             for name, curve in self.curves().items()
         }
+
+    def regret_range(self) -> tuple[Floats, Floats]:
+        """The least and the largest regret that are possible at the marked rounds, two arrays; infinite if `loss_range` is None.
+
+        >>> losses = {"mine": np.array([[[0.5, 0.3]], [[0.5, 0.3]]])}
+        >>> compared = Comparison(marks=np.array([10, 100]), losses=losses, best=0.25, loss_range=(0.0, 1.0))
+        >>> [bound.tolist() for bound in compared.regret_range()]
+        [[-2.5, -25.0], [7.5, 75.0]]
+        """
+        low, high = self.loss_range or (-np.inf, np.inf)
+        best = self._best()
+        return self.marks * (low - best), self.marks * (high - best)
+
+    def _best(self) -> Floats:
+        if self.best is None:
+            raise InputError(
+                "Regret needs the loss of the best policy, which only synthetic problems know. Use plot() or curves()."
+            )
+        return np.full(len(self.marks), self.best) if self.best_so_far is None else self.best_so_far
 
     def plot_regret(
         self,
@@ -177,6 +196,7 @@ class Comparison:
         bounds: Mapping[str, Any] | None = None,
         styles: Mapping[str, Mapping[str, Any]] | None = None,
         log: bool = True,
+        legend: Legend = True,
     ) -> Any:
         """Draw regret so far with bands, and beside each policy that has a structure its bound; return the axes.
 
@@ -187,6 +207,7 @@ class Comparison:
           none.
         - `styles`: by the policy's name, what to add to the style of its line, as matplotlib's `plot` takes it.
         - `log`: are both axes logarithmic?
+        - `legend`: False for none; "inside", "beside" or "below" the axes; True chooses a place that covers and cuts off nothing.
 
         >>> import hsb
         >>> tree = hsb.BinaryTree(depth=3)
@@ -196,16 +217,18 @@ class Comparison:
         """
         from ...plotting.comparisons import plot_regret
 
-        return plot_regret(self, ax, bounds=bounds, styles=styles or {}, log=log)
+        return plot_regret(self, ax, bounds=bounds, styles=styles or {}, log=log, legend=legend)
 
-    def plot(self, ax: Any = None, *, styles: Mapping[str, Mapping[str, Any]] | None = None, log: bool = True) -> Any:
-        """Draw the curves with their bands, and the best loss as a line; return the axes. `ax` and `styles` as in `plot_regret`.
+    def plot(
+        self, ax: Any = None, *, styles: Mapping[str, Mapping[str, Any]] | None = None, log: bool = True, legend: Legend = True
+    ) -> Any:
+        """Draw the curves with their bands, and the best loss as a line; return the axes. `ax`, `styles`, `legend` as in `plot_regret`.
 
         `log`: is the axis of rounds logarithmic?
         """
         from ...plotting.comparisons import plot_comparison
 
-        return plot_comparison(self, ax, styles=styles or {}, log=log)
+        return plot_comparison(self, ax, styles=styles or {}, log=log, legend=legend)
 
     def to_csv(self, path: str | Path) -> None:
         """Write `rows` to a file of comma-separated values, whole or not at all."""
@@ -220,6 +243,10 @@ class Comparison:
             f"{names[row.policy]},{row.run},{row.presentation},{row.round},{quoted(row.average_loss)}" for row in self.rows
         ]
         write_atomically(path, ("\n".join(lines) + "\n").encode())
+
+    def to_frame(self) -> Any:
+        """A pandas data frame of `rows`: a row for each policy, run, presentation and marked round. `InputError` if pandas is missing."""
+        return data_frame(list(self.rows), columns=list(Row._fields))
 
     def __str__(self) -> str:
         width = max(len(name) for name in ("policy", *self.losses))

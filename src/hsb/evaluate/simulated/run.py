@@ -9,7 +9,7 @@ from ...errors import InputError, quoted
 from ...play import simulate
 from ...policy import Policy
 from ...problems import Problem
-from ...types import Floats, Ints
+from ...types import Bounds, Floats, Ints
 
 Entrant = Callable[[int], Policy] | Policy
 """A function that makes a policy from a seed; or a policy, which is copied and given random numbers of its own."""
@@ -72,6 +72,19 @@ def enter(entrant: Entrant, seed: int) -> Policy:
         example = "lambda seed: hsb.HSB(tree, arms=3, seed=seed)"
         raise InputError(f"A function among policies must return a policy, as {example}; got {quoted(policy)}.")
     return policy
+
+
+def loss_range(entrants: Mapping[str, Entrant]) -> Bounds | None:
+    """The range that the losses of all these policies lie in; None if one of them finds its range on the way or clips losses.
+
+    >>> import hsb
+    >>> loss_range({"a": hsb.Exp3(arms=2), "b": hsb.Exp3(arms=2, loss_range=(-1, 1))})
+    (-1.0, 1.0)
+    """
+    scales = [enter(entrant, 0).loss_scale for entrant in entrants.values()]
+    if any(scale.auto or scale.outside == "clip" for scale in scales):
+        return None
+    return min(scale.low for scale in scales), max(scale.high for scale in scales)
 
 
 def data_seed(seed: int, run: int) -> int:

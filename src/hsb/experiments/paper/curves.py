@@ -6,7 +6,7 @@ from ...evaluate.simulated.comparison import Comparison
 from ...plotting.style import SOFT, look
 
 OURS = ("HSB default", "HSB drift")  # beside the paper's policies: with markers, since in grey colour alone would not do
-DASHES: dict[int, Any] = {2: (0, (1, 1)), 5: (0, (5, 1.5)), 10: "-"}
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)))  # from the deepest tree on
 
 
 def draw(pyplot: Any, compared: Comparison, change: int | None = None) -> Any:
@@ -14,16 +14,26 @@ def draw(pyplot: Any, compared: Comparison, change: int | None = None) -> Any:
     figure, ax = pyplot.subplots(figsize=(9.0, 4.8), layout="constrained")
     if change is not None:
         ax.axvline(change, color=SOFT, linewidth=1.0)
-    compared.plot(ax, styles={name: _style(name) for name in compared.policies}, log=change is None)
+    depths = sorted({depth for depth in map(depth_of, compared.policies) if depth is not None}, reverse=True)
+    dashes = {depth: DASHES[place % len(DASHES)] for place, depth in enumerate(depths)}
+    compared.plot(ax, styles={name: _style(name, dashes) for name in compared.policies}, log=change is None)
     if change is not None:
         beside = {"xytext": (2, -4), "textcoords": "offset points", "va": "top"}
         ax.annotate(" the arms change places", (change, 1.0), xycoords=("data", "axes fraction"), **beside)
     return figure
 
 
-def _style(name: str) -> dict[str, Any]:
-    family = name.split(",")[0]
-    depth = int(name.rsplit(" ", 1)[1]) if "depth" in name else 0
-    style: dict[str, Any] = {"linestyle": DASHES[depth]} if depth in DASHES else {}
+def depth_of(name: str) -> int | None:
+    """The depth of a policy's tree, which its name ends with.
+
+    >>> depth_of("S-EXP3, depth 5"), depth_of("EXP3")
+    (5, None)
+    """
+    return int(name.rsplit(" ", 1)[1]) if "depth" in name else None
+
+
+def _style(name: str, dashes: dict[int, Any]) -> dict[str, Any]:
+    family, depth = name.split(",")[0], depth_of(name)
+    style: dict[str, Any] = {} if depth is None else {"linestyle": dashes[depth]}
     own = look(family)
     return style | ({"marker": own.marker, "markersize": 3.5, "markevery": 0.08} if own and family in OURS else {})

@@ -33,6 +33,7 @@ class Illustrations(Paper):
         "arms": 2,
         "tree depth": 2,
         "rounds": 500,  # in which the tree is compared with the list of experts
+        "counted depths": [1, 2, 5, 10, 20, 40],  # of the trees on which a round's nodes are counted
         "shown": [0, 3, 14, 9],  # the experts drawn on the tree, by their number
         "quick": {"points": 64, "rounds": 50},
     }
@@ -43,6 +44,7 @@ class Illustrations(Paper):
         listed = {"arms": settings["arms"], "depth": settings["tree depth"], "rounds": settings["rounds"]}
         return [
             Part("approximations", f"{__name__}:approximate", {"depths": depths, "points": settings["points"]}),
+            Part("nodes", f"{__name__}:count_nodes", {"depths": settings["counted depths"], "arms": settings["arms"]}),
             Part("experts", f"{__name__}:list_experts", listed | {"seed": [options.seed, 4]}),
         ]
 
@@ -66,7 +68,7 @@ class Illustrations(Paper):
         head = ["expert", "arms of the four cells", "prior weight", "with equal weights"]
         share = ["cells", "share of the square where they disagree"]
         return Analysis(
-            claims=claims(shares, priors, listed["apart"]),
+            claims=[*claims(shares, priors, listed["apart"]), round_cost(results["nodes"])],
             figures=[
                 Figure("approximations", square, lambda pyplot: approximations(pyplot, example_mapping, drawn)),
                 Figure("experts", every, lambda pyplot: experts(pyplot, tree, mappings, priors)),
@@ -145,6 +147,25 @@ def _apart(tree: BinaryTree, table: NDArray[np.int32], priors: Floats, rounds: i
         weights[advice == arm] *= math.exp(-rate * loss * arms)
         weights /= weights.sum()
     return most
+
+
+def count_nodes(*, depths: list[int], arms: int) -> dict[str, int]:
+    """For each depth how many nodes of a binary tree a round visits, at most: of a context on whose path others branch off at every node."""
+    visited = {}
+    for depth in depths:
+        policy = HSB(BinaryTree(depth=depth), arms=arms, learning_rate=0.1, seed=0)
+        for context in [*(2.0**-level for level in range(1, depth + 1)), 0.0, 0.0]:
+            policy.learn(policy.decide(context), loss=0.5)
+        visited[str(depth)] = int(policy.learner.mixture.state.visited[-1])
+    return visited
+
+
+def round_cost(visited: dict[str, int]) -> Claim:
+    """The abstract's O(M ln N) a round: a tree of N = 2^D leaves has D + 1 nodes on a path, each with a weight for every arm."""
+    off = max(abs(nodes - int(depth) - 1) for depth, nodes in visited.items())
+    numbers = {f"nodes, of {2 ** int(depth):,} cells": nodes for depth, nodes in visited.items()}
+    text = "A round on the binary tree of N cells visits log2 N + 1 nodes at most, each with a weight for every arm: O(M ln N)"
+    return _certain(text, EXACT - off, **numbers)
 
 
 def tree_nodes(mapping: Ints, depth: int) -> list[tuple[int, int, int]]:

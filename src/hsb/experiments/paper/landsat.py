@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...evaluate.intervals import mean_interval
+from ...learners.rates import number_or_none
 from ...learners.structured import Structured
 from ...play import simulate
 from ...policies import HSB, Exp3, SExp3
@@ -47,6 +48,13 @@ class LandSat(Paper):
         "every": 1,  # 5: every fifth row
         "quick": {"repetitions": 8, "blocks": 2, "orders": 3, "presentations": 1, "every": 5},
     }
+    SIZES: ClassVar[dict[str, str]] = {"runs": "repetitions"}
+
+    def settings(self, options: Options) -> dict[str, Any]:
+        settings = super().settings(options)
+        repetitions = settings["repetitions"]
+        blocks = max(number for number in range(1, settings["blocks"] + 1) if repetitions % number == 0)
+        return settings | {"blocks": blocks}
 
     def parts(self, options: Options) -> list[Part]:
         settings, seed = self.settings(options), options.seed
@@ -145,7 +153,7 @@ def classify(
 
 def _rate(policy: Policy) -> float | None:
     """The constant rate at which it learns, if it has one."""
-    return policy.learner.mixture.rates.learning_rate if isinstance(policy.learner, Structured) else None
+    return number_or_none(policy.learner.mixture.rates.learning_rate) if isinstance(policy.learner, Structured) else None
 
 
 def _bt(n: int, rows: int, rng: np.random.Generator) -> Policy:

@@ -1,6 +1,6 @@
 """Section VI-B, Figure 6: the arms' models change after a quarter of the rounds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from ... import problems
@@ -9,9 +9,16 @@ from ..base import Analysis, Claim, Figure, Options
 from ..synthetic import Race, losses_table
 from . import Paper
 from .curves import draw
-from .stationary import DEFAULT, DEPTHS, OURS, PAPER, TREES
+from .stationary import DEPTHS, SIZES, default_name, default_policy, paper_policies, tree
 
-DRIFT = "HSB drift, depth 10"
+
+def drift_name(depths: Sequence[int]) -> str:
+    """What HSB-BT with drift is called: it has the deepest tree.
+
+    >>> drift_name([2, 5, 10])
+    'HSB drift, depth 10'
+    """
+    return f"HSB drift, depth {max(depths)}"
 
 
 class NonstationaryExperiment(Paper, Race):
@@ -24,12 +31,17 @@ class NonstationaryExperiment(Paper, Race):
         "data_sets": 10,
         "presentations": 10,
         "rounds": 100_000,
-        "policies": {
-            "the paper's policies": PAPER,
-            "drift and the default": {DRIFT: {"policy": "HSB", "structure": TREES[10], "horizon": True, "drift": 1e-5}, **OURS},
-        },
+        "depths": list(DEPTHS),
         "quick": {"data_sets": 4, "presentations": 2, "rounds": 10_000},
     }
+    SIZES = SIZES
+
+    def settings(self, options: Options) -> dict[str, Any]:
+        settings = super().settings(options)
+        depths = settings["depths"]
+        drift = {"policy": "HSB", "structure": tree(max(depths)), "horizon": True, "drift": 1e-5}
+        own = {drift_name(depths): drift} | default_policy(depths)
+        return settings | {"policies": {"the paper's policies": paper_policies(depths), "drift and the default": own}}
 
     def marks(self, settings: dict[str, Any]) -> list[int]:
         problem = problems.named(**settings["problem"])
@@ -38,13 +50,14 @@ class NonstationaryExperiment(Paper, Race):
 
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
         compared = self.comparison(options, results)
-        [change] = self.marks(self.settings(options))
+        settings = self.settings(options)
+        depths, [change] = settings["depths"], self.marks(settings)
         caption = (
             f"Average loss so far against the round (Figure 6); the models change after round {change:,} (vertical line). Mean over the "
             "data sets, each presented several times; bands are 95% intervals over data sets."
         )
         return Analysis(
-            claims=[*self.rivals(compared, change), *self.ours(compared, change)],
+            claims=[*self.rivals(compared, depths, change), *self.ours(compared, depths, change)],
             figures=[Figure("figure-6-nonstationary", caption, lambda pyplot: draw(pyplot, compared, change), synthetic=True)],
             tables=[
                 losses_table(compared, "Average loss before the change (synthetic data)", until=change),
@@ -58,9 +71,9 @@ class NonstationaryExperiment(Paper, Race):
             ],
         )
 
-    def rivals(self, compared: Comparison, change: int) -> Iterator[Claim]:
+    def rivals(self, compared: Comparison, depths: Sequence[int], change: int) -> Iterator[Claim]:
         """HSB-BT against each rival at each depth, before and after."""
-        for depth in DEPTHS:
+        for depth in depths:
             ours = f"HSB-BT, depth {depth}"
             for rival, words in ((f"S-EXP3, depth {depth}", "S-EXP3 of the same depth"), ("EXP3", "EXP3")):
                 before = f"Before the change, HSB-BT of depth {depth} beats {words}"
@@ -68,11 +81,14 @@ class NonstationaryExperiment(Paper, Race):
                 yield self.beats(compared, ours, rival, before, until=change)
                 yield self.beats(compared, ours, rival, after, since=change)
 
-    def ours(self, compared: Comparison, change: int) -> Iterator[Claim]:
+    def ours(self, compared: Comparison, depths: Sequence[int], change: int) -> Iterator[Claim]:
         """The default and drift against the paper's HSB-BT."""
-        paper = "HSB-BT, depth 10"
-        better = "than HSB-BT without drift, depth 10: it loses less in the rounds after the change"
-        yield self.beats(compared, DRIFT, paper, f"HSB-BT with drift adapts better {better}", since=change, origin="own")
-        yield self.beats(compared, DEFAULT, paper, f"HSB's default adapts better {better}", since=change, origin="own")
-        yield self.beats(compared, DEFAULT, paper, "HSB's default beats HSB-BT of depth 10 over all rounds", origin="own")
-        yield self.beats(compared, DEFAULT, DRIFT, "HSB's default beats HSB-BT with drift over all rounds", origin="own")
+        deepest, default, drift = max(depths), default_name(depths), drift_name(depths)
+        paper = f"HSB-BT, depth {deepest}"
+        better = f"than HSB-BT without drift, depth {deepest}: it loses less in the rounds after the change"
+        yield self.beats(compared, drift, paper, f"HSB-BT with drift adapts better {better}", since=change, origin="own")
+        yield self.beats(compared, default, paper, f"HSB's default adapts better {better}", since=change, origin="own")
+        yield self.beats(
+            compared, default, paper, f"HSB's default beats HSB-BT of depth {deepest} over all rounds", origin="own"
+        )
+        yield self.beats(compared, default, drift, "HSB's default beats HSB-BT with drift over all rounds", origin="own")

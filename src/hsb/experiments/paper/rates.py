@@ -1,6 +1,6 @@
 """Section VI-A again: what depth does to HSB-BT at several rates. The paper gives EXP3's and S-EXP3's there, and not HSB-BT's."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,15 @@ SAID = (
     "The paper says how the rates of EXP3 and S-EXP3 are set in Sections VI-A and VI-B, and not how HSB-BT's is. Here it is Corollary 1's; "
     "whether depth 10 improves on depth 5 depends on it (see the table of rates)."
 )
+
+
+def has_pair(depths: Sequence[int]) -> bool:
+    """Are both depths played whose rates are compared?
+
+    >>> has_pair([2, 5, 10]), has_pair([7])
+    (True, False)
+    """
+    return set(PAIR) <= set(depths)
 
 
 def expected(depth: int) -> Floats:

@@ -6,11 +6,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...engine.kernels.slots import CELLS, SAMPLE
+from ...engine.kernels.slots import CELLS, RECENT, SAMPLE
 from ...errors import InputError, quoted
 from ...types import Floats
 from .. import FeatureReader, Features
-from ..tables import ContextTable, table_of
+from ..tables import ContextTable
 from .base import Encoder, Head
 
 ROWS = 4096  # encoded at once
@@ -45,6 +45,11 @@ class Columns(Encoder):
         return self._reader.named_columns
 
     @property
+    def declared(self) -> Features:
+        """What was said of the columns; what was not is found in the head."""
+        return self._reader.features
+
+    @property
     def names(self) -> list[str]:
         """A list of what each number of a context says."""
         return self._reader.place_names[1:]
@@ -66,11 +71,11 @@ class Columns(Encoder):
         if not self.features:
             raise InputError("This Columns has not been fitted. Call fit(head) first.")
         reader = self._reader
-        table = _select(reader, table_of(rows))
+        table = _select(reader, reader.table(rows))
         encoded = np.empty((table.rows, reader.places))
         for at in range(0, table.rows, ROWS):
             raw, _ = reader.read_part(table, at, min(at + ROWS, table.rows))
-            z, cells = np.empty((len(raw), reader.places)), np.empty((len(raw), reader.slots), dtype=np.int64)
+            z, cells = np.empty((len(raw), reader.places)), np.empty((len(raw), reader.trees), dtype=np.int64)
             reader.encode_rows(np.ascontiguousarray(raw), z, cells)
             encoded[at : at + len(raw)] = z
         return encoded[:, 1:]
@@ -86,7 +91,7 @@ class Columns(Encoder):
             is_batches = hasattr(head[0], "contexts") or getattr(head[0], "ndim", 0) == 2
         for part in head if is_batches else [head]:
             named = getattr(part, "named", None)
-            yield table_of(getattr(part, "contexts", part) if named is None else named)
+            yield self._reader.table(getattr(part, "contexts", part) if named is None else named)
 
     def _transform(self, table: ArrayLike) -> Floats:
         return self.transform(table)
@@ -100,8 +105,10 @@ class Columns(Encoder):
         """What only trees see of numbers, and the sample that it was fitted on, are not kept."""
         slots, counts = len(data["moments"]), np.array(data["counts"], dtype=np.int64)
         moments = np.array(data["moments"], dtype=np.float64) if slots else FeatureReader(Features()).arrays()["moments"]
-        kept = {"counts": counts, "moments": moments, "cuts": np.zeros(slots, dtype=np.int64)}
-        unused = {"edges": np.zeros((slots, CELLS - 1)), "sample": np.zeros((min(int(counts[0]), SAMPLE), slots))}
+        none = np.zeros(slots, dtype=np.int64)
+        kept = {"counts": counts, "moments": moments, "cuts": none, "coarse": none}
+        unused = {"edges": np.zeros((slots, CELLS - 1)), "ranges": np.zeros((slots, 4)), "recent": np.zeros((slots, RECENT))}
+        unused |= {"sample": np.zeros((min(int(counts[0]), SAMPLE), slots))}
         encoder = cls()
         encoder._reader = FeatureReader.restore(data["reader"], {**kept, **unused})
         encoder.features = len(encoder._reader.knowledge.listed) if int(counts[0]) else 0

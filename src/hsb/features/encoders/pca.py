@@ -73,7 +73,11 @@ class PCA(Streamed[_Moments]):
         self.explained = np.maximum(values[chosen], 0.0) / total if total > 0.0 else np.zeros(self.components)
 
     def _transform(self, table: Floats) -> Floats:
-        return np.asarray(table @ self.axes.T - self.mean @ self.axes.T)
+        """Sums go from the first feature on, not as BLAS adds them: the same bits on every machine, one row or many."""
+        found = np.empty((len(table), len(self.axes)))
+        for k, axis in enumerate(self.axes):
+            found[:, k] = np.cumsum(table * axis, axis=1)[:, -1] - np.cumsum(self.mean * axis)[-1]
+        return found
 
     def _plain(self) -> dict[str, Any]:
         return {"mean": self.mean.tolist(), "axes": self.axes.tolist(), "explained": self.explained.tolist()}

@@ -13,7 +13,7 @@ Times are whole microseconds, of the wall clock since 1970 and of one that never
                                   Failed(number, "full" | "lost"). There is one at a time; requests that come meanwhile go into the next.
     Answer(request, status, body) the answer to the request of that name; STATUS has the HTTP status for each word.
     Follow(policy, after, limit)  store.stream(policy, after, limit) on a reading connection; report Followed(policy, after, entries).
-    Pack(policy, frozen, asked)   frozen.rows(), in another thread: it may take long; report Packed(policy, rows, asked).
+    Pack(policy, frozen, asked)   sealed(frozen), in another thread: it may take long; report Packed(policy, rows, asked).
     Stop(code, why)               end the process: what is on disk is known again after a fresh start only. Every request has been answered.
 
 A request is `Decide`, `Reward`, `Activate`, `Void`, or one of those that change a policy (`Create`, `Change`, `AddArm`, ...). Ids and secrets
@@ -45,6 +45,7 @@ from .messages import (
     Follow,
     Followed,
     Forget,
+    ForgetWords,
     Import,
     Message,
     Now,
@@ -60,8 +61,9 @@ from .messages import (
     Void,
 )
 from .orders import JournalChanges, JournalFacts, OrderBatch
-from .policy_state import Served
+from .policy_state import Served, read_file
 from .recovery import revive
+from .snapshots import sealed
 
 __all__ = [
     "STATUS",
@@ -84,6 +86,7 @@ __all__ = [
     "Follow",
     "Followed",
     "Forget",
+    "ForgetWords",
     "Import",
     "JournalChanges",
     "JournalFacts",
@@ -103,5 +106,7 @@ __all__ = [
     "Void",
     "judge",
     "needs",
+    "read_file",
     "revive",
+    "sealed",
 ]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, quoted
 from . import snapshots
+from .encoding import check_fits
+from .forgetting import hash_of
 from .kinds import make_policy
 from .learner import PolicyReplica
 from .messages import (
@@ -20,6 +22,7 @@ from .messages import (
     DropCandidate,
     Effect,
     Forget,
+    ForgetWords,
     Import,
     Now,
     Promote,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from .engine import Core
 
 MOST_POLICIES = 1000
+NO_REASON = "it does not take contexts such as they had."
 MOST_CANDIDATES = 8
 MOST_FORGOTTEN = 1000
 
@@ -49,7 +53,7 @@ def asked(core: Core, message: Any, now: Now) -> list[Effect]:
         return [Answer(message.request, "unknown", {"detail": f"There is no policy {quoted(message.policy)}."})]
     if type(message) is TakeSnapshot:
         return snapshots.asked(core, message, served, now)
-    if served.archived and type(message) not in (Purge, Forget):
+    if served.archived and type(message) not in (Purge, Forget, ForgetWords):
         return [Answer(message.request, "gone", {"detail": f"The policy {served.name} is archived."})]
     watch = core.watches[served.id]
     if watch.busy:
@@ -61,7 +65,7 @@ def asked(core: Core, message: Any, now: Now) -> list[Effect]:
         if served.behind():  # after a start they would read what is forgotten otherwise than now
             detail = "A candidate is reading the journal. Ask again when it has read all of it, or drop it."
             return [Answer(message.request, "overloaded", {"detail": detail})]
-        order = BlankContexts(served.id, _decisions(message.decisions))
+        order = BlankContexts(served.id, _decisions(message.decisions), message.learned, message.closed)
     else:
         kind, data, body = ROWS[type(message)](served, message)
         order = Append(served.id, int(kind), json.dumps(data), body)
@@ -86,10 +90,16 @@ def done(core: Core, request: Hashable, message: Any, outcome: Outcome, now: Now
     if type(message) is TakeSnapshot:
         body["snapshot"] = outcome.next
     if type(message) is Forget:
+        core.counts["forgotten"] += outcome.forgotten
         body |= {"forgotten": outcome.forgotten, "more": outcome.more}
     status = "created" if type(message) in (Create, AddArm, AddCandidate) else "done"
     effects: list[Effect] = [Answer(request, status, body)]
     return effects + ([] if type(message) in (Create, TakeSnapshot) else _next(core, served, now))
+
+
+def refused(core: Core, message: Any, why: str, now: Now) -> list[Effect]:
+    """A change cannot be carried out after all: the answer, and the change that waited for it."""
+    return [Answer(message.request, "refused", {"detail": why}), *_next(core, core.policies[message.policy], now)]
 
 
 def undone(core: Core, message: Any) -> list[Effect]:
@@ -121,7 +131,7 @@ def _create(core: Core, message: Create) -> list[Effect]:
     name, settings = parts[0], parts[4]
     if not isinstance(message.secret, bytes) or not 16 <= len(message.secret) <= 64:
         raise InputError("A policy's secret is 16 to 64 random bytes.")
-    _check_exact(settings, PolicyReplica.fresh(1, parts[3], parts[1], parts[2], at=1, valued=False))
+    _check_exact(settings, PolicyReplica.idle(1, parts[3], parts[1], parts[2], at=1))
     if name in core.names:
         return [Answer(message.request, "conflict", {"detail": f"There is a policy {quoted(name)} already."})]
     if len(core.names) >= MOST_POLICIES:
@@ -132,14 +142,14 @@ def _create(core: Core, message: Create) -> list[Effect]:
 
 def _change(served: Served, message: Change) -> tuple[RowKind, Any, bytes | None]:
     settings = changed(served.settings, message.changes, served.offered)
-    check_default(settings, served.live.policy)
+    check_default(settings, served.live.scale)
     _check_exact(settings, served.live)
     return RowKind.SETTINGS, settings.plain(), None
 
 
 def _check_exact(settings: PolicySettings, learner: PolicyReplica) -> None:
     if not learner.exact and (settings.floor > 0.0 or settings.ramp < 1.0):
-        raise InputError(f"{type(learner.policy).__name__} only estimates its propensities: floor must be 0 and ramp 1.")
+        raise InputError(f"{learner.type} only estimates its propensities: floor must be 0 and ramp 1.")
 
 
 def _add_arm(served: Served, message: AddArm) -> tuple[RowKind, Any, bytes | None]:
@@ -167,10 +177,8 @@ def _add_candidate(served: Served, message: AddCandidate) -> tuple[RowKind, Any,
     if len(served.candidates) >= MOST_CANDIDATES:
         raise InputError(f"There are {MOST_CANDIDATES} candidates already. Drop one first.")
     if not served.live.exact:
-        raise InputError(
-            f"{type(served.live.policy).__name__} only estimates its propensities, which say nothing of a candidate."
-        )
-    make_policy(message.spec, served.first_arms, served.arm_features)
+        raise InputError(f"{served.live.type} only estimates its propensities, which say nothing of a candidate.")
+    check_fits(make_policy(message.spec, served.first_arms, served.arm_features), message.trials, "The candidate")
     return RowKind.CANDIDATE, {"add": name, "policy": message.spec}, None
 
 
@@ -187,16 +195,27 @@ def _promote(served: Served, message: Promote) -> tuple[RowKind, Any, bytes | No
         )
     if set(candidate.policy.active_arms) != set(served.offered):
         raise InputError("The candidate does not know all the arms that are offered.")
+    if candidate.passed_over and not candidate.policy.rounds:
+        raise InputError(f"The candidate could learn none of {candidate.passed_over:,} lessons: {candidate.why or NO_REASON}")
+    check_fits(candidate.policy, message.trials, "The candidate", learn=False)
     _check_exact(served.settings, candidate)
-    check_default(served.settings, candidate.policy)
+    check_default(served.settings, candidate.scale)
     return RowKind.PROMOTE, {"name": message.name}, None
 
 
 def _import(served: Served, message: Import) -> tuple[RowKind, Any, bytes | None]:
-    policy = importable(message.body, served.offered)
+    policy = importable(message.body, served.offered, message.read)
+    check_fits(policy, message.trials, "The file's policy", learn=False)
+    served.arriving = message.body, policy
     _check_exact(served.settings, PolicyReplica(0, policy, {}, at=0, valued=False))
-    check_default(served.settings, policy)
+    check_default(served.settings, policy.loss_scale)
     return RowKind.IMPORT, {"bytes": len(message.body)}, message.body
+
+
+def _forget_words(served: Served, message: ForgetWords) -> tuple[RowKind, Any, bytes | None]:
+    if served.behind():
+        raise InputError("A candidate is reading the journal. Ask again when it has read all of it, or drop it.")
+    return RowKind.FORGET, {"words": sorted({hash_of(served.secret, word) for word in message.words})}, None
 
 
 def _archive(served: Served, message: Archive) -> tuple[RowKind, Any, bytes | None]:
@@ -225,4 +244,5 @@ ROWS: Any = {
     Promote: _promote,
     Import: _import,
     Archive: _archive,
+    ForgetWords: _forget_words,
 }

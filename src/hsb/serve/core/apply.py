@@ -30,18 +30,23 @@ from .orders import (
 )
 from .rows import ClosedRow, DecisionRow, PendingRow, PolicyRow, RewardRow, RowKind, StreamRow
 
+MOST_REWARDS = 1000  # of a decision, late ones among them
 
-def needs(orders: Iterable[Order]) -> Needs:
-    """What must be looked up for these orders."""
-    found = Needs(set(), [], set(), creates=any(type(order) is NewPolicy for order in orders))
+
+def needs(batch: OrderBatch) -> Needs:
+    """What must be looked up for a batch."""
+    arriving = frozenset(policy for policy, rules in batch.rules.items() if rules.on_arrival)
+    found = Needs(set(), [], set(), any(type(order) is NewPolicy for order in batch.orders), set(), arriving)
     made: dict[str, int] = {}  # decisions of this batch, which may be learned in it
-    for order in orders:
+    for order in batch.orders:
         kind = type(order)
         if kind is NewDecision:
             found.decisions.add(order.row.id)  # type: ignore[union-attr]
             made[order.row.id] = order.row.policy  # type: ignore[union-attr]
         elif kind is NewReward or kind is Activation or kind is Voiding:
             found.decisions.add(order.decision)  # type: ignore[union-attr]
+            if kind is NewReward:
+                found.given.add((order.decision, order.id))  # type: ignore[union-attr]
             if order.decision in made:  # type: ignore[union-attr]
                 found.policies.add(made[order.decision])  # type: ignore[union-attr]
             elif kind is NewReward and order.restored is not None:  # type: ignore[union-attr]
@@ -137,6 +142,8 @@ class _BatchApplication:
     def reward(self, order: NewReward) -> Outcome:
         fact, lost = self._known(order.decision), order.restored
         if fact is None or fact.row is None:
+            if order.unreadable:
+                return Outcome("refused", detail=order.unreadable)
             return Outcome("unknown") if lost is None or lost.row.policy not in self.rules else self._restore(order, lost)
         if order.only is not None and fact.row.policy not in order.only:
             return Outcome("forbidden")
@@ -170,9 +177,13 @@ class _BatchApplication:
             return Outcome("late" if before.late else "duplicate", decision=row, reward=before, detail=fact.closed or "")
         if (wrong := _unfit(order, rules)) is not None:
             return Outcome("refused", decision=row, detail=wrong)
+        if fact.count >= MOST_REWARDS:
+            detail = f"The decision {row.id} has {MOST_REWARDS} rewards, and takes no more. Add them up before they are sent."
+            return Outcome("refused", decision=row, detail=detail)
         pending = fact.pending
         given = RewardRow(order.decision, order.id, value, pending is None, self.now, order.key)
         fact.rewards[order.id] = given
+        fact.count += 1
         self.changes.rewards.append(given)
         if pending is None:
             return Outcome("late", decision=row, reward=given, detail=fact.closed or "")
@@ -206,7 +217,7 @@ class _BatchApplication:
             return Outcome("duplicate", decision=fact.row)
         if fact.pending is None:
             return Outcome("late", decision=fact.row, detail=fact.closed or "")
-        if fact.rewards:
+        if fact.count:
             return Outcome("conflict", decision=fact.row, detail="It has a reward already, so it was shown.")
         self._close(fact, fact.row, "void")
         return Outcome("done", decision=fact.row)
@@ -252,6 +263,8 @@ class _BatchApplication:
             if name in self.learned:
                 left = True
                 continue
+            if fact.pending is not None and order.closed:
+                continue
             if fact.pending is not None:
                 self._close(fact, fact.row, "forgotten")
             self.changes.blanked.append(name)
@@ -262,6 +275,8 @@ class _BatchApplication:
         if order.rows[0].policy not in self.rules:
             return Outcome("gone")
         self.changes.snapshots += order.rows
+        if order.before:
+            self.changes.cleared[order.rows[0].policy] = order.before
         return Outcome("done", next=order.rows[0].seq)
 
     # -- steps ----------------------------------------------------------------------------------------------------------

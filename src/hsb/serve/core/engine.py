@@ -1,6 +1,7 @@
 """The core: messages and times in, effects out. It reads no clock, writes no file, starts no thread."""
 
 import math
+import traceback
 from collections import deque
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -46,13 +47,18 @@ from .orders import (
     Voiding,
 )
 from .policy_state import Served
-from .receipts import Lives, restored
+from .receipts import Lives, Unreadable, restored
 from .replies import decided, told
 from .rows import DecisionRow
 from .settings import checked_name
 
 PATIENCE = 1_000_000  # microseconds before what nobody waits for is tried again on a full disk
 EXIT = 70  # the process must end: what is on disk is not known
+
+
+COUNTED = ("decisions", "rewards", "lessons", "late", "duplicates", "expired", "refused", "forgotten")
+REPORTS = {Committed, Failed, Followed, Packed, Tick}
+ANYTHING = b"id"  # the fingerprint of a question that its id alone tells from others
 
 
 class CoreLimits(NamedTuple):
@@ -75,15 +81,22 @@ class CoreLimits(NamedTuple):
 LIMITS, UNKNOWN = CoreLimits(), Lives()
 
 
+def faulty(error: Exception) -> str:
+    """What went wrong that should not, and where."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({where.filename.rpartition('/')[2]}:{where.lineno}, {where.name})"
+
+
 class _Watch:
     """What the core keeps in mind of a policy beside its state."""
 
-    __slots__ = ("busy", "due", "following", "forgot", "kept", "kept_at", "queue")
+    __slots__ = ("busy", "due", "following", "forgot", "kept", "kept_at", "queue", "safe")
 
     def __init__(self, due: float, kept: int, now: Now) -> None:
         self.due = due  # the first deadline, or before
         self.kept, self.kept_at = kept, now.mono  # lessons at the last snapshot, and when it was
         self.forgot = 0  # the row of the snapshot that was taken when contexts were last forgotten
+        self.safe: tuple[int, frozenset[int]] | None = None  # the same where it is on disk, and which learners it has
         self.busy = self.following = False  # a change is being written; rows are being read
         self.queue: deque[Any] = deque()  # changes that wait for it
 
@@ -119,7 +132,7 @@ class Core:
         self.number, self.stopped, self.patience = 0, False, -math.inf
         self.packing: list[TakeSnapshot] = []  # requests whose snapshots are being packed
         self.kept_back = False  # decisions that were answered wait for room on the disk
-        self.counts = dict.fromkeys(("decisions", "rewards", "lessons", "late", "duplicates", "expired", "refused"), 0)
+        self.counts = dict.fromkeys(COUNTED, 0)
 
     def take(self, served: Served, now: Now, due: float = math.inf) -> None:
         """Serve a policy from now on."""
@@ -141,16 +154,8 @@ class Core:
         """What a message leads to at once. Call `flush` afterwards, at the latest when nothing else has come."""
         self.clock.see(now)
         kind = type(message)
-        if kind is Committed:
-            return self._committed(message, now)  # type: ignore[arg-type]
-        if kind is Failed:
-            return self._failed(message, now)  # type: ignore[arg-type]
-        if kind is Tick:
-            return []
-        if kind is Followed:
-            return self._followed(message)  # type: ignore[arg-type]
-        if kind is Packed:
-            return snapshots.packed(self, message, now)  # type: ignore[arg-type]
+        if kind in REPORTS:
+            return self._reported(message, now)
         request: Hashable = message.request  # type: ignore[union-attr]
         if kind is ConfirmClock:
             self.clock.confirm(now)
@@ -164,6 +169,20 @@ class Core:
         except (InputError, FileError) as error:
             self.counts["refused"] += 1
             return [Answer(request, "refused", {"detail": str(error)})]
+
+    def _reported(self, message: Any, now: Now) -> list[Effect]:
+        """What the store reports. What goes wrong here is as bad as a lost commit: what is on disk and what is served may differ."""
+        kind = type(message)
+        try:
+            if kind is Committed:
+                return self._committed(message, now)
+            if kind is Failed:
+                return self._failed(message, now)
+            if kind is Followed:
+                return self._followed(message)
+            return snapshots.packed(self, message, now) if kind is Packed else []
+        except Exception as error:
+            return self._end(faulty(error))
 
     def handle_all(self, messages: Sequence[Any], now: Now) -> list[Effect]:
         """What requests lead to that come one after the other at this moment. Decisions are drawn together, which takes less time."""
@@ -201,12 +220,14 @@ class Core:
             if message.fresh:
                 raise
             # it may have been made when this could be decided: before an arm was removed, or the settings were others
-            self._write(message, Recall(name, served.id, served.question(*asked), str(error)))
+            body = ANYTHING if message.sticky else served.question(*asked)
+            self._write(message, Recall(name, served.id, body, str(error)))
             return []
         return self._decided(served, message, row)
 
     def _decided(self, served: Served, message: Decide, row: DecisionRow) -> list[Effect]:
         """Have a decision written; what is answered before it is."""
+        row = row._replace(body=ANYTHING) if message.sticky else row
         watch, order = self.watches[served.id], NewDecision(row, bool(message.activate))
         watch.due = min(watch.due, row.deadline)
         if served.settings.durability == "receipt" and message.fresh and not self.kept_back and self.lives.now:
@@ -230,13 +251,16 @@ class Core:
             bool(message.loss),
             only=message.only,
         )
-        if (
-            message.receipt is not None
-            and (lost := restored(self.by_id, self.lives, order.decision, message.receipt)) is not None
-        ):
-            over = lost.row.deadline <= self.clock.time(now) and not self.clock.held
-            order = order._replace(restored=lost, over=over)
-        self._write(message, order)
+        self._write(message, order if message.receipt is None else self._with_receipt(order, message.receipt, now))
+
+    def _with_receipt(self, order: NewReward, receipt: Any, now: Now) -> NewReward:
+        try:
+            lost = restored(self.by_id, self.lives, order.decision, receipt)
+        except Unreadable as error:  # e.g. of another version of hsb: nothing is lost where the journal has the decision
+            return order._replace(unreadable=str(error))
+        if lost is None:
+            return order
+        return order._replace(restored=lost, over=lost.row.deadline <= self.clock.time(now) and not self.clock.held)
 
     def _write(self, message: Any, order: Order) -> None:
         self.waiting.append((message.request, order, message))
@@ -245,26 +269,46 @@ class Core:
 
     def flush(self, now: Now) -> list[Effect]:
         """Begin the next batch, if none is under way and there is anything to write."""
+        try:
+            return self._flush(now)
+        except Exception as error:
+            return self._end(faulty(error))
+
+    def _flush(self, now: Now) -> list[Effect]:
         if self.flying is not None or self.stopped or (self.kept_back and now.mono < self.patience):
             return []
         self.kept_back = False
         held, time = self.clock.see(now), self.clock.time(now)
-        flying = [self.waiting.popleft() for _ in range(min(len(self.waiting), self.limits.orders))]
+        self.flying = flying = [self.waiting.popleft() for _ in range(min(len(self.waiting), self.limits.orders))]
         for name, watch in self.watches.items():
             if watch.due <= time and not held and now.mono >= self.patience:
                 flying.append((None, Learn(name, time, self.limits.closing), None))
-        for each in self.last:  # after the lessons: they are learned by the settings of before
-            if type(each[1]) is BlankContexts:
-                flying.append((None, snapshots.before_blank(self, each[1].policy, now), None))
-            flying.append(each)
-        self.last = []
-        packs: list[Effect] = []
+        packs = self._last_ones(flying, now)
         if now.mono >= self.patience:
-            packs = [Pack(name, snapshots.frozen(self, name, now), None) for name in snapshots.due(self, now)]
+            packs += [Pack(name, snapshots.frozen(self, name, now), None) for name in snapshots.due(self, now)]
         if not flying:
+            self.flying = None
             return packs
-        self.number, self.flying = self.number + 1, flying
+        self.number += 1
         return [*packs, Commit(OrderBatch(self.number, time, [order for _, order, _ in flying], self.rules))]
+
+    def _last_ones(self, flying: list[tuple[Hashable, Order, Any]], now: Now) -> list[Effect]:
+        """Add what changes streams, after the lessons, which are learned by the settings of before; answers to what cannot be carried out."""
+        effects: list[Effect] = []
+        last: list[tuple[Hashable, Order, Any]] = []
+        for each in self.last:
+            if type(each[1]) is BlankContexts:
+                try:
+                    keep = snapshots.before_blank(self, each[1], now)
+                except FileError as error:
+                    why = f"Nothing was forgotten, since the snapshot that must come first cannot be read again: {error}"
+                    effects += admin.refused(self, each[2], why, now)
+                    continue
+                last += [] if keep is None else [(None, keep, None)]
+            last.append(each)
+        flying += last
+        self.last = []
+        return effects
 
     def wake(self, now: Now) -> int | None:
         """In how many microseconds a `Tick` is due at the latest; None where nothing is."""
@@ -282,13 +326,14 @@ class Core:
     def _committed(self, message: Committed, now: Now) -> list[Effect]:
         if self.flying is None or message.number != self.number:
             return []
-        flying, self.flying = self.flying, None
-        effects: list[Effect] = []
+        flying, effects = self.flying, list[Effect]()
         looked = False
         for (_, order, _), outcome in zip(flying, message.outcomes, strict=True):
             if type(order) is Learn and order.policy in self.watches:
                 self._closed(order, outcome)
                 looked = True
+            elif type(order) is Keep:
+                snapshots.kept(self, order)
         if looked:  # for the next deadline, before what came meanwhile was there
             self._note_deadlines(order for _, order, _ in (*flying, *self.waiting))
         self._note_waits(message.outcomes)
@@ -298,7 +343,9 @@ class Core:
                 outcome = outcome._replace(status="passed_over", detail=unlearned)
             if asked is not None:
                 effects += self._answers(request, asked, outcome, now)
-        return effects + self._follow()
+        effects += self._follow()
+        self.flying = None
+        return effects
 
     def _learn(self, outcome: Outcome) -> str | None:
         """Fold what is on disk now, in the order in which it is there; why a reward that was to be learned at once could not be."""
@@ -343,32 +390,39 @@ class Core:
     def _failed(self, message: Failed, now: Now) -> list[Effect]:
         if self.flying is None or message.number != self.number:
             return []
-        flying, self.flying = self.flying, None
-        full = message.why == "full"
         self.patience = now.mono + PATIENCE
-        if not full:
-            self.stopped = True
-            flying += [*self.waiting, *self.last]
-            self.waiting.clear()
-            self.last = []
-        detail = "The disk is full; nothing was written." if full else "The journal cannot be written; the service is stopping."
-        effects: list[Effect] = [] if full else [Answer(each.request, "away", {"detail": detail}) for each in self.packing]
-        self.packing = self.packing if full else []
+        if message.why != "full":
+            return self._end(message.detail or "a commit failed")
+        flying, self.flying = self.flying, None
+        effects: list[Effect] = []
         again: list[tuple[Hashable, Order, Any]] = []
         for request, order, asked in flying:
             if asked is not None:
-                effects.append(Answer(request, "full" if full else "away", {"detail": detail}))
+                effects.append(Answer(request, "full", {"detail": "The disk is full; nothing was written."}))
                 effects += admin.undone(self, asked)
             elif type(order) is Keep:
                 if (watch := self.watches.get(order.rows[0].policy)) is not None:
                     watch.kept -= 1  # again after the next pause
-            elif type(order) is NewDecision and full:
+            elif type(order) is NewDecision:
                 again.append(
                     (request, order, asked)
                 )  # it was answered: it is written as soon as there is room, before all else
         self.waiting.extendleft(reversed(again))
         self.kept_back = bool(again)
-        return effects if full else [*effects, Stop(EXIT, message.detail or "a commit failed")]
+        return effects
+
+    def _end(self, why: str) -> list[Effect]:
+        """Answer all that waits, and stop: what is on disk is known again after a fresh start only."""
+        self.stopped = True
+        everyone = [*(self.flying or ()), *self.waiting, *self.last]
+        asked = [message for _, _, message in everyone if message is not None]
+        asked += [*self.packing, *(message for watch in self.watches.values() for message in watch.queue)]
+        self.waiting.clear()
+        self.flying, self.last, self.packing = None, [], []
+        for watch in self.watches.values():
+            watch.queue.clear()
+        detail = "The journal cannot be written; the service is stopping."
+        return [*(Answer(message.request, "away", {"detail": detail}) for message in asked), Stop(EXIT, why)]
 
     # -- candidates that catch up ---------------------------------------------------------------------------------------
 

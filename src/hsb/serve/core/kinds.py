@@ -9,6 +9,7 @@ from ...checks import whole
 from ...errors import BudgetError, InputError, quoted
 from ...features import Features
 from ...files.memory_limit import limited
+from ...learners.encoded import encode_contexts, encoder_from
 from ...policy import Policy
 from ...specs import NEEDED, declared, known_keys, made, needed, needs_structure, within
 from ...structures import OneOf, Structure
@@ -48,19 +49,29 @@ def make_policy(given: Plain, arms: list[str], arm_features: Plain | None = None
     for key in RANGES:
         if isinstance(settings.get(key), list):
             settings[key] = tuple(settings[key])
-    where = settings.pop("structure", None)
+    where, encoding = settings.pop("structure", None), settings.pop("encoding", None)
     takes = needs_structure(kind)
-    if where is None and takes in ("always", "features"):
-        raise InputError(f"policy.structure is missing: {name} needs one, e.g. {{'kind': 'BinaryTree', 'depth': 10}}.")
     if where is not None and not takes:
         raise InputError(f"policy.structure: {name} takes none.")
+    if where is None and takes == "always":
+        raise InputError(f"policy.structure is missing: {name} needs one, e.g. {{'kind': 'BinaryTree', 'depth': 10}}.")
+    if where is None and takes == "features" and encoding is None and "features" not in settings:
+        raise InputError(f"policy.features is missing: {name} needs to know how many numbers a context has, e.g. 3.")
+    if encoding is not None:
+        return _encoded(kind, settings, where, arms, encoding)
     first = [] if where is None else [make_structure(where)]
+    if takes == "features" and not first:
+        first = [settings.pop("features")]
     if "features" in settings:
         said = _table("policy.features", settings["features"])
         with within("policy"):
             settings["features"] = Features.from_dict(said) if isinstance(said.get("kinds"), list) else declared(said)
     if arm_features and takes == "perhaps" and not first:
         settings["arm_features"] = arm_features
+    return _limited(kind, settings, first, arms)
+
+
+def _limited(kind: Any, settings: Plain, first: list[Any], arms: list[str]) -> Policy:
     try:
         with limited(MOST_MEMORY / 8):
             found: Policy = made(kind, settings, *first, arms=list(arms), seed=0)  # every u comes from outside
@@ -69,6 +80,23 @@ def make_policy(given: Plain, arms: list[str], arm_features: Plain | None = None
             f"policy: it would take more than the {MOST_MEMORY >> 20} MB that a policy may have here. Make its structure smaller."
         ) from None
     return found
+
+
+def _encoded(kind: Any, settings: Plain, where: Any, arms: list[str], encoding: Any) -> Policy:
+    """A policy of numbers for contexts with names: `fitted` of `encoding.py` has made the encoder."""
+    if not takes_numbers(kind, where):
+        raise InputError(f"policy.encoding: {kind.__name__} takes contexts as they are. Leave it out.")
+    encoder = encoder_from(encoding)
+    nothing: Any = [{}]
+    width = encoder.transform(nothing).shape[1]
+    first = [width] if where is None else [make_structure(where, Box.unit(width))]
+    return encode_contexts(_limited(kind, settings, first, arms), encoder)
+
+
+def takes_numbers(kind: Any, structure: Any) -> bool:
+    """Does a policy of that kind, over that structure or none, take numbers, and not contexts as they are?"""
+    takes = needs_structure(kind)
+    return takes in ("always", "features") or (takes == "perhaps" and structure is not None)
 
 
 def make_structure(given: Any, space: Space | None = None) -> Structure:

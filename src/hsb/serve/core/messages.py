@@ -35,6 +35,8 @@ class Decide(NamedTuple):
     key: int | None = None
     fresh: bool = False
     receipt: bool = False
+    sticky: bool = False
+    """Is it the same decision whatever else is asked by this id, e.g. on another context?"""
 
 
 class Reward(NamedTuple):
@@ -111,6 +113,8 @@ class AddCandidate(NamedTuple):
     policy: str
     name: str
     spec: dict[str, Any]
+    trials: tuple[Any, ...] = ()
+    """Contexts on which it must be able to decide and to learn."""
 
 
 class DropCandidate(NamedTuple):
@@ -127,6 +131,8 @@ class Promote(NamedTuple):
     request: Hashable
     policy: str
     name: str
+    trials: tuple[Any, ...] = ()
+    """Contexts on which it must be able to decide."""
 
 
 class Import(NamedTuple):
@@ -135,6 +141,10 @@ class Import(NamedTuple):
     request: Hashable
     policy: str
     body: bytes
+    read: Any = None
+    """The policy in it, where it was read beforehand: that may take a while."""
+    trials: tuple[Any, ...] = ()
+    """Contexts on which it must be able to decide."""
 
 
 class Archive(NamedTuple):
@@ -152,11 +162,24 @@ class Purge(NamedTuple):
 
 
 class Forget(NamedTuple):
-    """What these decisions of a policy were asked is to be forgotten. Those that wait are closed, and not learned."""
+    """What these decisions of a policy were asked is to be forgotten. Those that wait are closed, and not learned; with `closed` they stay.
+
+    `learned` is the last row of the stream that is a lesson of one of them, where whoever asks has looked.
+    """
 
     request: Hashable
     policy: str
     decisions: list[str]
+    learned: int | None = None
+    closed: bool = False
+
+
+class ForgetWords(NamedTuple):
+    """The policy is to know these categories and tags by names that say nothing. What it has learned of them stays."""
+
+    request: Hashable
+    policy: str
+    words: list[str]
 
 
 class TakeSnapshot(NamedTuple):
@@ -199,7 +222,7 @@ class Followed(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """A snapshot is packed; `asked` as in `Pack`."""
+    """A snapshot is packed; `asked` as in `Pack`. No rows where it cannot be read again."""
 
     policy: int
     rows: tuple[SnapshotRow, ...]
@@ -236,7 +259,7 @@ class Follow(NamedTuple):
 
 
 class Pack(NamedTuple):
-    """Pack a snapshot: call frozen.rows(), in another thread if there is one; then report `Packed` with the same `asked`."""
+    """Pack a snapshot: call sealed(frozen), in another thread if there is one; then report `Packed` with the same `asked`."""
 
     policy: int
     frozen: Frozen
@@ -262,6 +285,7 @@ Admin = (
     | Archive
     | Purge
     | Forget
+    | ForgetWords
     | TakeSnapshot
 )
 Message = Decide | Reward | Activate | Void | Admin | ConfirmClock | Committed | Failed | Followed | Packed | Tick

@@ -51,6 +51,8 @@ class NewReward(NamedTuple):
     over: bool = False
     """Was that decision's deadline past when the reward came?"""
     only: frozenset[int] | None = None
+    unreadable: str = ""
+    """Why its receipt could not be read: it is refused, unless there is such a decision."""
 
 
 class Activation(NamedTuple):
@@ -93,9 +95,10 @@ class NewPolicy(NamedTuple):
 
 
 class Keep(NamedTuple):
-    """Write a snapshot: a row for each learner."""
+    """Write a snapshot: a row for each learner. Those `before` a row of the stream go: what they have is to be forgotten."""
 
     rows: tuple[SnapshotRow, ...]
+    before: int = 0
 
 
 class Erase(NamedTuple):
@@ -109,6 +112,10 @@ class BlankContexts(NamedTuple):
 
     policy: int
     decisions: list[str]
+    learned: int | None = None
+    """The last row of the stream that is a lesson of theirs, where that is known; None: any may be."""
+    closed: bool = False
+    """Only those that do not wait any more."""
 
 
 Order = NewDecision | Recall | NewReward | Activation | Voiding | Learn | Append | NewPolicy | Keep | Erase | BlankContexts
@@ -149,16 +156,25 @@ class Needs(NamedTuple):
     due: list[Learn]
     policies: set[int]
     creates: bool
+    given: set[tuple[str, str]]
+    """Decision and id of each reward that comes."""
+    arriving: frozenset[int] = frozenset()
+    """Policies that learn when a reward comes: of their decisions that wait, all rewards."""
 
 
 class Fact:
-    """What is known of a decision. All that is pending has a row in `pending`; what was learned or closed has not."""
+    """What is known of a decision. All that is pending has a row in `pending`; what was learned or closed has not.
 
-    __slots__ = ("closed", "pending", "rewards", "row")
+    `rewards` are those that the batch has to do with, and all of them where it may close the decision: there may be many. `count` is how
+    many there are in all.
+    """
+
+    __slots__ = ("closed", "count", "pending", "rewards", "row")
 
     def __init__(self, row: DecisionRow | None = None) -> None:
         self.row = row
         self.rewards: dict[str, RewardRow] = {}
+        self.count = 0
         self.pending: PendingRow | None = None
         self.closed: str | None = None  # 'learned', 'void', 'expired'
 
@@ -180,6 +196,7 @@ class JournalChanges:
 
     __slots__ = (
         "blanked",
+        "cleared",
         "closed",
         "decisions",
         "erased",
@@ -203,6 +220,7 @@ class JournalChanges:
         self.policies: list[PolicyRow] = []
         self.snapshots: list[SnapshotRow] = []
         self.blanked: list[str] = []  # decisions whose context is to be forgotten
+        self.cleared: dict[int, int] = {}  # policies whose snapshots before a row are to go
         self.erased: list[int] = []  # policies of which nothing is to be left
 
     def of(self, name: str) -> Any:

@@ -9,7 +9,9 @@ import numpy as np
 
 from ... import __version__
 from ...errors import FileError, InputError, quoted
+from ...files.memory_limit import limited
 from ...policy.decision import Decision
+from .candidate_bets import Conditions, FloorHistory
 from .kinds import Plain
 from .learner import PolicyReplica, opened
 from .messages import Decide
@@ -18,6 +20,10 @@ from .rows import DecisionRow, Entry, PolicyRow, RowKind, SnapshotRow, StreamRow
 from .sampling import bits_of, fingerprint, mixture, u_of, written
 from .sealed_snapshots import Frozen
 from .settings import PolicySettings, changed, check_default
+
+SLOW = 1000.0  # microseconds of a decision
+KINDS = frozenset(map(int, RowKind))
+MOST_READ = 1 << 30  # bytes that reading a file that was sent may take
 
 
 class Served:
@@ -39,7 +45,10 @@ class Served:
         self.live: PolicyReplica
         self.candidates: dict[str, PolicyReplica] = {}
         self.archived = False
+        self.words_forgotten = 0  # the last row by which words were forgotten: snapshots before it still have them
         self.rules: Rules
+        self.floors = FloorHistory()
+        self.arriving: tuple[bytes, Any] = b"", None  # a file whose row is being written, and the policy in it
         self.notes: list[str] = []  # what there was to say when it was recovered
 
     # -- the fold -------------------------------------------------------------------------------------------------------
@@ -49,14 +58,20 @@ class Served:
         row = entry[0]
         if row.seq != self.version + 1:
             raise FileError(f"the stream of {self.name} goes from row {self.version} to row {row.seq}; rows are missing.")
+        if row.kind not in KINDS:  # passed over, it would be another policy from here on than for the hsb that wrote it
+            raise FileError(
+                f"row {row.seq} of the stream of {self.name} is of a kind, {row.kind}, that this hsb does not know. Go on with the hsb that "
+                "wrote it, or a newer one."
+            )
         if row.kind == RowKind.CREATE:
             self._create(json.loads(row.data or "{}"))
         else:
             self.lessons += row.kind == RowKind.LESSON
-            self.live.apply(entry, self.arms)
+            conditions = self._conditions()
+            self.live.apply(entry, self.arms, conditions)
             for candidate in self.candidates.values():
                 if candidate.at == row.seq - 1:
-                    candidate.apply(entry, self.arms)
+                    candidate.apply(entry, self.arms, conditions)
             if row.kind != RowKind.LESSON:
                 self._administer(row)
         self.version = row.seq
@@ -65,7 +80,8 @@ class Served:
         self.first_arms, self.arm_features = list(data["arms"]), data["arm_features"]
         self.arms = list(self.first_arms)
         self.settings = changed(None, data["settings"], self.arms)
-        self.live = PolicyReplica.fresh(1, data["policy"], self.first_arms, self.arm_features, at=1, valued=False)
+        self.floors = FloorHistory(0, self.settings.floor)
+        self.live = PolicyReplica.idle(1, data["policy"], self.first_arms, self.arm_features, at=1)
         self._rule()
 
     def _administer(self, row: StreamRow) -> None:
@@ -86,6 +102,7 @@ class Served:
 
     def _change(self, row: StreamRow, data: Plain) -> None:
         self.settings = changed(self.settings, data, self.arms)
+        self.floors.note(row.seq, self.settings.floor)
 
     def _candidate(self, row: StreamRow, data: Plain) -> None:
         if "drop" in data:
@@ -101,11 +118,18 @@ class Served:
         self.live.valued, candidate.valued, self.live = True, False, candidate
 
     def _import(self, row: StreamRow, data: Plain) -> None:
-        policy = importable(row.body or b"", self.offered)
+        body, read = self.arriving
+        self.arriving = b"", None
+        policy = importable(row.body or b"", self.offered, read if body == row.body else None)
         self.live = PolicyReplica(row.seq, policy, self.live.kind, at=row.seq, valued=False)
 
     def _archive(self, row: StreamRow, data: Plain) -> None:
         self.archived = True
+
+    def _forget(self, row: StreamRow, data: Plain) -> None:
+        self.words_forgotten = row.seq
+        for each in (self.live, *self.candidates.values()):
+            each.forget(self.secret, data["words"])
 
     _steps: ClassVar[Any] = {
         RowKind.ARM: _arm,
@@ -114,14 +138,25 @@ class Served:
         RowKind.PROMOTE: _promote,
         RowKind.IMPORT: _import,
         RowKind.ARCHIVE: _archive,
+        RowKind.FORGET: _forget,
     }
 
     def _rule(self) -> None:
         """What follows from settings and arms."""
-        self.rules = self.settings.rules(self.live.policy)
+        self.rules = self.settings.rules(self.live.scale)
         self.offered = [arm for arm in self.arms if arm not in self.removed]
         self.places = {arm: place for place, arm in enumerate(self.arms)}
         self._all_bits = bits_of([self.places[arm] for arm in self.offered], len(self.arms))
+
+    def warnings(self) -> list[str]:
+        """What somebody should know who made it so."""
+        cost = self.live.microseconds
+        if cost < SLOW:
+            return []
+        return [
+            f"With {len(self.offered)} arms and the features of its contexts a decision takes about {cost / 1000:.1f} ms of a processor, in "
+            "which nobody else is answered. Offer fewer arms, leave features out, or give the policy a structure."
+        ]
 
     def behind(self) -> dict[str, PolicyReplica]:
         """Candidates that have not read the whole stream yet."""
@@ -129,10 +164,16 @@ class Served:
 
     def catch_up(self, entries: Iterable[Entry]) -> None:
         """Give rows of the stream, from any row on, to the candidates that have not read them."""
+        conditions = self._conditions()
         for entry in entries:
             for candidate in self.candidates.values():
                 if candidate.at == entry[0].seq - 1 and entry[0].seq <= self.version:
-                    candidate.apply(entry, self.arms)
+                    candidate.apply(entry, self.arms, conditions)
+
+    def _conditions(self) -> Conditions:
+        """Of what plays now. Bets on lessons that another policy played are thrown away at the row by which this one took its place."""
+        low, high = self.rules.low, self.rules.high
+        return Conditions(None if low is None or high is None else (low, high), self.floors)
 
     # -- deciding -------------------------------------------------------------------------------------------------------
 
@@ -162,21 +203,28 @@ class Served:
 
     def decide_all(self, asked: Sequence[Decide], at: int) -> list[DecisionRow | None]:
         """What `decide` makes of questions that name neither arms nor a baseline; None where it is to be asked by itself."""
-        if self.settings.floor > 0.0 or self.settings.ramp < 1.0 or self.removed:
+        settings, base, mixed = self.settings, None, None
+        shared = settings.ramp < 1.0
+        if self.removed or (shared and (settings.baseline is None or settings.baseline in self.removed)):
             return [None] * len(asked)
+        if shared:
+            base = self._baseline(None, None)
+        if settings.floor > 0.0 or shared:
+            mixed = self._mixture(self._active(), base)
         us = [u_of(self.secret, each.id) for each in asked]
-        found = self.live.policy.propose_many([each.context for each in asked], u=us)
+        found = self.live.policy.propose_many([each.context for each in asked], u=us, mixed=mixed)
         return [
-            None if made is None else self._plain_row(each, made, u, at) for each, made, u in zip(asked, found, us, strict=True)
+            None if made is None else self._plain_row(each, made, u, base, at)
+            for each, made, u in zip(asked, found, us, strict=True)
         ]
 
-    def _plain_row(self, asked: Decide, made: Decision, u: float, at: int) -> DecisionRow | None:
+    def _plain_row(self, asked: Decide, made: Decision, u: float, base: int | None, at: int) -> DecisionRow | None:
         try:
             text = written(asked.context)
             body = fingerprint(self.name, asked.context, None, None, bool(asked.activate), text)
         except (ValueError, TypeError, RecursionError):
             return None
-        return self._row(asked.id, made, u, text, self._all_bits, None, body, at, asked.key)
+        return self._row(asked.id, made, u, text, self._all_bits, base, body, at, asked.key)
 
     def _row(
         self, id: str, made: Decision, u: float, text: str, bits: bytes, base: int | None, body: bytes, at: int, key: int | None
@@ -271,6 +319,8 @@ class Served:
             "lessons": self.lessons,
             "passed_over": self.passed_over,
             "archived": self.archived,
+            "words_forgotten": self.words_forgotten,
+            "floors": self.floors.plain(),
             "learners": {name: each.about() for name, each in {"": self.live, **self.candidates}.items()},
         }
         learners = [(each.id, each.policy.copy() if copied else each.policy) for each in (self.live, *self.candidates.values())]
@@ -302,17 +352,26 @@ class Served:
         found.arms, found.removed, found.first_arms = state["arms"], set(state["removed"]), state["first_arms"]
         found.arm_features, found.archived = state["arm_features"], state["archived"]
         found.lessons = found.lessons_kept = state["lessons"]
+        found.words_forgotten = state["words_forgotten"]
         found.passed_over, found.version = state["passed_over"], rows[0].seq
         found.settings = changed(None, state["settings"], found.arms)
+        floors = state.get("floors")  # an earlier hsb did not write them down
+        found.floors = FloorHistory(found.version, found.settings.floor) if floors is None else FloorHistory.of(floors)
         found.live = each.pop("")
         found.candidates = each
         found._rule()
         return found
 
 
-def importable(body: bytes, offered: list[str]) -> Any:
-    """The policy of a file, if it plays the arms that are offered; InputError or FileError if not."""
-    policy = opened(body)
+def read_file(body: bytes) -> Any:
+    """The policy of a file that somebody sent, within the memory that it may take; FileError where there is none."""
+    with limited(MOST_READ / 8):
+        return opened(body)
+
+
+def importable(body: bytes, offered: list[str], read: Any = None) -> Any:
+    """The policy of a file, if it plays the arms that are offered; InputError or FileError if not. `read`: it was read before."""
+    policy = read_file(body) if read is None else read
     if set(policy.active_arms) != set(offered):
         raise InputError(
             f"The file's arms are {', '.join(map(quoted, policy.active_arms))}; the policy offers {', '.join(map(quoted, offered))}. "
@@ -327,4 +386,4 @@ def created(spec: Any, parts: tuple[str, list[str], Plain, Plain, PolicySettings
     return json.dumps({"arms": arms, "arm_features": features, "policy": kind, "settings": settings.plain()})
 
 
-__all__ = ["Served", "check_default", "created", "importable"]
+__all__ = ["Served", "check_default", "created", "importable", "read_file"]

@@ -25,6 +25,10 @@ BYTES = ("available", "seen", "body")
 NAMES = tuple(name for name in DecisionRow._fields if name != "u")
 
 
+class Unreadable(InputError):
+    """It is no receipt, or one of another form, as another version of hsb makes it."""
+
+
 class Lives(NamedTuple):
     """The processes that wrote a journal.
 
@@ -70,26 +74,25 @@ def opened(secret: bytes, text: str) -> tuple[NewDecision, str] | None:
 
 
 def policy_of(text: Any) -> int:
-    """The policy that a receipt says it is of, unproved; InputError where it is no receipt."""
+    """The policy that a receipt says it is of, unproved; Unreadable where it is no receipt."""
     try:
         if not isinstance(text, str) or not text.startswith(MARK) or not text.isascii() or len(text) > LARGEST:
             raise ValueError
         return int(json.loads(_bytes(text.removeprefix(MARK).split(".")[0]))[NAMES.index("policy")])
     except (ValueError, TypeError, LookupError, RecursionError, AttributeError, OverflowError):
-        raise InputError(
-            f"receipt must be what came with the decision, text that begins with {MARK}; given {quoted(text)}."
-        ) from None
+        raise _unreadable(text) from None
 
 
 def restored(policies: Mapping[int, Served], lives: Lives, decision: str, text: Any) -> NewDecision | None:
-    """What to write where the journal has no such decision; None where its policy is gone. InputError where the receipt is not right."""
+    """What to write where the journal has no such decision; None where its policy is gone. InputError where the receipt is not right,
+    of which Unreadable where nobody can tell."""
     served = policies.get(policy_of(text))
     if served is None:
         return None
     try:
         proved = opened(served.secret, text)
     except (ValueError, TypeError, LookupError, AttributeError):
-        proved = None
+        raise _unreadable(text) from None
     if proved is None or proved[0].row.policy != served.id:
         raise InputError("receipt: it was not made here, or it was changed. Send it as it came with the decision.")
     found, life = proved
@@ -106,6 +109,10 @@ def restored(policies: Mapping[int, Served], lives: Lives, decision: str, text: 
     if max(arms) >= len(served.arms) or row.learner > served.version:  # its lesson could never be folded
         raise InputError("receipt: it is of arms that this journal does not have. Is it an older copy?")
     return found
+
+
+def _unreadable(text: Any) -> Unreadable:
+    return Unreadable(f"receipt must be what came with the decision, text that begins with {MARK}; given {quoted(text)}.")
 
 
 def _seal(secret: bytes, body: bytes) -> bytes:

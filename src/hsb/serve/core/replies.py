@@ -33,7 +33,7 @@ def decided(served: Served, row: DecisionRow, life: str, active: bool | None = N
 def told(core: "Core", kind: type, asked: Any, outcome: Outcome) -> dict[str, Any]:
     """What is answered to whoever asked for a decision, or said what one earned; it is counted."""
     row, status = outcome.decision, outcome.status
-    if kind is Decide and status == "refused":
+    if status == "refused" and (kind is Decide or row is None):
         core.counts["refused"] += 1
         return {"detail": outcome.detail}
     if status == "forbidden":

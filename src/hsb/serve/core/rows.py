@@ -15,6 +15,7 @@ class RowKind(IntEnum):
     PROMOTE = 6  # a candidate takes the policy's place, and the policy the candidate's
     IMPORT = 7  # the policy goes on from a file
     ARCHIVE = 8  # it decides no more
+    FORGET = 9  # names of categories and tags are replaced
 
 
 class PolicyRow(NamedTuple):
@@ -83,6 +84,19 @@ class ClosedRow(NamedTuple):
     decision: str
     how: str
     at: int
+
+
+class DecisionEnd(NamedTuple):
+    """A decision's arm and what became of it, to be counted by arm."""
+
+    place: int
+    """Its place among all decisions of the journal, in the order in which they were written."""
+    arm: int
+    propensity: float
+    available: bytes
+    deadline: int
+    how: str
+    """'pending', 'learned', or why it was closed without a lesson."""
 
 
 class Standing(NamedTuple):

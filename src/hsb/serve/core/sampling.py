@@ -38,6 +38,8 @@ def u_of(secret: bytes, id: str) -> float:
 def mixture(offered: Floats, *, floor: float, ramp: float, baseline: int | None) -> Callable[[Floats], Floats] | None:
     """What becomes of a policy's distribution p over arms, of which those marked 1 are offered; None where it stays as it is.
 
+    p may be a table, a row for each context.
+
         (1 - ramp) 1[arm is the baseline] + ramp ((1 - floor) p + floor / (arms offered))
 
     >>> shared = mixture(np.array([1.0, 1.0, 0.0]), floor=0.5, ramp=0.5, baseline=0)
@@ -51,7 +53,7 @@ def mixture(offered: Floats, *, floor: float, ramp: float, baseline: int | None)
     def mixed(p: Floats) -> Floats:
         q = ramp * ((1.0 - floor) * p + even)
         if ramp < 1.0 and baseline is not None:
-            q[baseline] += 1.0 - ramp
+            q[..., baseline] += 1.0 - ramp
         return np.asarray(q)
 
     return mixed

@@ -6,19 +6,35 @@ from typing import Any, NamedTuple
 
 from ...checks import NAME, floor_share, is_number
 from ...errors import InputError, quoted
-from ...policy import Policy
-from .kinds import Plain, make_policy
+from ...policy.loss_range import LossScale
+from .flags import FlagSettings, checked_values
+from .kinds import INEXACT, Plain, make_policy
 from .orders import Rules
 
 AGGREGATES = ("first", "last", "sum", "mean", "min", "max")
+FLOOR = 0.02  # by default: no arm is rarer than 0.02 / arms, so that others can be judged by what was played; it costs at most that share
 DURABILITIES = ("fsync", "receipt")
 LONGEST = 400 * 86_400  # seconds that feedback is waited for
+LONGEST_KEPT = 36_500 * 86_400  # seconds for which contexts are kept
 MOST_ARMS = 1000
 MOST_LETTERS = 256  # of an arm
 UNFIT = {"\x00", *map(chr, range(0xD800, 0xE000))}  # what text in a file cannot hold
 DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
-KEYS = {"name", "arms", "arm_features", "policy", "feedback", "floor", "baseline", "ramp", "durability"}
-CHANGED = {"feedback", "floor", "baseline", "ramp", "durability"}
+KEYS = {
+    "name",
+    "arms",
+    "arm_features",
+    "policy",
+    "feedback",
+    "floor",
+    "baseline",
+    "ramp",
+    "durability",
+    "keep_contexts",
+    "flag",
+}
+CHANGED = {"feedback", "floor", "baseline", "ramp", "durability", "keep_contexts", "flag"}
+FLAG = {"sticky", "values"}
 FEEDBACK = {"wait", "default_reward", "aggregate", "learn"}
 
 
@@ -34,17 +50,22 @@ class PolicySettings(NamedTuple):
     learn: str
     durability: str = "fsync"
     """When a decision is answered: after its commit ("fsync"), or before it, with a receipt ("receipt")."""
+    keep_contexts: float | None = None
+    """For how many seconds it is kept what decisions were asked; None: for ever."""
+    flag: FlagSettings = FlagSettings()
+    """How OFREP's clients see the policy."""
 
     def plain(self) -> Plain:
         """As it is given."""
         feedback = {name: getattr(self, name) for name in ("wait", "default_reward", "aggregate", "learn")}
         return {"floor": self.floor, "ramp": self.ramp, "baseline": self.baseline, "feedback": feedback} | {
-            "durability": self.durability
+            "durability": self.durability,
+            "keep_contexts": self.keep_contexts,
+            "flag": self.flag.plain(),
         }
 
-    def rules(self, policy: Policy) -> Rules:
-        """How feedback is learned, in the range of rewards that a policy has."""
-        scale = policy.loss_scale
+    def rules(self, scale: LossScale) -> Rules:
+        """How feedback is learned, in the range of a policy's losses."""
         low, high = (None, None) if scale.auto else scale.rewards
         return Rules(
             round(self.wait * 1e6),
@@ -69,8 +90,10 @@ def checked(spec: Any) -> tuple[str, list[str], Plain, Plain, PolicySettings]:
     if not isinstance(features, dict) or not set(features) <= set(arms):
         raise InputError(f"arm_features must be an object with some of the arms for names; given {quoted(features)}.")
     kind = spec.get("policy", {"kind": "HSB"})
-    settings = changed(None, {name: spec[name] for name in CHANGED & spec.keys()}, arms)
-    check_default(settings, make_policy(kind, arms, features))
+    policy = make_policy(kind, arms, features)
+    usual = {"floor": 0.0 if type(policy).__name__ in INEXACT else FLOOR}
+    settings = changed(None, usual | {name: spec[name] for name in CHANGED & spec.keys()}, arms)
+    check_default(settings, policy.loss_scale)
     return name, arms, features, kind, settings
 
 
@@ -91,7 +114,12 @@ def changed(before: PolicySettings | None, changes: Any, arms: list[str]) -> Pol
     durability = changes.get("durability", "fsync" if before is None else before.durability)
     if durability not in DURABILITIES:
         raise InputError(f"durability must be {' or '.join(DURABILITIES)}; given {quoted(durability)}.")
-    return PolicySettings(floor_share(floor), float(ramp), baseline, *_feedback(before, changes.get("feedback")), durability)
+    keep = changes.get("keep_contexts", None if before is None else before.keep_contexts)
+    keep = None if keep is None else seconds(keep, "keep_contexts")
+    feedback = _feedback(before, changes.get("feedback"))
+    return PolicySettings(
+        floor_share(floor), float(ramp), baseline, *feedback, durability, keep, _flag(before, changes.get("flag"), arms)
+    )
 
 
 def _feedback(before: PolicySettings | None, given: Any) -> tuple[float, float | None, str, str]:
@@ -116,19 +144,31 @@ def _feedback(before: PolicySettings | None, given: Any) -> tuple[float, float |
     return wait, None if default is None else float(default), aggregate, learn
 
 
-def check_default(settings: PolicySettings, policy: Policy) -> None:
+def _flag(before: PolicySettings | None, given: Any, arms: list[str]) -> FlagSettings:
+    found = FlagSettings() if before is None else before.flag
+    if given is None:
+        return found
+    if not isinstance(given, dict):
+        raise InputError(f"flag must be an object with some of {', '.join(sorted(FLAG))}; given {quoted(given)}.")
+    _known(given, FLAG, "flag.")
+    if "sticky" in given:
+        found = found._replace(sticky=None if given["sticky"] is None else seconds(given["sticky"], "flag.sticky"))
+    return found._replace(values=checked_values(given["values"], arms)) if "values" in given else found
+
+
+def check_default(settings: PolicySettings, scale: LossScale) -> None:
     """Refuse a default reward that the policy could not learn."""
     if settings.default_reward is not None:
-        policy.loss_scale.given(None, settings.default_reward)
+        scale.given(None, settings.default_reward)
 
 
-def seconds(given: Any) -> float:
+def seconds(given: Any, name: str = "feedback.wait") -> float:
     """A duration: a number of seconds, or as ISO 8601 writes it.
 
     >>> seconds("PT24H"), seconds("P1DT30M"), seconds(2.5)
     (86400.0, 88200.0, 2.5)
     """
-    found = None
+    found, most = None, LONGEST if name == "feedback.wait" else LONGEST_KEPT
     if isinstance(given, str) and len(given) <= 40:
         match = DURATION.fullmatch(given)
         if match and any(match.groups()):
@@ -136,9 +176,9 @@ def seconds(given: Any) -> float:
             found = 86_400 * days + 3_600 * hours + 60 * minutes + rest
     elif is_number(given):
         found = float(given)
-    if found is None or not 0.001 <= found <= LONGEST:
+    if found is None or not 0.001 <= found <= most:
         raise InputError(
-            f"feedback.wait must be a duration of at most 400 days, seconds or as in 'PT24H'; given {quoted(given)}."
+            f"{name} must be a duration of at most {most // 86_400:,} days, seconds or as in 'PT24H'; given {quoted(given)}."
         )
     return found
 
@@ -146,7 +186,7 @@ def seconds(given: Any) -> float:
 def checked_name(what: str, given: Any) -> str:
     """A name or an id, which a URL needs no escapes for; InputError if it is none."""
     if not isinstance(given, str) or not NAME.fullmatch(given):
-        raise InputError(f"{what} must be 1 to 64 letters, digits and ._~- ; given {quoted(given)}.")
+        raise InputError(f"{what} must be 1 to 64 letters, digits and ._~- , and not . or .. alone; given {quoted(given)}.")
     return given
 
 
@@ -154,6 +194,8 @@ def arm_name(given: Any) -> str:
     """An arm's name."""
     if not isinstance(given, str) or not 1 <= len(given) <= MOST_LETTERS or not UNFIT.isdisjoint(given):
         raise InputError(f"An arm is named by text of 1 to {MOST_LETTERS} letters; given {quoted(given)}.")
+    if given in (".", ".."):
+        raise InputError(f"An arm cannot be named {quoted(given)}: that is a step in the path of a URL. Give it another name.")
     return given
 
 

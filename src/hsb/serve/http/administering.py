@@ -22,7 +22,9 @@ from ..core import (
     RemoveArm,
     Served,
     TakeSnapshot,
+    read_file,
 )
+from .answers import ArmAnswer, CandidateAnswer, CandidatesAnswer, ClockAnswer, PolicyAnswer, SnapshotAnswer
 from .deciding import GOOD, READ_BODY, STEP, WRITTEN
 from .endpoint import Call, Endpoint, Reply
 from .idempotency import once
@@ -79,12 +81,16 @@ async def done(call: Call, kind: Any, *given: Any, detail: Any = None, silent: b
         await asyncio.sleep(STEP)  # another change is being written: what it makes of the policy is what is compared
     if wanted is not None and kind is not Create and not _among(etag(served(call)), wanted):
         raise HttpProblem(412, "changed", "The policy was changed since. Read it again, and then change it.")
-    answer = await call.service.ask(kind, *given)
+    answer = await _ask(call, kind, given)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, call.body)
     if not silent:
         await note(call, kind.__name__, call.params.get("policy"), detail)
     return answer
+
+
+async def _ask(call: Call, kind: Any, given: tuple[Any, ...]) -> Any:
+    return await (call.service.ask if kind is Create else call.service.change)(kind, *given)
 
 
 async def note(call: Call, what: str, policy: str | None, detail: Any = None) -> None:
@@ -190,17 +196,28 @@ def _candidate(call: Call) -> str:
 
 
 def candidate(policy: Served, name: str) -> dict[str, Any]:
-    """A candidate as the API has it: its value is the mean of w r, w being its own probability of the arm over the logged propensity."""
+    """A candidate as the API has it.
+
+    `value` is the mean of w r over all lessons that it has read, w being its own probability of the arm over the logged propensity: an
+    estimate. `difference` is what it would have earned more than what played, in its place, with an interval that is ever wrong with a
+    probability of at most `error`: over decisions made since `since`, the row that added it or by which what plays began to play.
+    """
     from ..core.learner import TALLIES
+    from ..page.bands import ERROR
+    from ..page.candidates import compared
 
     learner = policy.candidates.get(name)
     if learner is None:
         return {"name": name}
     tallies = dict(zip(TALLIES, learner.tallies, strict=True))
-    n = tallies["lessons"]
+    n, rules = tallies["lessons"], policy.rules
+    scale = None if rules.low is None or rules.high is None else (rules.low, rules.high)
+    exact, behind = policy.live.exact and learner.exact, policy.version - learner.at
+    band, why = compared(learner.bets, scale, exact=exact, behind=behind)
+    difference = band._asdict() | {"error": ERROR, "lessons": learner.bets.lessons, "since": learner.bets.since, "why_not": why}
     return {
         "name": name,
-        "policy": learner.kind,
+        "policy": learner.shown,
         "read": learner.at,
         "version": policy.version,
         "passed_over": learner.passed_over,
@@ -208,6 +225,7 @@ def candidate(policy: Served, name: str) -> dict[str, Any]:
         "value": tallies["value"] / n if n else None,
         "played_value": tallies["reward"] / n if n else None,
         "mean_weight": tallies["weight"] / n if n else None,
+        "difference": difference,
         "tallies": tallies,
     }
 
@@ -221,7 +239,9 @@ async def take_snapshot(call: Call) -> Reply:
 
 async def put_state(call: Call) -> Reply:
     """Go on from a policy's file, as policy.save or a snapshot makes it."""
-    await done(call, Import, served(call).name, call.body, detail={"bytes": len(call.body)})
+    name = served(call).name
+    read = await call.service.beside(read_file, call.body)
+    await done(call, Import, name, call.body, read, detail={"bytes": len(call.body)})
     return Reply(200, about(call, served(call)))
 
 
@@ -246,13 +266,14 @@ def about(call: Call, policy: Served) -> dict[str, Any]:
         "passed_over": policy.passed_over + policy.live.passed_over,
         "arms": policy.offered,
         "removed_arms": sorted(policy.removed),
-        "policy": policy.live.kind,
-        "kind": type(policy.live.policy).__name__,
+        "policy": policy.live.shown,
+        "kind": policy.live.type,
         "exact": policy.live.exact,
         "reward_range": None if rules.low is None else [rules.low, rules.high],
         **policy.settings.plain(),
         "candidates": list(policy.candidates),
         "archived": policy.archived,
+        "warnings": policy.warnings(),
         "synthetic": call.service.synthetic(policy.name),
     }
 
@@ -264,23 +285,23 @@ ENDPOINTS = (
         "admin",
         once(create),
         body=PolicyBody,
-        answers={201: dict, 409: ProblemAnswer, **READ_BODY, **WRITTEN},
+        answers={201: PolicyAnswer, 409: ProblemAnswer, **READ_BODY, **WRITTEN},
     ),
-    Endpoint("PATCH", P, "admin", change, body=ChangeBody, answers={200: dict, **CHANGED, **READ_BODY}),
+    Endpoint("PATCH", P, "admin", change, body=ChangeBody, answers={200: PolicyAnswer, **CHANGED, **READ_BODY}),
     Endpoint(
         "PUT",
-        P + "/arms/{arm:path}",
+        P + "/arms/{arm:text}",
         "admin",
         add_arm,
         body=ArmBody,
         optional=True,
-        answers={201: dict, 200: dict, **CHANGED, **READ_BODY},
+        answers={201: ArmAnswer, 200: ArmAnswer, **CHANGED, **READ_BODY},
         tag="arms",
     ),
     Endpoint(
-        "DELETE", P + "/arms/{arm:path}", "admin", remove_arm, answers={204: None, 409: ProblemAnswer, **CHANGED}, tag="arms"
+        "DELETE", P + "/arms/{arm:text}", "admin", remove_arm, answers={204: None, 409: ProblemAnswer, **CHANGED}, tag="arms"
     ),
-    Endpoint("GET", P + "/candidates", "read", candidates, answers={200: dict}, tag="candidates"),
+    Endpoint("GET", P + "/candidates", "read", candidates, answers={200: CandidatesAnswer}, tag="candidates"),
     Endpoint(
         "POST",
         P + "/candidates",
@@ -288,16 +309,21 @@ ENDPOINTS = (
         once(add_candidate),
         body=CandidateBody,
         tag="candidates",
-        answers={201: dict, 409: ProblemAnswer, **CHANGED, **READ_BODY},
+        answers={201: CandidateAnswer, 409: ProblemAnswer, **CHANGED, **READ_BODY},
     ),
-    Endpoint("GET", P + "/candidates/{candidate}", "read", one_candidate, answers={200: dict}, tag="candidates"),
+    Endpoint("GET", P + "/candidates/{candidate}", "read", one_candidate, answers={200: CandidateAnswer}, tag="candidates"),
     Endpoint(
         "DELETE", P + "/candidates/{candidate}", "admin", drop_candidate, answers={204: None, **CHANGED}, tag="candidates"
     ),
     Endpoint(
-        "POST", P + "/candidates/{candidate}/promote", "admin", once(promote), answers={200: dict, **CHANGED}, tag="candidates"
+        "POST",
+        P + "/candidates/{candidate}/promote",
+        "admin",
+        once(promote),
+        answers={200: PolicyAnswer, **CHANGED},
+        tag="candidates",
     ),
-    Endpoint("POST", P + "/snapshots", "admin", once(take_snapshot), answers={201: dict, **CHANGED}, tag="snapshots"),
+    Endpoint("POST", P + "/snapshots", "admin", once(take_snapshot), answers={201: SnapshotAnswer, **CHANGED}, tag="snapshots"),
     Endpoint(
         "PUT",
         P + "/state",
@@ -306,8 +332,8 @@ ENDPOINTS = (
         body=bytes,
         large="file_body",
         types=FILES,
-        answers={200: dict, **CHANGED, **READ_BODY},
+        answers={200: PolicyAnswer, **CHANGED, **READ_BODY},
         tag="snapshots",
     ),
-    Endpoint("POST", "/v1/clock/confirm", "admin", once(confirm_clock), answers={200: dict}, tag="service"),
+    Endpoint("POST", "/v1/clock/confirm", "admin", once(confirm_clock), answers={200: ClockAnswer}, tag="service"),
 )

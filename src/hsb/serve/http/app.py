@@ -8,11 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from . import administering, deciding, erasing, evaluations, export, login, ofrep, operating, reading
 from . import openapi as describing
+from .auth import Headers, preflight
 from .endpoint import Call, Endpoint, failed, send_reply
 from .logs import log_fault
 from .problem import HttpProblem
@@ -32,6 +34,15 @@ def endpoints() -> list[Endpoint]:
     parts = (deciding, administering, erasing, reading, export, evaluations, operating, ofrep)
     found = [each for part in parts for each in part.ENDPOINTS]
     return [*found, *describing.make(found)]
+
+
+class Text(PathConvertor):
+    """The rest of a path, whatever it holds, line feeds too: an arm."""
+
+    regex = r"[\s\S]+"
+
+
+register_url_convertor("text", Text())
 
 
 class App:
@@ -59,18 +70,26 @@ class App:
             message = await receive()
             if message["type"] == "lifespan.startup":
                 try:
-                    await self.service.begin()
-                    for work in self.beside:
-                        self.service.spawn(work(self.service))
+                    await self.begin()
                 except Exception as error:
                     log_fault(error)
                     await send({"type": "lifespan.startup.failed", "message": str(error)})
                     return
                 await send({"type": "lifespan.startup.complete"})
             else:
-                await self.service.end()
+                await self.end()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+    async def begin(self) -> None:
+        """Start to answer."""
+        await self.service.begin()
+        for work in self.beside:
+            self.service.spawn(work(self.service))
+
+    async def end(self) -> None:
+        """Finish what is under way."""
+        await self.service.end()
 
 
 def _short(path: str) -> tuple[Endpoint, dict[str, str]] | None:
@@ -95,6 +114,12 @@ def _route(service: Service, path: str, some: dict[str, Endpoint]) -> Route:
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
             method = "GET" if scope["method"] == "HEAD" else scope["method"]
             found = some.get(method)
+            if method == "OPTIONS" and any(each.public for each in some.values()):
+                allowed = preflight(service, Headers(scope))
+                if allowed:
+                    await send({"type": "http.response.start", "status": 204, "headers": allowed})
+                    await send({"type": "http.response.body", "body": b""})
+                    return
             if found is None:
                 raise HTTPException(405, headers={"allow": ", ".join(sorted(some))})
             await found(service, scope, receive, send, dict(scope["path_params"]))
@@ -131,6 +156,8 @@ def _rest(service: Service) -> Any:
             await send(message)
 
         scope["app"] = starlette
+        if (b"x-forwarded-proto", b"https") in scope["headers"]:  # said by anyone: it makes cookies stricter, and links
+            scope["scheme"] = "https"
         try:
             await inner(scope, receive, safe)
         except Exception as error:

@@ -15,8 +15,21 @@ from .sessions import COOKIE
 if TYPE_CHECKING:
     from .service import Service
 
+FOREIGN = "A request from another site's page is not carried out."
+PROXIED = (
+    "If it is one site, with a proxy before this service, let the proxy hand on the name that it was asked for; "
+    "nginx: proxy_set_header Host $http_host;"
+)
 LOOPBACK = ("127.", "::1", "localhost", "[::1]")
 LOCAL_NAME = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?")  # all of it: 127.0.0.1.example.org is not here
+SINGLE = (b"host", b"authorization", b"x-api-key", b"origin", b"x-forwarded-proto")
+ONLY_DECIDE = "A page of another site may ask for decisions, with a key whose only scope is decide."
+EXPOSED = (b"access-control-expose-headers", b"etag, retry-after, x-request-id")
+PREFLIGHT = (
+    (b"access-control-allow-methods", b"POST"),
+    (b"access-control-allow-headers", b"authorization, x-api-key, content-type, if-none-match, traceparent, x-request-id"),
+    (b"access-control-max-age", b"600"),
+)
 READING = ("GET", "HEAD", "OPTIONS")
 NO_KEY = "Give a key: the header 'Authorization: Bearer hsb_...', or 'X-API-Key: hsb_...'."
 
@@ -24,10 +37,22 @@ NO_KEY = "Give a key: the header 'Authorization: Bearer hsb_...', or 'X-API-Key:
 class Headers:
     """The headers that matter here, of a request."""
 
-    __slots__ = ("all",)
+    __slots__ = ("all", "given")
 
     def __init__(self, scope: Any) -> None:
-        self.all: dict[bytes, bytes] = dict(scope["headers"])
+        self.given: list[tuple[bytes, bytes]] = scope["headers"]
+        self.all: dict[bytes, bytes] = dict(self.given)
+
+    def check(self) -> None:
+        """HttpProblem if one that may be there once, and says who asks or from where, is there twice."""
+        if len(self.all) == len(self.given):
+            return
+        names = [name for name, _ in self.given]
+        for name in SINGLE:
+            if names.count(name) > 1:
+                raise HttpProblem(
+                    400, "header", f"The header {name.decode()} is there {names.count(name)} times; send it once."
+                )
 
     def get(self, name: bytes) -> str | None:
         """One of them."""
@@ -37,8 +62,11 @@ class Headers:
 
 def who(service: Service, scope: Any, headers: Headers) -> Key:
     """The key that a request comes with; HttpProblem if it has none that is valid."""
+    headers.check()
     if not service.settings.auth:
-        _same_site(scope, headers, hosted=True)
+        _check_host(scope, headers)
+        if scope["method"] not in READING:
+            check_origin(headers)
         return ANYONE
     text = headers.get(b"x-api-key")
     if text is None:
@@ -54,7 +82,8 @@ def who(service: Service, scope: Any, headers: Headers) -> Key:
         return key
     cookie = cookie_of(headers)
     if cookie is not None and (key := service.sessions.find(cookie)) is not None:
-        _same_site(scope, headers)
+        if scope["method"] not in READING:
+            check_origin(headers, needed=True)
         return key
     raise _unknown(NO_KEY)
 
@@ -63,11 +92,16 @@ def enter(service: Service, scope: Any, headers: Headers, need: str, policy: str
     """The key, if it may do that now."""
     key = who(service, scope, headers)
     key.check(need, policy)
+    spend(key)
+    service.keys.used(key, time.time_ns() // 1000)
+    return key
+
+
+def spend(key: Key) -> None:
+    """HttpProblem if a key asks more often than it may."""
     wait = key.take(time.monotonic())
     if wait > 0.0:
         raise HttpProblem(429, "rate", f"This key may ask {key.rate:g} times a second.", retry=wait, headers=_limits(key, wait))
-    service.keys.used(key, time.time_ns() // 1000)
-    return key
 
 
 def _limits(key: Key, wait: float) -> list[tuple[bytes, bytes]]:
@@ -80,7 +114,7 @@ def _limits(key: Key, wait: float) -> list[tuple[bytes, bytes]]:
 
 
 def is_local(scope: Any) -> bool:
-    """Does a request come from this machine?"""
+    """Does a request come from this machine? By the socket: what a header says of it, anybody can say."""
     client = scope.get("client")
     return client is None or str(client[0]).startswith(LOOPBACK)
 
@@ -97,20 +131,48 @@ def cookie_of(headers: Headers) -> str | None:
     return None if found is None else found.value
 
 
-def _same_site(scope: Any, headers: Headers, *, hosted: bool = False) -> None:
-    """HttpProblem if a browser was sent here by another site: a write with a foreign Origin; without keys also a foreign Host."""
-    host = (headers.get(b"host") or "").lower()
-    if hosted and is_local(scope) and host and not LOCAL_NAME.fullmatch(host) and host.split(":")[0] != _server(scope):
-        raise HttpProblem(403, "origin", f"This service is not {host[:100]!r}.")
-    if scope["method"] in READING:
+def allow_origin(service: Service, headers: Headers) -> list[tuple[bytes, bytes]]:
+    """What lets a page of another site read an answer, if its origin is one of those that may."""
+    origin = headers.get(b"origin")
+    if origin is None or origin not in service.settings.cors:
+        return []
+    return [(b"access-control-allow-origin", origin.encode("latin-1")), (b"vary", b"Origin"), EXPOSED]
+
+
+def preflight(service: Service, headers: Headers) -> list[tuple[bytes, bytes]]:
+    """The answer to a browser that asks beforehand; empty where a page of that site may not ask."""
+    found = allow_origin(service, headers)
+    return found and [*found, *PREFLIGHT]
+
+
+def check_public(service: Service, headers: Headers, key: Key, public: bool) -> None:
+    """HttpProblem if a page of another site asks with a key that may more than decide: everyone who sees the page has that key."""
+    if not allow_origin(service, headers):
         return
+    if not public or key.scopes != {"decide"}:
+        raise HttpProblem(403, "public-key", ONLY_DECIDE)
+
+
+def _check_host(scope: Any, headers: Headers) -> None:
+    """HttpProblem if a browser of this machine asks for a name that is not this machine's: a site may let its name lead to 127.0.0.1."""
+    host = (headers.get(b"host") or "").lower()
+    if is_local(scope) and host and not LOCAL_NAME.fullmatch(host) and host.split(":")[0] != _server(scope):
+        detail = (
+            f"This service is not {host[:100]!r}: without keys it is localhost or 127.0.0.1 to those who ask from this machine."
+        )
+        raise HttpProblem(403, "origin", f"{detail} Behind a proxy, let it ask for keys.")
+
+
+def check_origin(headers: Headers, *, needed: bool = False) -> None:
+    """HttpProblem if a browser was sent here by a page of another site; where `needed`, also if nothing says where it comes from."""
+    host = (headers.get(b"host") or "").lower()
     origin, site = headers.get(b"origin"), headers.get(b"sec-fetch-site")
-    if (origin is not None and origin.lower().partition("://")[2] != host) or (site or "same-origin") not in (
-        "same-origin",
-        "none",
-    ):
-        raise HttpProblem(403, "origin", "A request from another site's page is not carried out.")
-    if not hosted and origin is None and site is None:
+    if (site or "same-origin") not in ("same-origin", "none"):
+        raise HttpProblem(403, "origin", FOREIGN)
+    if origin is not None and origin.lower().partition("://")[2] != host:
+        said = f"The page is at {origin[:100]!r}, and the service was asked for as {host[:100]!r}."
+        raise HttpProblem(403, "origin", f"{FOREIGN} {said} {PROXIED}")
+    if needed and origin is None and site is None:
         raise HttpProblem(403, "origin", "A request with a cookie must say where it comes from (Origin). Programs use a key.")
 
 

@@ -11,10 +11,12 @@ from typing import Any
 
 from ... import __version__
 from ...errors import InputError
+from ..warming import Warmth
 from .logs import log
-from .server import bound, log_as_lines, make_server
-from .service import Service
+from .server import bound, log_as_lines, server_of
+from .service import Opened, Service, open_journal
 from .settings import ServerSettings
+from .starting import Progress, Starting, prepared
 
 SWITCH = 0.0005  # seconds for which one thread may keep the others from running: the one that writes hands over often
 FILES = 64  # that a process needs beside its connections
@@ -39,29 +41,40 @@ def serve(
         fill(path)
         beside.append(keep_busy)
     sys.setswitchinterval(SWITCH)
-    service = Service(path, settings, admin_key=os.environ.get("HSB_ADMIN_KEY") or None)
-    warm()
-    gc.collect()
-    gc.freeze()  # what is there now stays: it is not looked through again and again
-    gc.set_threshold(100_000, 20, 50)  # requests leave no circles behind: there is little to find
-    server = make_server(service, *beside, host=host, port=port)
+    opened = open_journal(path, settings, os.environ.get("HSB_ADMIN_KEY") or None)
+    progress = Progress(Warmth())
+    starting = Starting(lambda: _settled(prepared(opened, settings, progress)), progress, *beside)
+    server = server_of(starting, settings, host=host, port=port)
+    starting.give_up = lambda: setattr(server, "should_exit", True)
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), server.handle_exit)  # uvicorn does so later, and raises them again when it is done
     where = f"http://{'[' + host + ']' if ':' in host else host}:{listening.getsockname()[1]}"
-    listening.listen(server.config.backlog)  # whoever reads the address may ask at once, and is answered when all is ready
-    _greet(service, where)
+    listening.listen(server.config.backlog)  # whoever reads the address may ask at once, /readyz at first
+    _greet(opened, settings, where)
     log(
         "start",
         version=__version__,
         url=where,
         db=str(path),
-        policies=len(service.core.policies),
         connections=settings.connections,
         seconds=round(time.monotonic() - began, 2),
     )
     server.run(sockets=[listening])
+    if starting.error is not None:
+        raise starting.error
     log("end")
+    if starting.thread.is_alive():  # it was told to end before it had begun, and what it does cannot be ended
+        sys.stdout.flush()
+        os._exit(0)
     return 0
+
+
+def _settled(service: Service) -> Service:
+    """What is there now stays: it is not looked through for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 50)  # requests leave no circles behind: there is little to find
+    return service
 
 
 def within_files(settings: ServerSettings) -> ServerSettings:
@@ -86,27 +99,16 @@ def within_files(settings: ServerSettings) -> ServerSettings:
     return settings._replace(connections=min(settings.connections, most))
 
 
-def warm() -> None:
-    """Load compiled code, or compile it, before the first request waits for it."""
-    from ...policies import HSB
-
-    policy: Any = HSB(arms=["a", "b"], seed=0)
-    for k in range(2):
-        made = policy.propose({"x": 0.5 * k, "kind": str(k)}, u=0.5)
-        policy.learn_proposed(made, reward=1.0)
-    policy.propose_many([{"x": 0.5}], u=[0.5])
-
-
-def _greet(service: Service, where: str) -> None:
-    lines = [f"hsb serve {__version__}: {where} (API: {where}/docs), journal {service.path}"]
-    if service.keys.printed:
-        lines.append(f"Admin key, shown this once: {service.keys.printed}")
-    elif service.settings.auth and not os.environ.get("HSB_ADMIN_KEY"):
+def _greet(opened: Opened, settings: ServerSettings, where: str) -> None:
+    lines = [f"hsb serve {__version__}: {where} (API: {where}/docs), journal {opened.store.path}"]
+    if opened.keys.printed:
+        lines.append(f"Admin key, shown this once: {opened.keys.printed}")
+    elif settings.auth and not os.environ.get("HSB_ADMIN_KEY"):
         lines.append(
             "The admin key was shown at the first start. Where it is lost, HSB_ADMIN_KEY in the environment adds another."
         )
-    if not service.settings.auth:
+    if not settings.auth:
         lines.append("No keys are asked for: whoever reaches this address is an admin.")
-    if service.settings.demo:
+    if settings.demo:
         lines.append("Demo: the shop and its visitors are synthetic.")
     print("\n".join(lines), file=sys.stdout, flush=True)

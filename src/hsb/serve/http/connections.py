@@ -44,14 +44,18 @@ class Joined:
 def protocol(settings: ServerSettings) -> type[HttpToolsProtocol]:
     """uvicorn's, with limits: on connections, and on how long a header, a body, and a client that reads nothing may take."""
 
+    idle: dict[HttpToolsProtocol, None] = {}  # connections on which nothing is asked, the longest of them first
+
     class Bounded(HttpToolsProtocol):
         waiting: asyncio.TimerHandle | None = None  # for a header or a body
         stuck: asyncio.TimerHandle | None = None  # until a client reads
         head: int | None = 0  # bytes of a header that has begun; None in a body and between requests
         body = False  # a header is there, and not all of its body
+        delivered = False  # some of a body came with the bytes that are being read
+        beside = 0  # bytes since the last of a body: trailers
 
         def connection_made(self, transport: Any) -> None:
-            if len(self.connections) >= settings.connections:
+            if len(self.connections) >= settings.connections and not _make_room(idle):
                 transport.write(
                     _said("503 Service Unavailable", HttpProblem(503, "connections", "There are too many connections."))
                 )
@@ -82,17 +86,16 @@ def protocol(settings: ServerSettings) -> type[HttpToolsProtocol]:
             self.transport.close()
 
         def data_received(self, data: bytes) -> None:
-            begun = self.head
+            begun, self.delivered = self.head, False
             super().data_received(data)
+            if self.body and self._is_too_much(len(data)):
+                return
             if self.body and self.waiting is None:  # most bodies come with their header: nothing is to be waited for
                 self._wait(settings.body_seconds, self._no_body)
             if begun is not None and self.head is not None and not self.transport.is_closing():
                 self.head += len(data)
                 if self.head > LARGEST_HEAD:
-                    detail = f"A header may have {LARGEST_HEAD:,} bytes."
-                    self.transport.write(_said("431 Request Header Fields Too Large", HttpProblem(431, "header", detail)))
-                    self._wait_no_more()
-                    self.transport.close()
+                    self._refuse_head()
                     return
             if (
                 self.waiting is None
@@ -101,19 +104,51 @@ def protocol(settings: ServerSettings) -> type[HttpToolsProtocol]:
             ):
                 self._wait(settings.header_seconds, self._no_header)  # part of a header came, on a connection that was kept
 
+        def _is_too_much(self, size: int) -> bool:
+            """Close the connection if what follows a body does not end. The parser keeps a field until all of it is there."""
+            self.beside = 0 if self.delivered else self.beside + size
+            if self.beside <= LARGEST_HEAD or self.transport.is_closing():
+                return False
+            self._refuse_head()
+            return True
+
+        def _refuse_head(self) -> None:
+            if self.cycle is None or self.head is not None or not self.cycle.response_started:
+                detail = f"A header may have {LARGEST_HEAD:,} bytes."
+                self.transport.write(_said("431 Request Header Fields Too Large", HttpProblem(431, "header", detail)))
+            self._wait_no_more()
+            self.transport.close()
+
         def on_message_begin(self) -> None:
             self.head = 0
+            idle.pop(self, None)
             super().on_message_begin()
 
+        def on_header(self, name: bytes, value: bytes) -> None:
+            if not self.body:  # a field that follows a body, a trailer, is no header
+                super().on_header(name, value)
+
         def on_headers_complete(self) -> None:
-            self.head, self.body = None, True
+            self.head, self.body, self.beside = None, True, 0
             self._wait_no_more()
             super().on_headers_complete()
+
+        def on_body(self, body: bytes) -> None:
+            self.delivered = True
+            super().on_body(body)
 
         def on_message_complete(self) -> None:
             self.body = False
             self._wait_no_more()
             super().on_message_complete()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            if self.cycle.response_complete and self.head is None and self in self.connections:
+                idle[self] = None  # nothing more was asked
+
+        def _unsupported_upgrade_warning(self) -> None:
+            self.cycle.keep_alive = False  # the parser reads no further: what is sent after this would not be answered
 
         def pause_writing(self) -> None:
             super().pause_writing()
@@ -131,10 +166,22 @@ def protocol(settings: ServerSettings) -> type[HttpToolsProtocol]:
         def connection_lost(self, exc: Exception | None) -> None:
             self._wait_no_more()
             self._stuck_no_more()
+            idle.pop(self, None)
             if self in self.connections:
                 super().connection_lost(exc)
 
     return Bounded
+
+
+def _make_room(idle: dict[HttpToolsProtocol, None]) -> bool:
+    """Close the connection on which nothing was asked for the longest time; False if there is none."""
+    longest = next(iter(idle), None)
+    if longest is None:
+        return False
+    del idle[longest]
+    longest.connections.discard(longest)
+    longest.transport.close()
+    return True
 
 
 def _said(status: str, problem: HttpProblem) -> bytes:

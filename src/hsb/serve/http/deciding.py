@@ -1,7 +1,6 @@
 """Decisions and rewards, one or many: what must be quick."""
 
 import asyncio
-import hashlib
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -9,23 +8,14 @@ from typing import Any
 from msgspec import UNSET
 
 from ..core import STATUS, Activate, Answer, Decide, Reward, Void
-from ..core.receipts import policy_of
-from ..store import views
+from ..core.receipts import Unreadable, policy_of
+from . import events
+from .answers import DecisionAnswer, DecisionBatchAnswer, RewardAnswer, RewardBatchAnswer
 from .endpoint import Call, Endpoint, Reply
+from .events import reward_of, with_headers
 from .ids import new_id, when
 from .problem import HttpProblem, of_answer, over_http
-from .wire import (
-    BatchAnswer,
-    DecideBatch,
-    DecideBody,
-    DecisionAnswer,
-    Event,
-    ProblemAnswer,
-    RewardAnswer,
-    RewardBatch,
-    RewardBody,
-    RewardItem,
-)
+from .wire import DecideBatch, DecideBody, Event, EventData, ProblemAnswer, RewardBatch, RewardBody, RewardItem
 
 WRITTEN = {
     401: ProblemAnswer,
@@ -36,19 +26,21 @@ WRITTEN = {
     507: ProblemAnswer,
 }
 RECEIPT = {"receipt": "true: with a receipt, by which the reward is taken even if the decision is lost"}
-EVENTS = "application/cloudevents-batch+json"
 READ_BODY = {400: ProblemAnswer, 408: ProblemAnswer, 413: ProblemAnswer, 415: ProblemAnswer}
 GOOD = ("created", "stored", "accepted", "learned", "passed_over", "done", "duplicate")
+DEEPEST = 32
 STEP = 0.01  # seconds between looks for a version
 
 
-def _leaves(context: Any, most: int) -> int:
-    """How many numbers, texts and truths there are, up to one more than the most."""
+def _leaves(context: Any, most: int, deep: int = 0) -> int:
+    """How many numbers, texts and truths there are, up to one more than the most; HttpProblem if they are nested too deep."""
     kind, count = type(context), 0
     if kind is dict or kind is list:
+        if deep == DEEPEST:
+            raise HttpProblem(422, "context", f"A context may be nested {DEEPEST} deep.", pointer="/context")
         for each in context.values() if kind is dict else context:
             inner = type(each)
-            count += _leaves(each, most) if inner is dict or inner is list else 1
+            count += _leaves(each, most, deep + 1) if inner is dict or inner is list else 1
             if count > most:
                 break
         return count
@@ -118,8 +110,12 @@ def _rewarded(answer: Answer) -> dict[str, Any]:
 async def reward(call: Call) -> Reply:
     """Say what a decision earned. The same reward again is a duplicate; after the decision was closed it is kept, and answered 410."""
     body, name = call.body, call.params["id"]
-    only = await allowed(call, [name], [body.receipt])
     value, loss = _value(body)
+    return await _learned(call, body, name, value, loss)
+
+
+async def _learned(call: Call, body: Any, name: str, value: Any, loss: bool) -> Reply:
+    only = own_policies(call, [body.receipt])
     answer = await call.service.ask(Reward, name, value, body.id, call.key.id, loss, body.receipt, only)
     _note(call, answer)
     _note_unlearned(call, [answer])
@@ -130,13 +126,22 @@ async def reward(call: Call) -> Reply:
 
 async def reward_batch(call: Call) -> Reply:
     """Say what several decisions earned, with one commit; a result or a problem for each row."""
-    rows = [_of_event(each) for each in call.body] if type(call.body) is list else call.body.rewards
+    if isinstance(call.body, Event | EventData):
+        return await _event(call, call.body)
+    rows = [reward_of(each) for each in call.body] if type(call.body) is list else call.body.rewards
     _count(rows, call.service.settings.rows, "rewards")
-    only = await allowed(call, [row.decision for row in rows], [row.receipt for row in rows])
+    only = own_policies(call, [row.receipt for row in rows])
     given = [(*_given(call, row, place), only) for place, row in enumerate(rows)]
     answers = await call.service.ask_all(Reward, given)
     _note_unlearned(call, answers)
     return Reply(200, {"rows": [_row(call, answer, row, _rewarded) for answer, row in zip(answers, rows, strict=True)]})
+
+
+async def _event(call: Call, given: Any) -> Reply:
+    """One event is answered as one reward is: whoever delivers it looks at the status."""
+    row = reward_of(with_headers(given, call.headers) if isinstance(given, EventData) else given)
+    value, loss = _value(row, "/data" if isinstance(given, Event) else "")
+    return await _learned(call, row, row.decision, value, loss)
 
 
 def _given(call: Call, row: RewardItem, place: int) -> tuple[Any, ...]:
@@ -159,13 +164,6 @@ def _value(body: Any, where: str = "") -> tuple[Any, bool]:
     return body.loss, True
 
 
-def _of_event(event: Event) -> RewardItem:
-    """The reward that a CloudEvent is. An event is known by its source and its id, so the reward's id is made of both."""
-    both = f"{event.source}\n{event.id}".encode("utf-8", "surrogatepass")
-    name = "ce-" + hashlib.blake2b(both, digest_size=16).hexdigest()
-    return RewardItem(event.subject, event.data.reward, event.data.loss, name, event.data.receipt)
-
-
 async def activate(call: Call) -> Reply:
     """A decision made with `activate: false` was shown after all: its wait begins."""
     return await _close(call, Activate)
@@ -177,26 +175,32 @@ async def void(call: Call) -> Reply:
 
 
 async def _close(call: Call, kind: Any) -> Reply:
-    only = await allowed(call, [call.params["id"]])
-    answer = await call.service.ask(kind, call.params["id"], only)
+    answer = await call.service.ask(kind, call.params["id"], own_policies(call))
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body)
     return Reply(204)
 
 
-async def allowed(call: Call, ids: list[str], receipts: Iterable[str | None] = ()) -> frozenset[int] | None:
-    """HttpProblem if a key that is for some policies names a decision of another, or brings a receipt of another.
+def own_policies(call: Call, receipts: Iterable[str | None] = ()) -> frozenset[int] | None:
+    """The policies that a key is for, None for all; HttpProblem if it brings a receipt of another.
 
-    The policies that it is for, None for all: decisions that are not written yet are looked at when they are (`only`).
+    Whose decisions the request names is looked at where it is carried out, with the row at hand (`core/apply.py`): nothing is read for it.
     """
     if call.key.policies is None:
         return None
     core = call.service.core
-    allowed = {core.policies[name].id for name in call.key.policies if name in core.policies}
-    others = any(each is not None and policy_of(each) not in allowed for each in receipts)
-    if others or await call.service.read(views.strangers, ids, allowed):
+    own = frozenset(core.policies[name].id for name in call.key.policies if name in core.policies)
+    if any(each is not None and _is_elsewhere(each, own) for each in receipts):
         raise HttpProblem(403, "policy-not-allowed", "This key is not for the policy of that decision.")
-    return frozenset(allowed)
+    return own
+
+
+def _is_elsewhere(receipt: str, own: frozenset[int]) -> bool:
+    """Is it a receipt of another policy? One that nobody can read brings nothing back, so it is of none."""
+    try:
+        return policy_of(receipt) not in own
+    except Unreadable:
+        return False
 
 
 def _count(rows: list[Any], most: int, name: str) -> None:
@@ -236,6 +240,7 @@ DECIDE = Endpoint(
     decide,
     body=DecideBody,
     query=RECEIPT,
+    public=True,
     tag="decisions",
     answers={
         201: DecisionAnswer,
@@ -253,8 +258,9 @@ DECIDE_BATCH = Endpoint(
     body=DecideBatch,
     query=RECEIPT,
     large="batch_body",
+    public=True,
     tag="decisions",
-    answers={200: BatchAnswer, **READ_BODY, **WRITTEN},
+    answers={200: DecisionBatchAnswer, **READ_BODY, **WRITTEN},
 )
 REWARD = Endpoint(
     "POST",
@@ -272,12 +278,19 @@ REWARD_BATCH = Endpoint(
     "learn",
     reward_batch,
     body=RewardBatch,
-    also={EVENTS: list[Event]},
+    also={events.BATCH: list[Event], events.SINGLE: Event},
+    headed=(events.HEADER, EventData),
     large="batch_body",
     tag="rewards",
-    answers={200: BatchAnswer, **READ_BODY, **WRITTEN},
+    answers={
+        200: (RewardBatchAnswer, RewardAnswer),  # of a batch, of one event
+        202: RewardAnswer,
+        **dict.fromkeys((404, 409, 410), ProblemAnswer),
+        **READ_BODY,
+        **WRITTEN,
+    },
 )
 CLOSED = {204: None, **dict.fromkeys((404, 409, 410), ProblemAnswer), **WRITTEN}
-ACTIVATE = Endpoint("POST", "/v1/decisions/{id}/activate", "decide", activate, answers=CLOSED, tag="decisions")
+ACTIVATE = Endpoint("POST", "/v1/decisions/{id}/activate", "decide", activate, answers=CLOSED, tag="decisions", public=True)
 VOID = Endpoint("POST", "/v1/decisions/{id}/void", "decide", void, answers=CLOSED, tag="decisions")
 ENDPOINTS = (DECIDE, DECIDE_BATCH, REWARD, REWARD_BATCH, ACTIVATE, VOID)

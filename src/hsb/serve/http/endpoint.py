@@ -16,7 +16,7 @@ import msgspec
 
 from ...errors import FileError, InputError
 from ..store import Full, Lost
-from .auth import Headers, enter
+from .auth import Headers, allow_origin, check_public, enter
 from .keys import Key
 from .logs import log, log_fault
 from .problem import HttpProblem, misfit, over_http, pointer_of
@@ -97,7 +97,8 @@ class Endpoint:
     """One method of one path; an ASGI application for it.
 
     `need` is the scope of the key, None where none is needed; `body` the type of the body, None for no body, bytes for a file. `query`
-    are the names that may stand after the '?', with what they mean; `also` are other types of the body, by their media types.
+    are the names that may stand after the '?', with what they mean; `also` are other types of the body, by their media types; `headed`
+    is a header with the type of the body where that is there. `public`: pages of other sites may ask it, where that is allowed.
     `answers` are statuses with the type of their body, for OpenAPI; `fault` says problems, and `never` are statuses that it turns
     into others.
     """
@@ -116,9 +117,11 @@ class Endpoint:
         query: dict[str, str] | None = None,
         types: tuple[str, ...] = TYPES,
         also: dict[str, Any] | None = None,
+        headed: tuple[bytes, Any] | None = None,
         fault: Callable[[Call, HttpProblem], Reply] | None = None,
         never: frozenset[int] = frozenset(),
         tag: str = "policies",
+        public: bool = False,
     ) -> None:
         self.method, self.path, self.need, self.handler, self.answers = method, path, need, handler, answers
         self.wanted, self.optional, self.large, self.query, self.types, self.tag = (
@@ -129,9 +132,10 @@ class Endpoint:
             types,
             tag,
         )
-        self.name = f"{method} {path}"
+        self.name, self.public = f"{method} {path}", public
         self.decoder = msgspec.json.Decoder(body) if body not in (None, bytes) else None
         self.also, self.fault, self.never = also or {}, fault or said, never
+        self.headed = None if headed is None else (headed[0], msgspec.json.Decoder(headed[1]))
         self.decoders = {kind: msgspec.json.Decoder(body) for kind, body in self.also.items()}
         self.fields: tuple[str, ...] = getattr(body, "__struct_fields__", ())
 
@@ -155,6 +159,8 @@ class Endpoint:
         service = call.service
         if self.need is not None:
             call.key = enter(service, call.scope, call.headers, self.need, call.params.get("policy"))
+            if b"origin" in call.headers.all:
+                check_public(service, call.headers, call.key, self.public)
         if call.scope["query_string"]:
             call.query = self._asked(call.scope["query_string"])
         if self.wanted is not None:
@@ -162,7 +168,10 @@ class Endpoint:
             if kind not in self.types and kind not in self.also:
                 raise HttpProblem(415, "type", f"The body must be {self.types[0]}; it says {kind[:100]!r}.")
             raw = await read_body(receive, call.headers, getattr(service.settings, self.large))
-            call.body = self._decoded(raw, self.decoders.get(kind, self.decoder))
+            decoder = self.decoders.get(kind, self.decoder)
+            if self.headed is not None and kind in self.types and self.headed[0] in call.headers.all:
+                decoder = self.headed[1]
+            call.body = self._decoded(raw, decoder)
         return await self.handler(call)
 
     def _asked(self, text: bytes) -> dict[str, str]:
@@ -201,6 +210,8 @@ def failed(call: Call, error: Exception, policy: str | None, fault: Callable[[Ca
     """The answer to a request that cannot be carried out."""
     if isinstance(error, InputError | FileError):
         problem = HttpProblem(422, "refused", over_http(str(error)), pointer=pointer_of(str(error)))
+    elif isinstance(error, RecursionError):
+        problem = HttpProblem(422, "refused", "The body is nested too deep.")
     elif isinstance(error, Full):
         problem = HttpProblem(507, "disk-full", "The disk is full; nothing was written.", retry=1.0)
     elif isinstance(error, Lost):
@@ -257,6 +268,8 @@ async def send_reply(call: Call, receive: Any, send: Any, reply: Reply) -> None:
     """Send an answer; of a stream as much as the client takes."""
     headers = [(b"content-type", reply.type), (b"x-request-id", call.id.encode()), (b"cache-control", b"no-store")]
     headers += reply.headers
+    if b"origin" in call.headers.all:
+        headers += allow_origin(call.service, call.headers)
     start = {"type": "http.response.start", "status": reply.status, "headers": headers}
     if reply.stream is None:
         if reply.status not in (204, 304):

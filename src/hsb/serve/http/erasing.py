@@ -6,10 +6,12 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
-from ..core import Forget, Purge
+from ..core import Forget, ForgetWords, Purge
+from ..page.ledger_file import folder_of
 from ..store import Full, Lost
-from ..store.erasing import about_person, erase_some
+from ..store.erasing import about_person, erase_some, not_elsewhere, words_of
 from .administering import CHANGED, P, archive, done, note, served
+from .answers import ErasingAnswer, ForgottenAnswer
 from .endpoint import Call, Endpoint, Reply
 from .logs import log
 from .problem import HttpProblem
@@ -41,17 +43,25 @@ async def delete(call: Call) -> Reply:
     """Let a policy decide no more; with purge=true erase everything of it. It is gone at once, its rows a part at a time."""
     if not truth(call, "purge"):
         return await archive(call)
-    name = served(call).name
+    name, id = served(call).name, served(call).id
     await done(call, Purge, name)
+    (folder_of(call.service.path) / f"{id}.tally").unlink(missing_ok=True)
+    call.service.keys.erased(name)
     call.service.troubles.forget(name)
     call.service.spawn(erase(call.service))
     return Reply(202, {"policy": name, "status": "erasing"})
 
 
 async def forget(call: Call) -> Reply:
-    """Forget what decisions were asked: all whose context has this value there, or one by its id. What was learned stays learned."""
+    """Forget what decisions were asked: all whose context has this value there, or one by its id. What was learned stays learned.
+
+    Categories and tags that no other decision has go by names that say nothing from then on.
+    """
     policy, found = served(call), 0
     ids = await _meant(call, policy.id)
+    words = await _words(call, policy.id, ids)
+    if words:  # before the contexts go from which they are known
+        await done(call, ForgetWords, policy.name, words, silent=True)
     for k in range(0, len(ids), AT_ONCE):
         more = True
         while more:
@@ -59,6 +69,17 @@ async def forget(call: Call) -> Reply:
             found, more = found + answer.body["forgotten"], answer.body["more"]
     await note(call, "Forget", policy.name, {"field": call.query.get("field"), "decisions": found})
     return Reply(200, {"policy": policy.name, "forgotten": found})
+
+
+async def _words(call: Call, policy: int, ids: list[str]) -> list[str]:
+    """What is to be forgotten with these decisions: the value by which they were found, and the texts that no other one was asked with."""
+    readers, words = call.service.readers, {call.query["value"]} if ids and "value" in call.query else set[str]()
+    for k in range(0, len(ids), AT_ONCE):
+        words |= set(await readers.scan(words_of, policy, ids[k : k + AT_ONCE]))
+    left, after = sorted(words), 0 if words else None
+    while after is not None:
+        left, after = await readers.scan(not_elsewhere, policy, left, ids, after)
+    return left
 
 
 async def _meant(call: Call, policy: int) -> list[str]:
@@ -73,7 +94,7 @@ async def _meant(call: Call, policy: int) -> list[str]:
     ids: list[str] = []
     after: int | None = 0
     while after is not None:
-        some, after = await call.service.read(about_person, policy, path, query["value"], after)
+        some, after = await call.service.readers.scan(about_person, policy, path, query["value"], after)
         ids += some
     return ids
 
@@ -84,7 +105,7 @@ ENDPOINTS = (
         P,
         "admin",
         delete,
-        answers={204: None, 202: dict, **CHANGED},
+        answers={204: None, 202: ErasingAnswer, **CHANGED},
         query={"purge": "true: erase everything, for good"},
     ),
     Endpoint(
@@ -92,7 +113,7 @@ ENDPOINTS = (
         P + "/decisions",
         "admin",
         forget,
-        answers={200: dict, **CHANGED},
+        answers={200: ForgottenAnswer, **CHANGED},
         query={
             "field": "a name of the context, or names with dots between them",
             "value": "its value",

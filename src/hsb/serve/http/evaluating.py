@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from ...errors import FileError, InputError, quoted
+from ..core.encoding import HEAD, fitted
 from ..core.kinds import make_policy
 from ..core.recovery import revive
 from ..core.sampling import places_of
@@ -44,51 +45,57 @@ def evaluate(db: str, name: str, asked: dict[str, Any]) -> dict[str, Any]:
         if row is None:
             raise InputError(f"There is no policy {quoted(name)}.")
         served = revive(row, reader.snapshots(row.id), lambda after: reader.entries(row.id, after)).served
-        log, count = lessons_table(reader, row)
+        log, contexts = lessons_table(reader, row)
     finally:
         reader.close()
     rules = served.rules
     span: dict[str, Any] = {} if rules.low is None or rules.high is None else {"reward_range": (rules.low, rules.high)}
     options = {name: asked[name] for name in ("baseline", "estimator", "confidence", "seed")}
-    found = compare_off_policy(candidates(served, asked["candidates"]), log, **span, **options)
+    found = compare_off_policy(candidates(served, asked["candidates"], contexts), log, **span, **options)
     each = {name: it.to_dict() for name, it in found.items()}
-    about = {"lessons": count, "baseline": found.baseline, "estimator": found.estimator, "confidence": found.confidence}
+    about = {"lessons": len(contexts), "baseline": found.baseline, "estimator": found.estimator, "confidence": found.confidence}
     return about | {"logged": found.logged, "candidates": each, "warnings": list(found.warnings), "table": str(found)}
 
 
-def lessons_table(reader: Any, policy: Any) -> tuple[Any, int]:
-    """A policy's lessons as a log, contexts by name, and how many there are."""
+def lessons_table(reader: Any, policy: Any) -> tuple[Any, list[dict[str, Any]]]:
+    """A policy's lessons as a log, contexts by name, and the contexts."""
     from ... import logs
     from ...logs.formats.dsjson import flat
 
     columns: dict[str, list[Any]] = {}
     own: dict[str, list[Any]] = {name: [] for name in ("hsb arm", "hsb propensity", "hsb reward", "hsb available", "hsb at")}
-    count = 0
+    contexts: list[dict[str, Any]] = []
     for row, decision, arms in lessons(reader, policy):
-        for name, value in flat(named_context(json.loads(decision.context))).items():
-            columns.setdefault(name, [None] * count).append(value)
-        count += 1
+        contexts.append(flat(named_context(json.loads(decision.context))))
+        for name, value in contexts[-1].items():
+            columns.setdefault(name, [None] * (len(contexts) - 1)).append(value)
         for column in columns.values():
-            column += [None] * (count - len(column))
+            column += [None] * (len(contexts) - len(column))
         offered = [arms[place] for place in places_of(decision.available)]
         values = (arms[decision.arm], decision.propensity, row.reward, offered, decision.at / 1e6)
         for column, value in zip(own.values(), values, strict=True):
             column.append(value)
-    if not count:
+    if not contexts:
         raise InputError("There is no lesson yet, so there is nothing to evaluate on.")
     if not columns:
-        columns["nothing"] = [0.0] * count
+        columns["nothing"] = [0.0] * len(contexts)
     arm, propensity, reward, available, at = own
     given: dict[str, Any] = {"arm": arm, "propensity": propensity, "reward": reward, "available": available, "timestamp": at}
-    return logs.open(columns | own, context=list(columns), **given), count
+    return logs.open(columns | own, context=list(columns), **given), contexts
 
 
-def candidates(served: Any, asked: dict[str, Any]) -> dict[str, Any]:
-    """Candidates as `compare_off_policy` has them."""
-    from ...evaluate import Learning
-
+def check_candidates(served: Any, asked: dict[str, Any], contexts: list[dict[str, Any]]) -> None:
+    """InputError where some of them cannot be made. Each is made and dropped, so that they take the memory of one."""
     if not 1 <= len(asked) <= 20:
         raise InputError(f"candidates must be 1 to 20, by name; given {len(asked)}.")
+    for name, given in asked.items():
+        candidates(served, {name: given}, contexts)
+
+
+def candidates(served: Any, asked: dict[str, Any], contexts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Candidates as `compare_off_policy` has them, for lessons with these contexts."""
+    from ...evaluate import Learning
+
     found: dict[str, Any] = {}
     for name, given in asked.items():
         if set(given) == {"arm"} and given["arm"] in served.arms:
@@ -98,7 +105,8 @@ def candidates(served: Any, asked: dict[str, Any]) -> dict[str, Any]:
         elif given == {"live": True}:
             found[name] = served.live.policy
         elif "kind" in given:
-            found[name] = Learning(make_policy(given, list(served.arms), served.arm_features))
+            spec = fitted(given, contexts[:HEAD])
+            found[name] = Learning(make_policy(spec, list(served.arms), served.arm_features))
         else:
             raise InputError(f"candidates.{name} must be like {FORMS}; given {quoted(given)}.")
     return found

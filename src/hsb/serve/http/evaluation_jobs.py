@@ -27,10 +27,14 @@ class Evaluations:
         self.turn = asyncio.Semaphore(1)
         self.running: dict[str, asyncio.Task[Any]] = {}
 
-    async def add(self, policy: str, asked: dict[str, Any]) -> str:
-        """Queue one; its id."""
+    def check_room(self) -> None:
+        """HttpProblem where as many wait as may."""
         if len(self.running) >= self.service.settings.evaluations:
             raise HttpProblem(503, "busy", "Too many evaluations wait already.", retry=30.0)
+
+    async def add(self, policy: str, asked: dict[str, Any]) -> str:
+        """Queue one; its id."""
+        self.check_room()
         name, at = new_id(), time.time_ns() // 1000
         row = (name, policy, json.dumps(asked), "waiting", None, at, None)
         old = "DELETE FROM evaluation WHERE id IN (SELECT id FROM evaluation ORDER BY at DESC LIMIT -1 OFFSET ?)"

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from .administering import P, note, served
+from .answers import EvaluationAnswer, EvaluationQueued, EvaluationsAnswer
 from .deciding import READ_BODY, WRITTEN
 from .endpoint import Call, Endpoint, Reply
 from .evaluation_jobs import rows, shown
@@ -51,17 +52,24 @@ async def drop(call: Call) -> Reply:
 
 
 async def _one(call: Call) -> dict[str, Any]:
-    found = await call.service.read(rows, served(call).name, call.params["evaluation"])
+    found = await call.service.readers.quick(rows, served(call).name, call.params["evaluation"])
     if not found:
         raise HttpProblem(404, "not-found", f"There is no evaluation {call.params['evaluation'][:100]!r}.")
     return shown(call.service, found[0])
 
 
-ASKED = {202: dict, 404: ProblemAnswer, **READ_BODY, **WRITTEN}
+ASKED = {202: EvaluationQueued, 404: ProblemAnswer, **READ_BODY, **WRITTEN}
 ENDPOINTS = (
     Endpoint("POST", P + "/evaluations", "evaluate", once(evaluate), body=EvaluationBody, answers=ASKED, tag="evaluations"),
-    Endpoint("GET", P + "/evaluations", "evaluate", evaluations, answers={200: dict, **READ}, tag="evaluations"),
-    Endpoint("GET", P + "/evaluations/{evaluation}", "evaluate", evaluation, answers={200: dict, **READ}, tag="evaluations"),
+    Endpoint("GET", P + "/evaluations", "evaluate", evaluations, answers={200: EvaluationsAnswer, **READ}, tag="evaluations"),
+    Endpoint(
+        "GET",
+        P + "/evaluations/{evaluation}",
+        "evaluate",
+        evaluation,
+        answers={200: EvaluationAnswer, **READ},
+        tag="evaluations",
+    ),
     Endpoint(
         "DELETE", P + "/evaluations/{evaluation}", "evaluate", drop, answers={204: None, **READ, **WRITTEN}, tag="evaluations"
     ),

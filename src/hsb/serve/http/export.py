@@ -12,6 +12,7 @@ from ..exporting import export as exported
 from ..store import views
 from ..store.sqlite import SqliteReader
 from .administering import P, served
+from .answers import SnapshotsAnswer
 from .endpoint import Call, Endpoint, Reply, encode
 from .ids import when
 from .problem import HttpProblem
@@ -32,7 +33,7 @@ async def journal(call: Call) -> Reply:
     async def lines() -> AsyncGenerator[bytes, None]:
         at, left = after, limit
         while left > 0:
-            rows = await call.service.read(_rows, policy.id, at, min(ROWS, left))
+            rows = await call.service.readers.scan(_rows, policy.id, at, min(ROWS, left))
             if not rows:
                 return
             yield b"".join(encode(_line(policy, *row)) + b"\n" for row in rows)
@@ -96,7 +97,7 @@ def _export(db: str, policy: str, path: Path, format: str) -> None:
 async def snapshots(call: Call) -> Reply:
     """Snapshots that there are, the newest first."""
     policy = served(call)
-    rows = await call.service.read(views.snapshot_list, policy.id)
+    rows = await call.service.readers.quick(views.snapshot_list, policy.id)
     url = f"/v1/policies/{policy.name}/snapshots"
     found = [
         {"seq": seq, "at": when(at), "bytes": size, "learners": n, "file": f"{url}/{seq}.hsb"} for seq, at, size, n in rows
@@ -110,7 +111,7 @@ async def snapshot(call: Call) -> Reply:
     seq = text.removesuffix(".hsb")
     found = None
     if text.endswith(".hsb") and seq.isascii() and seq.isdigit() and len(seq) < 19:
-        found = await call.service.read(views.snapshot_file, policy.id, int(seq))
+        found = await call.service.readers.scan(views.snapshot_file, policy.id, int(seq))
     if found is None:
         raise HttpProblem(
             404,
@@ -141,7 +142,7 @@ ENDPOINTS = (
         query={"format": "dsjson or parquet"},
         tag="journal",
     ),
-    Endpoint("GET", P + "/snapshots", "read", snapshots, answers={200: dict, **READ}, tag="snapshots"),
+    Endpoint("GET", P + "/snapshots", "read", snapshots, answers={200: SnapshotsAnswer, **READ}, tag="snapshots"),
     Endpoint(
         "GET",
         P + "/snapshots/{file}",

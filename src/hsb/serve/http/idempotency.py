@@ -38,7 +38,7 @@ def once(handler: Handler, *, hide: str | None = None) -> Handler:
             )
         return await _once(call, handler, (call.key.id or 0, name), hide)
 
-    run.__doc__ = handler.__doc__
+    run.__doc__, run.__name__ = handler.__doc__, getattr(handler, "__name__", "")
     run.headers = HEADER  # type: ignore[attr-defined]
     return run
 

@@ -17,12 +17,12 @@ from ...errors import InputError, quoted
 from ..core.settings import checked_name
 from .problem import HttpProblem
 from .settings import ServerSettings
+from .wire import SCOPES
 
 if TYPE_CHECKING:
     from ..store.sqlite import SqliteStore
     from .service import Service
 
-SCOPES = ("decide", "learn", "read", "evaluate", "admin")
 FORM = re.compile(r"hsb_[A-Z2-7]{32}")
 PAUSE = 60_000_000  # microseconds between writing down when keys were used
 MOST_KEYS = 1000
@@ -122,6 +122,13 @@ class KeyStore:
         at = time.time_ns() // 1000
         store.connection.execute("UPDATE key SET ended = ? WHERE id = ?", (at, key.id))
         return at
+
+    def erased(self, policy: str) -> None:
+        """A policy is gone, and on disk its keys are for it no more: nor are they here."""
+        for key in self.by_hash.values():
+            if key.policies is not None and policy in key.policies and not key.ended:
+                key.policies -= {policy}
+                key.ended = None if key.policies else time.time_ns() // 1000
 
     def masters(self) -> list[Key]:
         """Keys that are valid and may do everything with every policy."""

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from .auth import READING, Headers, cookie_of, who
+from .auth import READING, Headers, check_origin, cookie_of, enter, spend
 from .endpoint import read_body
 from .problem import HttpProblem
 from .service import Service
@@ -34,9 +34,8 @@ class Guarded:
         headers = Headers(scope)
         if not scope["path"].startswith(OPEN):
             try:
-                key = who(self.service, scope, headers)
                 writes = "evaluate" if scope["path"].endswith("/what-if") else "admin"
-                key.check("read" if scope["method"] in READING else writes, None)
+                key = enter(self.service, scope, headers, "read" if scope["method"] in READING else writes, None)
             except HttpProblem as problem:
                 if problem.status == 401 and scope["method"] == "GET" and not scope["path"].endswith(".json"):
                     await RedirectResponse(f"/login?next={quote(scope['path'])}", 303)(scope, receive, send)
@@ -59,7 +58,9 @@ def routes(service: Service) -> list[Route]:
     async def show(request: Request) -> Response:
         return HTMLResponse(FORM.format(said="", next=quote(_local(request.query_params.get("next")))))
 
-    async def enter(request: Request) -> Response:
+    async def log_in(request: Request) -> Response:
+        if (said := _foreign(request)) is not None:
+            return said
         raw = await read_body(request.receive, Headers(request.scope), service.settings.body)
         try:
             given = dict(parse_qsl(raw.decode("ascii"), max_num_fields=5))
@@ -68,10 +69,16 @@ def routes(service: Service) -> list[Route]:
         key, to = service.keys.find(given.get("key", "").strip()), _local(request.query_params.get("next"))
         if key is None:
             return HTMLResponse(FORM.format(said="<p role='alert'>This key is not known here.</p>", next=quote(to)), 401)
+        try:
+            spend(key)
+        except HttpProblem as problem:
+            return _refused(problem)
         cookie = cookie_header(service.sessions.open(key), secure=request.url.scheme == "https")
         return RedirectResponse(to, 303, headers={"set-cookie": cookie})
 
     async def leave(request: Request) -> Response:
+        if (said := _foreign(request)) is not None:
+            return said
         cookie = cookie_of(Headers(request.scope))
         if cookie is not None:
             service.sessions.close(cookie)
@@ -85,11 +92,27 @@ def routes(service: Service) -> list[Route]:
 
     found: list[tuple[str, Callable[[Request], Any], list[str]]] = [
         ("/login", show, ["GET"]),
-        ("/login", enter, ["POST"]),
+        ("/login", log_in, ["POST"]),
         ("/logout", leave, ["POST"]),
         ("/", first, ["GET"]),
     ]
     return [Route(path, endpoint, methods=methods) for path, endpoint, methods in found]
+
+
+def _foreign(request: Request) -> Response | None:
+    """What to say to a form of another site's page; None to one of ours."""
+    try:
+        headers = Headers(request.scope)
+        headers.check()
+        check_origin(headers)
+    except HttpProblem as problem:
+        return _refused(problem)
+    return None
+
+
+def _refused(problem: HttpProblem) -> Response:
+    said = f"<p role='alert'>{html.escape(problem.detail)}</p>"
+    return HTMLResponse(FORM.format(said=said, next=""), problem.status)
 
 
 def _local(given: str | None) -> str:

@@ -1,9 +1,12 @@
-"""A door for OpenFeature's clients (OFREP): a policy is a flag, its arm the value and the variant, and the reason is SPLIT."""
+"""A door for OpenFeature's clients (OFREP): a policy is a flag, its arm the variant, what the arm stands for the value, the reason SPLIT."""
 
 import hashlib
 from typing import Any
 
-from ..core import STATUS, Answer, Decide
+from ...logs.formats.dsjson import flat
+from ..core import STATUS, Activate, Answer, Decide, Served
+from ..core.flags import sticky_id
+from ..local import clock
 from .administering import etag, unchanged
 from .deciding import GOOD, check
 from .endpoint import Call, Endpoint, Reply, encode, retry_after
@@ -11,7 +14,15 @@ from .ids import new_id
 from .problem import HttpProblem, of_answer
 from .wire import FlagAnswer, FlagBody, FlagProblem, FlagsAnswer
 
-CODES = {"not-json": "PARSE_ERROR", "context": "INVALID_CONTEXT", "refused": "INVALID_CONTEXT", "not-found": "FLAG_NOT_FOUND"}
+KEY = "targetingKey"
+ALSO = {"boolean": ("boolean",), "string": ("string",), "object": ("object",), "number": ("number", "integer", "float")}
+CODES = {
+    "type-mismatch": "TYPE_MISMATCH",
+    "not-json": "PARSE_ERROR",
+    "context": "INVALID_CONTEXT",
+    "refused": "INVALID_CONTEXT",
+    "not-found": "FLAG_NOT_FOUND",
+}
 FLAGS = "/ofrep/v1/evaluate/flags"
 
 
@@ -31,11 +42,17 @@ def _failure(key: str | None, problem: HttpProblem) -> dict[str, Any]:
 
 
 async def flag(call: Call) -> Reply:
-    """Decide, as OFREP asks it. Rewards go to /v1/decisions/{id}/reward; metadata has the id."""
-    answer = await call.service.ask(Decide, *_asked(call, call.params["policy"], activate=True))
+    """Decide, as OFREP asks it. The same targetingKey has the same decision for a while, by default a day.
+
+    Rewards go to /v1/decisions/{id}/reward; metadata has the id.
+    """
+    asked = _asked(call, call.params["policy"], activate=True)
+    answer = await call.service.ask(Decide, *asked)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body)
-    return Reply(200, _told(answer))
+    if answer.status == "stored":  # perhaps by a call for all flags, which shows none
+        await call.service.ask(Activate, asked[1])
+    return Reply(200, _told(call, answer))
 
 
 async def flags(call: Call) -> Reply:
@@ -43,7 +60,8 @@ async def flags(call: Call) -> Reply:
     policies = call.service.core.policies
     names = sorted(name for name, each in policies.items() if not each.archived and _may(call, name))
     tags = [etag(policies[name]) for name in names]
-    tag = '"' + hashlib.blake2b(encode([call.body.context, names, tags]), digest_size=8).hexdigest() + '"'
+    ids = [_sticky(call, policies[name]) for name in names]
+    tag = '"' + hashlib.blake2b(encode([call.body.context, names, tags, ids]), digest_size=8).hexdigest() + '"'
     headers = [(b"etag", tag.encode())]
     if unchanged(call, tag):
         return Reply(304, headers=headers)
@@ -51,7 +69,7 @@ async def flags(call: Call) -> Reply:
     found = []
     for name, answer in zip(names, answers, strict=True):
         if answer.status in GOOD:
-            found.append(_told(answer))
+            found.append(_told(call, answer))
         else:
             problem = of_answer(STATUS[answer.status], answer.status, answer.body)
             if problem.status >= 500:
@@ -64,23 +82,47 @@ def _may(call: Call, name: str) -> bool:
     return call.key.policies is None or name in call.key.policies
 
 
-def _asked(call: Call, policy: str, *, activate: bool) -> tuple[Any, ...]:
+def _asked(call: Call, name: str, *, activate: bool) -> tuple[Any, ...]:
     """What to ask of the core. The targetingKey names a person: nothing is to be learned from it."""
-    context = {name: value for name, value in (call.body.context or {}).items() if name != "targetingKey"}
     check(call.body, call.service.settings.numbers)
-    return policy, new_id(), context, None, None, activate, 0, call.key.id, True
+    policy = call.service.core.policies.get(name)
+    if policy is not None and call.body.type not in (None, *ALSO.get(policy.settings.flag.type, ())):
+        detail = f"The values of {name} are of the type {policy.settings.flag.type}, not {call.body.type}. Its setting flag.values says them."
+        raise HttpProblem(422, "type-mismatch", detail)
+    context = flat({name: value for name, value in (call.body.context or {}).items() if name != KEY})
+    id = None if policy is None else _sticky(call, policy)
+    available = None if policy is None else policy.settings.flag.available(policy.offered)
+    return name, id or new_id(), context, available, None, activate, 0, call.key.id, id is None, False, id is not None
 
 
-def _told(answer: Answer) -> dict[str, Any]:
+def _sticky(call: Call, policy: Served) -> str | None:
+    """The id of the decision that this person has now; None where each evaluation is a new decision."""
+    key, flag = (call.body.context or {}).get(KEY), policy.settings.flag
+    if flag.sticky is None or not isinstance(key, str) or not key:
+        return None
+    offered = flag.available(policy.offered)
+    out = [arm for arm in policy.arms if arm not in (policy.offered if offered is None else offered)]
+    return sticky_id(policy.secret, key, flag.sticky, out, clock().wall)
+
+
+def _told(call: Call, answer: Answer) -> dict[str, Any]:
     body = answer.body
     about = {"decision": body["id"], "propensity": body["propensity"], "version": body["version"]}
     if "receipt" in body:
         about["receipt"] = body["receipt"]
-    return {"key": body["policy"], "value": body["arm"], "variant": body["arm"], "reason": "SPLIT", "metadata": about}
+    value = call.service.core.policies[body["policy"]].settings.flag.value(body["arm"])
+    return {"key": body["policy"], "value": value, "variant": body["arm"], "reason": "SPLIT", "metadata": about}
 
 
 WRONG = dict.fromkeys((400, 401, 403, 429, 503, 507), FlagProblem)
-ALIKE: Any = {"body": FlagBody, "optional": True, "fault": fault, "never": frozenset({408, 413, 415, 422}), "tag": "ofrep"}
+ALIKE: Any = {
+    "body": FlagBody,
+    "optional": True,
+    "fault": fault,
+    "never": frozenset({408, 413, 415, 422}),
+    "tag": "ofrep",
+    "public": True,
+}
 ONE = {200: FlagAnswer, 404: FlagProblem, **WRONG}
 ALL = {200: FlagsAnswer, 304: None, **WRONG}
 ENDPOINTS = (

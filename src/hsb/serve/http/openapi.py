@@ -8,10 +8,26 @@ import msgspec
 
 from ... import __version__
 from .endpoint import Call, Endpoint, Reply
+from .idempotency import FORM
+from .reading import MOST
 from .wire import PATTERN, ProblemAnswer
 
 REF = "#/components/schemas/{name}"
-PARAM = re.compile(r"{(\w+)(?::path)?}")
+PARAM = re.compile(r"{(\w+)(?::text)?}")
+KEY = {"type": "string", "pattern": f"^{FORM.pattern}$"}
+EITHER = ("RewardBody", "RewardItem", "EventData")  # reward or loss
+NAMES = {  # of handlers that are called otherwise outside
+    "create": "create_policy", "change": "change_policy", "delete": "delete_policy", "policy": "get_policy",
+    "policies": "list_policies", "put_state": "import_state", "one_candidate": "get_candidate",
+    "candidates": "list_candidates", "promote": "promote_candidate", "decision": "get_decision",
+    "decisions": "list_decisions", "forget": "forget_decisions", "probabilities": "get_probabilities", "rules": "get_rules",
+    "certificate": "get_certificate", "stats": "get_stats", "problems": "list_problems", "journal": "read_journal",
+    "export": "export_lessons", "snapshot": "get_snapshot", "snapshots": "list_snapshots",
+    "evaluation": "get_evaluation", "evaluations": "list_evaluations", "drop": "drop_evaluation",
+    "make_key": "create_key", "keys": "list_keys", "limits": "get_limits", "deeds": "list_deeds", "healthz": "get_health",
+    "readyz": "get_readiness", "metrics": "get_metrics", "flag": "evaluate_flag", "flags": "evaluate_flags",
+    "openapi": "get_openapi", "docs": "get_docs",
+}  # fmt: skip
 IDS = {"id", "policy", "candidate", "evaluation"}
 WORDS = {
     200: "Done",
@@ -19,7 +35,7 @@ WORDS = {
     202: "Taken on",
     204: "Done; there is nothing to say",
     304: "You have it: only settings, arms and candidates count for the ETag",
-    400: "Not JSON",
+    400: "Not JSON, or a header that is there twice",
     401: "No key, or none that is valid",
     403: "The key may not do this",
     404: "There is no such thing",
@@ -39,11 +55,16 @@ WORDS = {
 def document(endpoints: list[Endpoint]) -> dict[str, Any]:
     """The whole description."""
     types = {each.wanted for each in endpoints if each.decoder is not None} | {ProblemAnswer}
-    types |= {kind.__args__[0] for each in endpoints for kind in each.also.values()}  # lists of something
-    types |= {kind for each in endpoints for kind in each.answers.values() if isinstance(kind, type) and kind is not dict}
+    types |= {_of(kind) for each in endpoints for kind in each.also.values()}
+    types |= {kind for each in endpoints for given in each.answers.values() for kind in _kinds(given) if _is_named(kind)}
     ordered = sorted(types, key=lambda kind: kind.__name__)
     schemas, components = msgspec.json.schema_components(ordered, ref_template=REF)
     known = dict(zip(ordered, schemas, strict=True))
+    for name in EITHER:
+        components |= _either(name, components[name])
+    for schema in components.values():
+        for field in schema.get("properties", {}).values():
+            field.pop("default", None)  # generators take what has a default for what is always there
     paths: dict[str, Any] = {}
     for each in endpoints:
         paths.setdefault(plain(each.path), {})[each.method.lower()] = _operation(each, known)
@@ -67,6 +88,11 @@ def document(endpoints: list[Endpoint]) -> dict[str, Any]:
     }
 
 
+def _of(kind: Any) -> Any:
+    """The type of what a list holds, or of what is no list."""
+    return kind.__args__[0] if hasattr(kind, "__args__") else kind
+
+
 def plain(path: str) -> str:
     """A path as OpenAPI writes it."""
     return PARAM.sub(r"{\1}", path)
@@ -74,15 +100,12 @@ def plain(path: str) -> str:
 
 def _operation(each: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "operationId": re.sub(r"\W+", "_", each.method.lower() + plain(each.path)).strip("_"),
+        "operationId": name_of(each),
         "summary": (each.handler.__doc__ or "").strip(),
         "tags": [each.tag],
         "parameters": [_in_path(name) for name in PARAM.findall(each.path)]
-        + [{"name": name, "in": "query", "description": says, "schema": _schema(says)} for name, says in each.query.items()]
-        + [
-            {"name": name, "in": "header", "description": says, "schema": {"type": "string"}}
-            for name, says in headers(each).items()
-        ],
+        + [_given("query", name, says, _schema(each, name, says)) for name, says in each.query.items()]
+        + [_given("header", name, says, KEY) for name, says in headers(each).items()],
         "responses": {str(status): _response(status, kind, known) for status, kind in sorted(answers(each).items())},
     }
     if each.need is None:
@@ -91,9 +114,9 @@ def _operation(each: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
         found["description"] = f"Needs a key that may {each.need}."
     if each.decoder is not None:
         found["requestBody"] = {"required": not each.optional, "content": {"application/json": {"schema": known[each.wanted]}}}
-        for kind, rows in each.also.items():
-            listed = {"type": "array", "items": known[rows.__args__[0]]}
-            found["requestBody"]["content"][kind] = {"schema": listed}
+        for media, kind in each.also.items():
+            one = known[_of(kind)]
+            found["requestBody"]["content"][media] = {"schema": one if kind is _of(kind) else {"type": "array", "items": one}}
     elif each.wanted is bytes:
         found["requestBody"] = {
             "required": True,
@@ -106,7 +129,7 @@ def answers(each: Endpoint) -> dict[int, Any]:
     """All that an endpoint may answer: its own, and what every request may lead to."""
     found: set[int] = {422}  # an unknown parameter
     if each.need is not None:
-        found |= {401, 403, 429, 503}
+        found |= {400, 401, 403, 429, 503}
     if "{" in each.path:
         found.add(404)
     if headers(each):
@@ -121,9 +144,47 @@ def headers(each: Endpoint) -> dict[str, str]:
     return getattr(each.handler, "headers", {})
 
 
-def _schema(says: str) -> dict[str, Any]:
+def _either(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """A type with a reward or a loss, as one of two types, each whole: generators of clients make a model of each."""
+    found: dict[str, Any] = {name: {"title": name, "description": schema["description"], "oneOf": []}}
+    for given, other in (("reward", "loss"), ("loss", "reward")):
+        one = f"{name}With{given.title()}"
+        fields = {key: value for key, value in schema["properties"].items() if key != other}
+        found[one] = schema | {"title": one, "properties": fields, "required": [*schema.get("required", []), given]}
+        found[name]["oneOf"].append({"$ref": REF.format(name=one)})
+    return found
+
+
+def name_of(each: Endpoint) -> str:
+    """What a person would call an operation."""
+    name = getattr(each.handler, "__name__", "")
+    return NAMES.get(name, name)
+
+
+def _given(where: str, name: str, says: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "in": where, "description": says, "schema": schema}
+
+
+def _schema(each: Endpoint, name: str, says: str) -> dict[str, Any]:
     """Of a parameter: what says "true: ..." is true or false."""
-    return {"type": "string", "enum": ["true", "false"]} if says.startswith("true:") else {"type": "string"}
+    if says.startswith("true:"):
+        return {"type": "boolean"}
+    if name == "limit":
+        return {"type": "integer", "minimum": 1} | ({} if each.path.endswith("/journal") else {"maximum": MOST})
+    if name == "after":
+        return {"type": "string"} if each.path == "/v1/policies" else {"type": "integer", "minimum": 0, "maximum": 1 << 62}
+    if name == "horizon":
+        return {"type": "integer", "minimum": 1, "maximum": 1 << 53}
+    return {"type": "string", "enum": ["dsjson", "parquet"]} if name == "format" else {"type": "string"}
+
+
+def _kinds(given: Any) -> tuple[Any, ...]:
+    """The types that an answer may have."""
+    return given if isinstance(given, tuple) else (given,)
+
+
+def _is_named(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 def _in_path(name: str) -> dict[str, Any]:
@@ -140,8 +201,16 @@ def _response(status: int, kind: Any, known: dict[Any, Any]) -> dict[str, Any]:
     elif kind is ProblemAnswer:
         found["content"] = {"application/problem+json": {"schema": known[kind]}}
     else:
-        found["content"] = {"application/json": {"schema": {"type": "object"} if kind is dict else known[kind]}}
+        found["content"] = {"application/json": {"schema": _answer(kind, known)}}
     return found
+
+
+def _answer(kind: Any, known: dict[Any, Any]) -> dict[str, Any]:
+    if isinstance(kind, tuple):
+        return {"anyOf": [known[each] for each in kind]}
+    if _is_named(kind):
+        return known[kind]  # type: ignore[no-any-return]
+    return {"type": "object"} | ({} if kind is dict else {"additionalProperties": {"type": "number"}})
 
 
 def make(endpoints: list[Endpoint]) -> tuple[Endpoint, Endpoint]:

@@ -7,7 +7,8 @@ from typing import Any
 from ... import __version__
 from ..store.schema import REPAIRED
 from .administering import note
-from .auth import cookie_of, enter, is_local
+from .answers import DeedsAnswer, HealthAnswer, KeyAnswer, KeysAnswer, ReadyAnswer
+from .auth import cookie_of, enter, spend
 from .deciding import READ_BODY, WRITTEN
 from .endpoint import READ_FORM, Call, Endpoint, Reply, retry_after
 from .idempotency import once
@@ -106,8 +107,8 @@ async def readyz(call: Call) -> Reply:
 
 
 async def metrics(call: Call) -> Reply:
-    """For Prometheus: from this machine, or with a key that may read."""
-    if not is_local(call.scope):
+    """For Prometheus: with a key that may read, or without one if the service was started with --open-metrics."""
+    if not call.service.settings.open_metrics:
         call.key = enter(call.service, call.scope, call.headers, "read", None)
         _within(call, None)  # it names all policies
     return Reply(200, call.service.metrics.text(), type=b"text/plain; version=0.0.4; charset=utf-8")
@@ -120,6 +121,7 @@ async def log_in(call: Call) -> Reply:
         raise HttpProblem(
             401, "key", "This key is not known here, or ended, or expired.", headers=[(b"www-authenticate", b"Bearer")]
         )
+    spend(key)
     cookie = cookie_header(call.service.sessions.open(key), secure=call.scope.get("scheme") == "https")
     return Reply(204, headers=[(b"set-cookie", cookie.encode())])
 
@@ -139,10 +141,10 @@ ENDPOINTS = (
         "admin",
         once(make_key, hide="key"),
         body=KeyBody,
-        answers={201: dict, **READ_BODY, **WRITTEN},
+        answers={201: KeyAnswer, **READ_BODY, **WRITTEN},
         tag="keys",
     ),
-    Endpoint("GET", "/v1/keys", "admin", keys, answers={200: dict, **READ}, tag="keys"),
+    Endpoint("GET", "/v1/keys", "admin", keys, answers={200: KeysAnswer, **READ}, tag="keys"),
     Endpoint(
         "DELETE",
         "/v1/keys/{id}",
@@ -151,18 +153,18 @@ ENDPOINTS = (
         answers={204: None, 404: ProblemAnswer, 409: ProblemAnswer, **WRITTEN},
         tag="keys",
     ),
-    Endpoint("GET", "/v1/limits", "read", limits, answers={200: dict, **READ}, tag="service"),
+    Endpoint("GET", "/v1/limits", "read", limits, answers={200: dict[str, float], **READ}, tag="service"),
     Endpoint(
         "GET",
         "/v1/deeds",
         "admin",
         deeds,
-        answers={200: dict, **READ},
+        answers={200: DeedsAnswer, **READ},
         query=LISTED | {"policy": "only of this one"},
         tag="service",
     ),
-    Endpoint("GET", "/healthz", None, healthz, answers={200: dict}, tag="service"),
-    Endpoint("GET", "/readyz", None, readyz, answers={200: dict, 503: dict}, tag="service"),
+    Endpoint("GET", "/healthz", None, healthz, answers={200: HealthAnswer}, tag="service"),
+    Endpoint("GET", "/readyz", None, readyz, answers={200: ReadyAnswer, 503: ReadyAnswer}, tag="service"),
     Endpoint(
         "GET",
         "/metrics",
@@ -178,7 +180,7 @@ ENDPOINTS = (
         log_in,
         body=SessionBody,
         types=READ_FORM,
-        answers={204: None, 401: ProblemAnswer, 422: ProblemAnswer, **READ_BODY},
+        answers={204: None, **dict.fromkeys((401, 422, 429), ProblemAnswer), **READ_BODY},
         tag="service",
     ),
     Endpoint("DELETE", "/v1/session", None, log_out, answers={204: None}, tag="service"),

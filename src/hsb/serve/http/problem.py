@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import quoted
 
 TITLES = {
-    400: "Not JSON",
+    400: "Not a request that can be read",
     401: "No key",
     403: "Not allowed",
     404: "Not found",

@@ -19,6 +19,17 @@ from ..core.sampling import places_of
 from ..core.settings import seconds
 from ..store import views
 from .administering import P, about, etag, served, unchanged
+from .answers import (
+    PoliciesAnswer,
+    PolicyAnswer,
+    ProbabilitiesAnswer,
+    ProofAnswer,
+    RulesAnswer,
+    StatsAnswer,
+    StoredDecision,
+    StoredDecisions,
+    TroublesAnswer,
+)
 from .endpoint import Call, Endpoint, Reply
 from .ids import when
 from .problem import HttpProblem
@@ -46,9 +57,9 @@ async def policy(call: Call) -> Reply:
     tag = etag(found)
     if unchanged(call, tag):
         return Reply(304, headers=[(b"etag", tag.encode())])
-    waiting, first = await call.service.read(views.pending_count, found.id)
+    waiting, first = await call.service.readers.scan(views.pending_count, found.id)
     more: dict[str, Any] = {"pending": waiting, "first_deadline": when(first), "certificate": certificate_of(found)}
-    if call.query.get("digest") == "true":
+    if truth(call, "digest"):
         more["digests"] = found.digests()
     return Reply(200, about(call, found) | more, headers=[(b"etag", tag.encode())])
 
@@ -57,7 +68,7 @@ async def decisions(call: Call) -> Reply:
     """Decisions of a policy, the oldest first, or with newest=true the newest."""
     found, newest = served(call), truth(call, "newest")
     after, limit = query_number(call, "after", 0, 0, 1 << 62), query_number(call, "limit", PAGE, 1, MOST)
-    rows = await call.service.read(views.decisions, found.id, after, limit, newest)
+    rows = await call.service.readers.scan(views.decisions, found.id, after, limit, newest)
     cursor = rows[-1][0] if len(rows) == limit else None
     return Reply(200, {"decisions": [shown(found, row) for _, row in rows], "next": cursor}, headers=next_page(call, cursor))
 
@@ -65,7 +76,7 @@ async def decisions(call: Call) -> Reply:
 async def decision(call: Call) -> Reply:
     """A decision, its rewards and what became of it; with recompute=true it is made again from the journal."""
     found = served(call)
-    read = await call.service.read(views.decision, call.params["id"])
+    read = await call.service.readers.quick(views.decision, call.params["id"])
     if read is None or read[0].policy != found.id:
         raise HttpProblem(404, "not-found", f"The policy {found.name} has no decision {call.params['id'][:100]!r}.")
     row, rewards, standing = read
@@ -148,7 +159,7 @@ def certificate_of(policy: Served) -> dict[str, Any] | None:
     if make is None:
         return None
     found = make()
-    names = ("rounds", "lost", "excess", "prior_cost", "rate", "total", "average")
+    names = ("rounds", "lost", "excess", "cost", "rate", "total", "average")
     numbers = {name: float(getattr(found, name)) for name in names}
     plain = {name: value if math.isfinite(value) else None for name, value in numbers.items()}
     return plain | {"masked": bool(found.masked), "words": str(found)}
@@ -165,7 +176,7 @@ async def stats(call: Call) -> Reply:
             422, "span", f"since must be before until, with at most {BUCKETS:,} buckets between them.", pointer="/since"
         )
     micros = (since * 1_000_000, until * 1_000_000, bucket * 1_000_000)
-    made, learned = await call.service.read(views.stats, found.id, *micros)
+    made, learned = await call.service.readers.scan(views.stats, found.id, *micros)
     counts = {name: call.service.core.counts[name] for name in ("late", "duplicates", "expired", "refused")}
     body = {"policy": found.name, "bucket": bucket, "since": when(micros[0]), "until": when(micros[1])}
     return Reply(200, body | {"buckets": _buckets(found, made, learned), "since_start": counts})
@@ -318,13 +329,13 @@ def next_page(call: Call, cursor: Any) -> list[tuple[bytes, bytes]]:
 
 LISTED = {"after": "the last one of the page before", "limit": f"how many, at most {MOST}"}
 ENDPOINTS = (
-    Endpoint("GET", "/v1/policies", "read", policies, answers={200: dict, **READ}, query=LISTED),
+    Endpoint("GET", "/v1/policies", "read", policies, answers={200: PoliciesAnswer, **READ}, query=LISTED),
     Endpoint(
         "GET",
         P,
         "read",
         policy,
-        answers={200: dict, 304: None, **READ},
+        answers={200: PolicyAnswer, 304: None, **READ},
         query={"digest": "true: the digests of all learners too"},
     ),
     Endpoint(
@@ -332,7 +343,7 @@ ENDPOINTS = (
         P + "/decisions",
         "read",
         decisions,
-        answers={200: dict, **READ},
+        answers={200: StoredDecisions, **READ},
         query=LISTED | {"newest": "true: the newest first"},
         tag="decisions",
     ),
@@ -341,7 +352,7 @@ ENDPOINTS = (
         P + "/decisions/{id}",
         "read",
         decision,
-        answers={200: dict, 410: ProblemAnswer, **READ},
+        answers={200: StoredDecision, 410: ProblemAnswer, **READ},
         query={"recompute": "true: make it again"},
         tag="decisions",
     ),
@@ -350,20 +361,25 @@ ENDPOINTS = (
         P + "/probabilities",
         "read",
         probabilities,
-        answers={200: dict, 410: ProblemAnswer, **READ},
+        answers={200: ProbabilitiesAnswer, 410: ProblemAnswer, **READ},
         query={"context": "as JSON", "available": "arms with commas between them", "baseline": "an arm"},
     ),
-    Endpoint("GET", P + "/rules", "read", rules, answers={200: dict, **READ}),
+    Endpoint("GET", P + "/rules", "read", rules, answers={200: RulesAnswer, **READ}),
     Endpoint(
-        "GET", P + "/certificate", "read", certificate, answers={200: dict, **READ}, query={"horizon": "rounds of the bound"}
+        "GET",
+        P + "/certificate",
+        "read",
+        certificate,
+        answers={200: ProofAnswer, **READ},
+        query={"horizon": "rounds of the bound"},
     ),
     Endpoint(
         "GET",
         P + "/stats",
         "read",
         stats,
-        answers={200: dict, **READ},
+        answers={200: StatsAnswer, **READ},
         query={"bucket": "60s, 5m, 1h, 1d", "since": "a time", "until": "a time"},
     ),
-    Endpoint("GET", P + "/problems", "read", problems, answers={200: dict, **READ}),
+    Endpoint("GET", P + "/problems", "read", problems, answers={200: TroublesAnswer, **READ}),
 )

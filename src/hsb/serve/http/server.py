@@ -11,15 +11,20 @@ from .app import create_app
 from .connections import protocol
 from .logs import Lines
 from .service import Service
+from .settings import ServerSettings
 
 
 def make_server(
     service: Service, *beside: Any, host: str = "127.0.0.1", port: int = 8765, loop: str = "auto"
 ) -> uvicorn.Server:
     """A server that is not running yet: `server.run()`, or `await server.serve()`."""
-    settings = service.settings
+    return server_of(create_app(service, *beside), service.settings, host=host, port=port, loop=loop)
+
+
+def server_of(app: Any, settings: ServerSettings, *, host: str, port: int, loop: str = "auto") -> uvicorn.Server:
+    """The same of an application."""
     config = uvicorn.Config(
-        create_app(service, *beside),
+        app,
         host=host,
         port=port,
         http=protocol(settings),
@@ -27,6 +32,7 @@ def make_server(
         ws="none",
         lifespan="on",
         access_log=False,
+        proxy_headers=False,  # who asks is who holds the socket, whatever a header says
         log_config=None,
         server_header=False,
         backlog=2048,

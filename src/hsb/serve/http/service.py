@@ -1,36 +1,60 @@
 """The service in an event loop: requests to the core, batches to the writing thread, answers to those who wait.
 
-`service.core` has the policies; `await service.ask(Kind, ...)` asks it something; `await service.read(function, ...)` calls
-function(reader, ...) on the thread that reads. All but `read`'s function runs on the loop.
+`service.core` has the policies; `await service.ask(Kind, ...)` asks it something; `await service.readers.quick(function, ...)` calls
+function(reader, ...) on a thread that reads, `readers.scan` on one that may take long. All but these functions runs on the loop.
 """
 
 import asyncio
 import json
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from ..core import Answer, Commit, Core, CoreLimits, Effect, Failed, Follow, Followed, Message, Now, Pack, Packed, Tick
+from ...errors import FileError
+from ..core import (
+    AddArm,
+    AddCandidate,
+    Answer,
+    Commit,
+    Core,
+    CoreLimits,
+    Create,
+    Effect,
+    Failed,
+    Follow,
+    Followed,
+    Import,
+    Message,
+    Now,
+    Pack,
+    Packed,
+    Tick,
+    sealed,
+)
 from ..core.messages import Committed
 from ..local import clock
-from ..store import Full, Lost, start, views
+from ..store import Full, Lost, Watch, start, unwatched, views
 from ..store.sqlite import SqliteReader, SqliteStore, readable
 from ..store.writer import Writer
+from ..warming import Warmth, jobs_before, warn_of_compiling
+from .candidate_trials import change, check_evaluated
+from .compiler import Compiler
 from .erasing import erase
-from .evaluating import candidates
 from .evaluation_jobs import Evaluations, rows, shown
 from .keys import Key, KeyStore
-from .logs import log
+from .logs import log, log_fault
 from .metrics import Metrics
-from .problem import HttpProblem
+from .page_process import PageProcess
+from .readers import Readers
 from .rejections import Troubles
+from .retention import retain
 from .sessions import Sessions
 from .settings import DEMO, ServerSettings
 
 T = TypeVar("T")
+NEW = (Create, AddArm, AddCandidate, Import)  # what may call code that is not compiled yet
 QUIET = 3  # turns of the loop without a request, after which what waits is written
 ENOUGH = 256  # rows that are not held back
 HELD = 0.005  # seconds after which it is written at the latest
@@ -54,19 +78,48 @@ class AnswerBatch:
             self.future.set_result(self.answers)
 
 
+class Opened(NamedTuple):
+    """A journal that is this process's own, and its keys; nothing of its policies is read yet."""
+
+    store: SqliteStore
+    keys: KeyStore
+
+
+def open_journal(path: Any, settings: ServerSettings, admin_key: str | None = None) -> Opened:
+    """Open a journal, or make one; FileError where that cannot be."""
+    store = SqliteStore(path)
+    try:
+        with readable(store.path):
+            return Opened(store, KeyStore(store, settings, admin_key))
+    except BaseException:
+        store.close()
+        raise
+
+
+def _note_passed_over(what: str) -> None:
+    log("passed over", level="warning", what=what)
+
+
 class Service:
     """A core, its journal, its keys, and the loop that it lives in between `begin` and `end`."""
 
-    def __init__(self, path: Any, settings: ServerSettings | None = None, *, admin_key: str | None = None) -> None:
-        self.settings = settings or ServerSettings()
-        self.store = SqliteStore(path)
+    def __init__(
+        self,
+        path: Any,
+        settings: ServerSettings | None = None,
+        *,
+        admin_key: str | None = None,
+        opened: Opened | None = None,
+        warmth: Warmth | None = None,
+        watch: Watch = unwatched,
+    ) -> None:
+        self.settings, self.warmth = settings or ServerSettings(), warmth or Warmth()
+        self.store, self.keys = opened or open_journal(path, self.settings, admin_key)
         self.path = self.store.path
         try:
             with readable(self.path):
-                given: dict[str, Any] = start(self.store, clock(), lambda what: log("passed over", level="warning", what=what))
+                given: dict[str, Any] = start(self.store, clock(), _note_passed_over, watch=watch)
                 self.core = Core(**given, limits=CoreLimits(waiting=self.settings.waiting))
-                self.keys = KeyStore(self.store, self.settings, admin_key)
-            self.reader = SqliteReader(self.path)
         except BaseException:
             self.store.close()
             raise
@@ -76,7 +129,8 @@ class Service:
         self.troubles, self.sessions = Troubles(), Sessions()
         self.metrics = Metrics(self)
         self.started, self.stopping, self.flushing = time.time(), False, False
-        self.reading, self.packing = ThreadPoolExecutor(1, "hsb-reader"), ThreadPoolExecutor(1, "hsb-packer")
+        self.readers, self.packing = Readers(self.path, self.settings.read_seconds), ThreadPoolExecutor(1, "hsb-packer")
+        self.making = ThreadPoolExecutor(1, "hsb-maker")  # of policies that are asked for, one at a time
         self.writer = Writer(self.store, self._report)
         self.loop: asyncio.AbstractEventLoop
         self.timer: asyncio.TimerHandle | None = None
@@ -87,49 +141,66 @@ class Service:
         self.explained: dict[int, Any] = {}
         self.under_way: set[tuple[int, str]] = set()  # requests with an Idempotency-Key
         self.evaluations = Evaluations(self)
+        self.compiler = Compiler(self.warmth)
+        self.figures, self.trials = PageProcess(self), PageProcess(self)
 
     # -- its life -------------------------------------------------------------------------------------------------------
 
     async def begin(self) -> None:
         """Start to answer."""
         self.loop = asyncio.get_running_loop()
+        warn_of_compiling(lambda: log("compiling holds up all requests", level="warning"))
         self.writer.start()
         self.spawn(erase(self))
+        self.spawn(retain(self))
         self._do(self.core.begin())
         self._tick()
 
     async def end(self) -> None:
         """Finish what is under way, and let go of the journal."""
-        self.stopping = True
+        self.stopping = self.readers.stopping = True
         if self.timer is not None:
             self.timer.cancel()
         for task in list(self.tasks):
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
         self.keys.write_uses(self)
+        await asyncio.gather(self.figures.end(), self.trials.end())
         until = time.monotonic() + 2.0
         while (self.core.flying is not None or self.core.waiting or self.core.last) and time.monotonic() < until:
             await asyncio.sleep(0.005)
         await asyncio.to_thread(self.writer.stop)
-        self.reading.shutdown(wait=True, cancel_futures=True)
+        self.compiler.end()
         self.packing.shutdown(wait=True, cancel_futures=True)
-        self.reader.close()
+        self.making.shutdown(wait=True, cancel_futures=True)
+        self.readers.close()
         self.store.close()
 
     def spawn(self, work: Any) -> "asyncio.Task[Any]":
         """Run a coroutine beside the requests; it is cancelled when the service ends."""
         task = self.loop.create_task(work)
         self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
+        task.add_done_callback(self._ended)
         return task
+
+    def _ended(self, task: "asyncio.Task[Any]") -> None:
+        self.tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log_fault(error, task=getattr(task.get_coro(), "__qualname__", "?"))
 
     # -- asking ---------------------------------------------------------------------------------------------------------
 
     async def ask(self, kind: Callable[..., Any], *given: Any) -> Answer:
         """The answer to one request, on disk if it stands for something written."""
+        if kind in NEW:
+            await self.compiler.ready(jobs_before(self.core.policies, kind, given))
         future: asyncio.Future[Answer] = self.loop.create_future()
         self.tell(kind(future, *given))
         return await future
+
+    async def change(self, kind: Callable[..., Any], policy: str, *given: Any) -> Answer:
+        """The answer to a change of a policy, which is tried first where something else is to play."""
+        return await change(self, kind, policy, *given)
 
     async def ask_all(self, kind: Callable[..., Any], rows: Iterable[tuple[Any, ...]]) -> list[Answer]:
         """The answers to several, in their order."""
@@ -163,24 +234,6 @@ class Service:
         else:
             self.loop.call_soon(self._flush_when_quiet)
 
-    async def read(self, function: Callable[..., T], *given: Any) -> T:
-        """function(reader, ...) on the reading thread; HttpProblem if its queries take too long."""
-        return await self.loop.run_in_executor(self.reading, self._read, function, given)
-
-    def _read(self, function: Callable[..., T], given: tuple[Any, ...]) -> T:
-        until = time.monotonic() + self.settings.read_seconds
-        self.reader.connection.set_progress_handler(lambda: self.stopping or time.monotonic() > until, 20_000)
-        try:
-            return function(self.reader, *given)
-        except sqlite3.OperationalError as error:
-            if "interrupted" not in str(error):
-                raise
-            raise HttpProblem(
-                503, "too-much", "Reading that from the journal takes too long. Ask for less.", retry=5.0
-            ) from None
-        finally:
-            self.reader.connection.set_progress_handler(None, 0)
-
     async def write(self, work: Callable[[SqliteStore], T]) -> T:
         """work(store) on the writing thread, in a transaction of its own."""
         future: asyncio.Future[T] = self.loop.create_future()
@@ -194,6 +247,10 @@ class Service:
 
         self.writer.also(work, done)
         return await future
+
+    async def beside(self, function: Callable[..., T], *given: Any) -> T:
+        """function(...) on the thread that makes policies and reads files, one after the other, so that their memory has a bound."""
+        return await self.loop.run_in_executor(self.making, function, *given)
 
     def synthetic(self, name: str) -> bool:
         """Are a policy's data made up?"""
@@ -215,18 +272,23 @@ class Service:
     async def deeds_of(self, policy: str | None, limit: int = 100, after: int = 0) -> list[dict[str, Any]]:
         """What admins did with a policy, or at all, the newest first; times in microseconds."""
         names = {key.id: key.name for key in self.keys.by_hash.values()}
-        rows = await self.read(views.deeds, policy, limit, after)
+        rows = await self.readers.quick(views.deeds, policy, limit, after)
         fields = ("at", "who", "what", "policy", "detail", "number")
         return [dict(zip(fields, (at, names.get(key, "anyone"), *more), strict=True)) for at, key, *more in rows]
 
     async def evaluate(self, policy: str, asked: dict[str, Any]) -> str:
         """Queue an evaluation; its id. InputError where it asks for something that cannot be evaluated."""
-        candidates(self.core.policies[policy], asked["candidates"])
+        self.evaluations.check_room()
+        await check_evaluated(self, self.core.policies[policy], asked["candidates"])
         return await self.evaluations.add(policy, asked)
 
     async def evaluations_of(self, policy: str) -> list[dict[str, Any]]:
         """Evaluations of a policy, the newest first."""
-        return [shown(self, row) for row in await self.read(rows, policy)]
+        return [shown(self, row) for row in await self.readers.quick(rows, policy)]
+
+    async def view(self, look: Any) -> bytes:
+        """A view of the page. Maps, which ask a policy for many probabilities, have a process of their own: figures do not wait for them."""
+        return await (self.trials if look.section == "map" else self.figures).view(look)
 
     # -- effects --------------------------------------------------------------------------------------------------------
 
@@ -267,18 +329,20 @@ class Service:
                 self._stop(effect)
 
     async def _follow(self, effect: Any) -> None:
-        found = await self.loop.run_in_executor(
-            self.reading, lambda: self.reader.stream(effect.policy, effect.after, effect.limit)
-        )
+        found = await self.readers.quick(SqliteReader.stream, effect.policy, effect.after, effect.limit)
         self.tell(Followed(effect.policy, effect.after, found))
 
     async def _pack(self, effect: Any) -> None:
-        rows = await self.loop.run_in_executor(self.packing, effect.frozen.rows)
+        rows: Any = ()
+        try:
+            rows = await self.loop.run_in_executor(self.packing, sealed, effect.frozen)
+        except FileError as error:
+            log("snapshot cannot be read again", level="error", policy=effect.policy, detail=str(error))
         self.tell(Packed(effect.policy, rows, effect.asked))
 
     def _stop(self, effect: Any) -> None:
         """End the process, as soon as the answers have left."""
-        self.stopping = True
+        self.stopping = self.readers.stopping = True
         log("stop", level="error", code=effect.code, why=effect.why)
         self.loop.call_later(0.25, os._exit, effect.code)
 

@@ -8,7 +8,7 @@ from .keys import Key, valid
 
 COOKIE = "hsb_session"
 LONGEST = 12 * 3600.0
-MOST = 10_000
+MOST = 100  # of a key
 
 
 class Sessions:
@@ -16,16 +16,19 @@ class Sessions:
 
     def __init__(self) -> None:
         self.open_ones: dict[str, tuple[Key, float]] = {}
+        self.by_key: dict[Key, list[str]] = {}  # the oldest first
 
     def open(self, key: Key) -> str:
-        """A fresh cookie for a key."""
-        if len(self.open_ones) >= MOST:
-            now = time.monotonic()
-            self.open_ones = {name: each for name, each in self.open_ones.items() if each[1] > now}
-            if len(self.open_ones) >= MOST:
-                self.open_ones.pop(next(iter(self.open_ones)))
+        """A fresh cookie for a key. Where the key has as many as it may, its oldest is closed."""
+        mine = self.by_key.setdefault(key, [])
+        if len(mine) >= MOST:
+            self._close(mine[0])
+        for other in [each for each in self.by_key if not valid(each)]:
+            for name in list(self.by_key[other]):
+                self._close(name)
         cookie = secrets.token_urlsafe(32)
         self.open_ones[_hash(cookie)] = (key, time.monotonic() + LONGEST)
+        self.by_key.setdefault(key, []).append(_hash(cookie))
         return cookie
 
     def find(self, cookie: str) -> Key | None:
@@ -35,7 +38,14 @@ class Sessions:
 
     def close(self, cookie: str) -> None:
         """Forget one."""
-        self.open_ones.pop(_hash(cookie), None)
+        self._close(_hash(cookie))
+
+    def _close(self, name: str) -> None:
+        key, _ = self.open_ones.pop(name, (None, 0.0))
+        if key is not None:
+            self.by_key[key].remove(name)
+            if not self.by_key[key]:
+                del self.by_key[key]
 
 
 def cookie_header(value: str, *, secure: bool, seconds: float = LONGEST) -> str:

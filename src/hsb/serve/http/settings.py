@@ -1,11 +1,18 @@
 """What a service is told when it starts: all of it can be read at /v1/limits."""
 
+import re
 from typing import Any, NamedTuple
+
+from ...errors import InputError, quoted
 
 KIB, MIB = 1 << 10, 1 << 20
 
 
 DEMO = "demo-shop"  # the policy whose visitors are made up
+
+
+ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
+SWITCHES = ("auth", "demo", "access_log", "open_metrics", "cors")  # what is no limit
 
 
 class ServerSettings(NamedTuple):
@@ -46,6 +53,10 @@ class ServerSettings(NamedTuple):
     auth: bool = True
     demo: bool = False
     access_log: bool = False
+    open_metrics: bool = False
+    """Are /metrics for everyone? They name all policies."""
+    cors: tuple[str, ...] = ()
+    """Origins whose pages may ask for decisions, each as in https://shop.example, with keys that may decide and nothing else."""
 
     def shown(self) -> dict[str, Any]:
         """As /v1/limits has them."""
@@ -54,4 +65,16 @@ class ServerSettings(NamedTuple):
         from ..core.settings import MOST_ARMS
 
         more = {"arms": MOST_ARMS, "policies": MOST_POLICIES, "candidates": MOST_CANDIDATES, "policy_memory": MOST_MEMORY}
-        return {name: value for name, value in self._asdict().items() if name not in ("auth", "demo", "access_log")} | more
+        return {name: value for name, value in self._asdict().items() if name not in SWITCHES} | more
+
+
+def origins(given: list[str]) -> tuple[str, ...]:
+    """Origins as browsers say them; InputError where one is none.
+
+    >>> origins(["https://shop.example", "http://localhost:3000"])
+    ('https://shop.example', 'http://localhost:3000')
+    """
+    for each in given:
+        if not ORIGIN.fullmatch(each):
+            raise InputError(f"--cors must be like https://shop.example, without a path and not *; given {quoted(each)}.")
+    return tuple(given)

@@ -5,10 +5,16 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ...checks import NAME
+from ..core.settings import AGGREGATES, DURABILITIES
 
+SCOPES = ("decide", "learn", "read", "evaluate", "admin")
 PATTERN = f"^{NAME.pattern}$"
 Id = Annotated[str, Meta(extra_json_schema={"pattern": PATTERN})]
 Name = Annotated[str, Meta(extra_json_schema={"pattern": PATTERN})]
+Duration = Annotated[float | str, Meta(extra_json_schema={"description": "seconds, or a duration as in 'PT24H'"})]
+Arm = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": 256})]
+Receipt = Annotated[str, Meta(extra_json_schema={"pattern": "^hsb1[.]"})]
+ROWS = Meta(extra_json_schema={"minItems": 1, "maxItems": 1000})  # as /v1/limits says, unless it was started with others
 Share = Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1})]
 
 
@@ -21,16 +27,16 @@ class DecideBody(Body):
 
     context: Any = None
     id: Id | None = None
-    available: list[str] | None = None
+    available: Annotated[list[Arm], Meta(extra_json_schema={"minItems": 1})] | None = None
     baseline: str | None = None
     activate: bool = True
-    min_version: int = 0
+    min_version: Annotated[int, Meta(extra_json_schema={"minimum": 0})] = 0
 
 
 class DecideBatch(Body):
     """Several decisions, written together."""
 
-    decisions: list[DecideBody]
+    decisions: Annotated[list[DecideBody], ROWS]
 
 
 class RewardBody(Body):
@@ -39,7 +45,7 @@ class RewardBody(Body):
     reward: float | bool | UnsetType = UNSET
     loss: float | bool | UnsetType = UNSET
     id: Id = "1"
-    receipt: str | None = None
+    receipt: Receipt | None = None
 
 
 class RewardItem(Body):
@@ -49,15 +55,15 @@ class RewardItem(Body):
     reward: float | bool | UnsetType = UNSET
     loss: float | bool | UnsetType = UNSET
     id: Id = "1"
-    receipt: str | None = None
+    receipt: Receipt | None = None
 
 
-class EventData(Body):
-    """What an event says of a decision."""
+class EventData(Struct):
+    """What an event says of a decision. Further fields may stand beside."""
 
     reward: float | bool | UnsetType = UNSET
     loss: float | bool | UnsetType = UNSET
-    receipt: str | None = None
+    receipt: Receipt | None = None
 
 
 class Event(Struct):
@@ -74,33 +80,45 @@ class Event(Struct):
 class RewardBatch(Body):
     """Several rewards, written together."""
 
-    rewards: list[RewardItem]
+    rewards: Annotated[list[RewardItem], ROWS]
 
 
 class FeedbackBody(Body):
     """How feedback is waited for and learned; `wait` is seconds, or a duration as in 'PT24H'."""
 
-    wait: float | str | UnsetType = UNSET
+    wait: Duration | UnsetType = UNSET
     default_reward: float | UnsetType | None = UNSET
-    aggregate: str | UnsetType = UNSET
-    learn: str | UnsetType = UNSET
+    aggregate: Annotated[str, Meta(extra_json_schema={"enum": list(AGGREGATES)})] | UnsetType = UNSET
+    learn: Annotated[str, Meta(extra_json_schema={"enum": ["at_deadline", "on_arrival"]})] | UnsetType = UNSET
+
+
+class FlagSettingsBody(Body):
+    """How OFREP's clients see a policy: what arms stand for, and for how long a targetingKey keeps its arm.
+
+    `sticky` is seconds, or a duration as in 'P1D'; null: each evaluation is a new decision.
+    """
+
+    sticky: Duration | UnsetType | None = UNSET
+    values: dict[str, bool | int | float | str | dict[str, Any]] | UnsetType | None = UNSET
 
 
 class ChangeBody(Body):
-    """Other settings; what is left out stays."""
+    """Other settings; what is left out stays. `keep_contexts` is seconds, or a duration as in 'P90D'; null: for ever."""
 
     feedback: FeedbackBody | UnsetType = UNSET
     floor: Share | UnsetType = UNSET
     baseline: str | UnsetType | None = UNSET
     ramp: Share | UnsetType = UNSET
-    durability: str | UnsetType = UNSET
+    durability: Annotated[str, Meta(extra_json_schema={"enum": list(DURABILITIES)})] | UnsetType = UNSET
+    keep_contexts: Duration | UnsetType | None = UNSET
+    flag: FlagSettingsBody | UnsetType = UNSET
 
 
 class PolicyBody(ChangeBody, kw_only=True):
     """A new policy, and its settings."""
 
     name: Name
-    arms: list[str]
+    arms: Annotated[list[Arm], Meta(extra_json_schema={"minItems": 1, "maxItems": 1000, "uniqueItems": True})]
     policy: dict[str, Any] | UnsetType = UNSET
     arm_features: dict[str, Any] | UnsetType = UNSET
 
@@ -122,10 +140,12 @@ class KeyBody(Body):
     """A new key: what it may do, with which policies (null: all), requests a second, seconds until it ends."""
 
     name: Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": 100})]
-    scopes: list[str]
+    scopes: Annotated[
+        list[Annotated[str, Meta(extra_json_schema={"enum": list(SCOPES)})]], Meta(extra_json_schema={"minItems": 1})
+    ]
     policies: list[str] | None = None
-    rate: float | None = None
-    expires_in: float | None = None
+    rate: Annotated[float, Meta(extra_json_schema={"exclusiveMinimum": 0, "maximum": 1_000_000})] | None = None
+    expires_in: Annotated[float, Meta(extra_json_schema={"minimum": 1, "maximum": 1_000_000_000})] | None = None
 
 
 class EvaluationBody(Body):
@@ -134,7 +154,7 @@ class EvaluationBody(Body):
     The others are compared with `baseline`, by default the first.
     """
 
-    candidates: dict[str, dict[str, Any]]
+    candidates: Annotated[dict[str, dict[str, Any]], Meta(extra_json_schema={"minProperties": 1, "maxProperties": 20})]
     baseline: str | None = None
     estimator: str = "dr"
     confidence: float = 0.95
@@ -148,35 +168,13 @@ class SessionBody(Body):
 
 
 class FlagBody(Struct):
-    """What OpenFeature asks: a context. Its targetingKey is not learned from."""
+    """What OpenFeature asks: a context. Its targetingKey is not learned from. `type`, where it is given, is what the value must be."""
 
     context: dict[str, Any] | None = None
+    type: Literal["boolean", "string", "number", "integer", "float", "object"] | None = None
 
 
 # -- answers ------------------------------------------------------------------------------------------------------------
-
-
-class DecisionAnswer(Struct):
-    """What was decided, with which probability, by which version."""
-
-    id: str
-    policy: str
-    arm: str
-    propensity: float
-    version: int
-    mode: str
-    deadline: str
-    receipt: str | UnsetType = UNSET
-
-
-class RewardAnswer(Struct):
-    """What becomes of a reward: 'accepted' (it will be learned), 'learned', 'duplicate', or 'passed_over' (it cannot be learned: `detail`)."""
-
-    decision: str
-    status: str
-    policy: str | None = None
-    learned_at_version: int | None = None
-    detail: str | None = None
 
 
 class ProblemAnswer(Struct):
@@ -186,16 +184,16 @@ class ProblemAnswer(Struct):
     title: str
     status: int
     detail: str
-    instance: str | None = None
-    pointer: str | None = None
-    request_id: str | None = None
+    instance: str | UnsetType = UNSET
+    pointer: str | UnsetType = UNSET
+    request_id: str | UnsetType = UNSET
 
 
 class FlagAnswer(Struct, rename="camel"):
     """What a flag is, as OFREP has it; of a bulk, one flag or why there is none."""
 
     key: str
-    value: str | UnsetType = UNSET
+    value: bool | int | float | str | dict[str, Any] | UnsetType = UNSET
     variant: str | UnsetType = UNSET
     reason: str | UnsetType = UNSET
     metadata: dict[str, float | str | bool] | UnsetType = UNSET
@@ -215,17 +213,3 @@ class FlagProblem(Struct, rename="camel"):
     error_details: str
     error_code: str | UnsetType = UNSET
     key: str | UnsetType = UNSET
-
-
-class RowAnswer(Struct):
-    """A row of a batch: its status, and the result or the problem."""
-
-    status: int
-    result: dict[str, Any] | None = None
-    problem: dict[str, Any] | None = None
-
-
-class BatchAnswer(Struct):
-    """As many rows as were sent, in their order."""
-
-    rows: list[RowAnswer]

@@ -6,8 +6,9 @@ A `service` has
 
     core, settings, path      `settings.shown()`: its limits; the journal's file
     synthetic(name)           are a policy's data made up?
-    await read(function, ...) function(reader, ...) on the thread that reads
-    await ask(Kind, ...)      the core's answer
+    await view(look)          a view, as `looking.answer` makes it, in a process beside the service
+    await readers.scan(function, ...)  function(reader, ...) on a thread that reads
+    await change(Kind, ...)   the core's answer to a change of a policy
     spawn(work)               runs a coroutine beside the requests, until the service ends
     troubles.of(policy)       what was refused: kind, status, count, first, last; of None: before the policy was known
     keys.by_hash              keys, each with `shown()`

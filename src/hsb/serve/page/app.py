@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -12,10 +12,11 @@ from starlette.routing import Route
 from ...errors import InputError
 from .. import explaining
 from ..core import STATUS
-from . import candidates, feedback, forms, overview, trust, trying
+from . import candidates, forms, trying
 from .gathering import Gathering
-from .render import STATIC, html, plain
-from .sheets import Sheet, TallyCache, sheet
+from .looking import SECTIONS, Look
+from .render import STATIC, html
+from .sheets import Sheet, sheet
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -41,29 +42,6 @@ SAID = {
     "snapshot": "The policy's state is kept.",
     "archive": "The policy is archived.",
     "evaluate": "The evaluation waits for its turn.",
-}
-
-
-class Section(NamedTuple):
-    """A view of a policy: its title, and what makes its figures on the reading thread."""
-
-    title: str
-    figures: Callable[..., Any]
-    refreshes: bool = True
-
-
-SECTIONS = {
-    "overview": Section("Overview", overview.overview),
-    "arms": Section("Arms", overview.arms),
-    "map": Section("Map", trying.the_map, False),
-    "rules": Section("Rules", lambda reader, cache, page, extra: extra["rules"]),
-    "guarantee": Section("Guarantee", trust.guarantee),
-    "feedback": Section("Feedback", feedback.feedback),
-    "problems": Section("Problems", feedback.problems),
-    "audit": Section("Audit", trust.audit),
-    "what-if": Section("What if", candidates.what_if),
-    "candidates": Section("Candidates", candidates.candidates),
-    "settings": Section("Settings", candidates.settings, False),
 }
 
 
@@ -111,7 +89,7 @@ class Page:
     """The page of a service."""
 
     def __init__(self, service: Any) -> None:
-        self.service, self.cache = service, TallyCache()
+        self.service = service
         self.gathering = Gathering(service)
         self.rules: dict[int, Kept] = {}  # by the policy's number: a name may be used again
 
@@ -126,8 +104,7 @@ class Page:
         """All of them."""
         key, core, now = self._key(request, "read", None), self.service.core, time.time_ns() // 1000
         mine = [each for each in core.policies.values() if key is None or key.policies is None or each.name in key.policies]
-        found = await self.service.read(overview.policies, self.cache, [sheet(core, each, now) for each in mine])
-        return self._answer(request, "policies", "Policies", found, None)
+        return await self._answer(request, "policies", tuple(sheet(core, each, now) for each in mine), {})
 
     async def policy(self, request: Request) -> Response:
         """A policy's first view."""
@@ -153,8 +130,7 @@ class Page:
         extra = await self.gathering.extra(name, served, dict(request.query_params), key)
         if name == "rules":
             extra["rules"] = await self._rules(page, served)
-        found = await self.service.read(SECTIONS[name].figures, self.cache, page, extra)
-        return self._answer(request, name, SECTIONS[name].title, found, page, error, status)
+        return await self._answer(request, name, (page,), extra, error, status)
 
     async def _rules(self, page: Sheet, served: Any) -> dict[str, Any]:
         """Rules of some version: worked out beside the service now and then, and kept."""
@@ -163,11 +139,13 @@ class Page:
             return {**nothing, "why": "Nothing was learned yet."}
         kept = self.rules.setdefault(page.id, Kept())
         if kept.due(page.version) and sum(each.work is not None for each in self.rules.values()) < AT_ONCE:
-            file = await self.service.read(trying.body, page, self.gathering.file(served))
+            file = await self.service.readers.scan(trying.body, page, await self.gathering.file(served))
             if file is None:
                 return {**nothing, "why": "The policy is large, and was not kept yet: look again in a minute."}
             if kept.work is None:
-                kept.begin(self.service.spawn(explaining.beside(*file)))
+                kept.begin(
+                    self.service.spawn(explaining.beside(file[0], file[1], lessons=(self.service.path, page.id, page.arms)))
+                )
         if kept.work is not None and kept.found is None:
             await asyncio.wait([kept.work], timeout=PATIENCE)
         kept.take()
@@ -205,40 +183,29 @@ class Page:
         if made is None:
             raise ValueError("This is not what the form sends.")
         kind, given = made(served, form)
-        answer = await self.service.ask(kind, served.name, *given)
+        answer = await self.service.change(kind, served.name, *given)
         if STATUS[answer.status] >= 400:
             return str(answer.body.get("detail", "It could not be done.")), STATUS[answer.status]
         await self.service.note(key, kind.__name__, served.name, form)
         return None
 
-    def _answer(
+    async def _answer(
         self,
         request: Request,
         name: str,
-        title: str,
-        found: dict[str, Any],
-        page: Sheet | None,
+        pages: tuple[Sheet, ...],
+        extra: dict[str, Any],
         error: str | None = None,
         status: int = 200,
     ) -> Response:
-        names = self.service.core.policies if page is None else (page.name,)
+        names = self.service.core.policies if name == "policies" else (pages[0].name,)
         synthetic = bool(names) and all(self.service.synthetic(each) for each in names)
-        if request.url.path.endswith(".json"):
-            about = {} if page is None else {"policy": page.name, "version": page.version}
-            return JSONResponse(plain({**found, "section": name, "synthetic": synthetic, **about}), headers=HEADERS)
-        given = {
-            "section": name,
-            "title": title,
-            "synthetic": synthetic,
-            "page": page,
-            "sections": SECTIONS,
-            "it": found,
-            "error": error,
-        }
-        given["base"] = str(request.base_url).rstrip("/")
-        given["said"] = SAID.get(request.query_params.get("done", ""))
-        part = "fragment" in request.query_params
-        return Response(html(name, given, part), status, media_type="text/html", headers=HEADERS)
+        shown = {"synthetic": synthetic, "error": error, "base": str(request.base_url).rstrip("/")}
+        shown["said"] = SAID.get(request.query_params.get("done", ""))
+        as_json = request.url.path.endswith(".json")
+        look = Look(name, pages, extra, shown, as_json, "fragment" in request.query_params)
+        kind = "application/json" if as_json else "text/html"
+        return Response(await self.service.view(look), 200 if as_json else status, media_type=kind, headers=HEADERS)
 
     def _missing(self, request: Request) -> Response:
         if request.url.path.endswith(".json"):

@@ -25,12 +25,24 @@ import math
 
 import numpy as np
 
+from ...e_values import arm_share
 from ...evaluate.off_policy.betting import STAKES
 from ...types import Floats
 
 ERROR = 0.05  # of an interval: how often one like it is ever wrong
 SHARE = -math.log(len(STAKES))
 STEPS = 40  # of bisection
+
+
+def arm_error(place: int, first: int, error: float = ERROR) -> float:
+    """Of an arm's interval, how often it is ever wrong: for all arms that ever come, these add up to `error` at most.
+
+    `hsb.e_values.arm_share` says how they share it.
+
+    >>> [round(arm_error(place, 4), 4) for place in range(7)]
+    [0.01, 0.01, 0.01, 0.01, 0.005, 0.0017, 0.0008]
+    """
+    return error * arm_share(place, first)
 
 
 def wagers(terms: Floats) -> Floats:

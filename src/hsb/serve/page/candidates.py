@@ -1,40 +1,39 @@
 """What else could play: candidates beside the policy, evaluations, settings."""
 
 import json
-import math
 from typing import Any
 
-from ..core.kinds import kinds
+import numpy as np
+
+from ..core.candidate_bets import CandidateBets
+from ..core.encoding import offered
 from ..store import JournalReader
-from .numbers import Band
+from .bands import ERROR, differences
+from .numbers import NOTHING, Band
 from .sheets import Sheet, TallyCache
 from .words import interval, number, signed, verdict
 
 View = dict[str, Any]
-TUNED = 500.0  # lessons at which the sequence below is narrowest
-FEW = 100  # lessons before which it says nothing
-ERROR = 0.05
 
 
 def candidates(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Each candidate's value on live traffic."""
     return {
-        "candidates": [_candidate(each) for each in page.candidates],
+        "candidates": [_candidate(each, page) for each in page.candidates],
+        "error": ERROR,
         "ramp": page.settings["ramp"],
         "baseline": page.baseline,
         "arms": page.offered,
-        "kinds": kinds(),
+        "kinds": offered(exact=page.settings["floor"] > 0.0 or page.settings["ramp"] < 1.0),
         "archived": page.archived,
         "kind": page.kind,
     }
 
 
-def _candidate(given: View) -> View:
-    tallies = given["tallies"]
-    band = difference(tallies)
-    said, look = verdict(band, "earns more: promote it", "earns less than what plays", "cannot be told yet")
-    if not given["exact"]:
-        said, look = "its probabilities are estimates: no value", "tie"
+def _candidate(given: View, page: Sheet) -> View:
+    tallies, bets = given["tallies"], given["bets"]
+    band, why = compared(bets, page.scale, exact=given["exact"] and page.exact, behind=given["behind"])
+    said, look = verdict(band, "would have earned more: promote it", "would have earned less", why or "cannot be told yet")
     n = tallies["lessons"]
     return {
         "name": given["name"],
@@ -45,6 +44,7 @@ def _candidate(given: View) -> View:
         "value": tallies["value"] / n if n else None,
         "live": tallies["reward"] / n if n else None,
         "average_weight": tallies["weight"] / n if n else None,
+        "compared": bets.lessons,
         "difference": band._asdict(),
         "words": f"{signed(band.value)} ({interval(band, True)})" if band.low is not None else signed(band.value),
         "verdict": said,
@@ -53,28 +53,36 @@ def _candidate(given: View) -> View:
     }
 
 
-def difference(tallies: dict[str, float], error: float = ERROR) -> Band:
-    """Candidate less policy, a decision: mean of w r - r, with an asymptotic confidence sequence.
+def compared(bets: CandidateBets, scale: tuple[float, float] | None, *, exact: bool, behind: int) -> tuple[Band, str]:
+    """Candidate less what played, and in words why there is no interval; no words where there is one."""
+    if not exact:
+        return NOTHING, "probabilities are estimates: no value"
+    if behind:
+        return NOTHING, "reads the journal first"
+    return difference(bets, scale), "the range of rewards is not declared: no interval" if scale is None else ""
 
-    With s the spread and n lessons: s sqrt(2 (n q + 1) / (n^2 q) log(sqrt(n q + 1) / a)), q set so that it is narrowest at 500 lessons.
-    It holds at all times at once once n is large; that is why it says nothing of the first hundred.
 
-    >>> sums = {"lessons": 1000.0, "value": 600.0, "value_squared": 700.0, "reward": 500.0, "reward_squared": 500.0, "product": 450.0}
-    >>> band = difference(sums)
-    >>> round(band.value, 3), band.low > 0.0
-    (0.1, True)
+def difference(bets: CandidateBets, scale: tuple[float, float] | None, error: float = ERROR) -> Band:
+    """Candidate less what played, a decision: the average of w r - r, with a confidence sequence in the range of rewards `scale`.
+
+    The sequence is ever wrong with a probability of at most `error`, however often somebody looks: `hsb.serve.core.candidate_bets` has the
+    terms and `bands` the proof.
+
+    >>> bets = CandidateBets(0)
+    >>> for k in range(1000):
+    ...     bets.add(1.6 if k % 2 else 0.4, float(k % 2))
+    >>> band = difference(bets, (0.0, 10.0))
+    >>> round(band.value, 3), round(band.low, 1), round(band.high, 1)
+    (3.0, 2.7, 3.3)
     """
-    n = tallies["lessons"]
-    if not n:
-        return Band(None, None, None)
-    mean = (tallies["value"] - tallies["reward"]) / n
-    if n < FEW:
-        return Band(mean, None, None)
-    square = (tallies["value_squared"] - 2.0 * tallies["product"] + tallies["reward_squared"]) / n
-    spread = math.sqrt(max(square - mean * mean, 0.0))
-    q = (-2.0 * math.log(error) + math.log(-2.0 * math.log(error)) + 1.0) / TUNED
-    half = spread * math.sqrt(2.0 * (n * q + 1.0) / (n * n * q) * math.log(math.sqrt(n * q + 1.0) / error))
-    return Band(mean, mean - half, mean + half)
+    if not bets.lessons:
+        return NOTHING
+    value = (bets.value - bets.reward) / bets.lessons
+    if scale is None:
+        return Band(value, None, None)
+    low, high = differences(bets.logarithms()[None], np.array([float(bets.lessons)]), error)
+    width = scale[1] - scale[0]
+    return Band(width * value, float(width * low[0]), float(width * high[0]))
 
 
 def what_if(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
@@ -82,7 +90,7 @@ def what_if(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) 
     for each in extra["evaluations"]:
         if each.get("result"):
             each["result"]["table"] = each["result"]["table"].split("\nWarning:")[0]  # they follow one by one
-    return {"evaluations": extra["evaluations"], "arms": page.offered, "kinds": kinds(), "lessons": page.lessons}
+    return {"evaluations": extra["evaluations"], "arms": page.offered, "kinds": offered(exact=False), "lessons": page.lessons}
 
 
 def asked(form: dict[str, str], arms: list[str]) -> View:

@@ -42,8 +42,8 @@ def uniform_curve(tally: LessonTally, name: str) -> AverageCurve:
     return _curve(tally, name, value, rows, _sums(tally, 1), ERROR)
 
 
-def arm_curve(tally: LessonTally, name: str, place: int, among: int) -> AverageCurve:
-    """What one arm would have earned, always played; one of `among` that are right together."""
+def arm_curve(tally: LessonTally, name: str, place: int, error: float) -> AverageCurve:
+    """What one arm would have earned, always played; `error`: how often its band may ever be wrong."""
 
     def at(values: Floats) -> float:
         return float(values[place]) if place < len(values) else 0.0
@@ -54,7 +54,7 @@ def arm_curve(tally: LessonTally, name: str, place: int, among: int) -> AverageC
     if all(each.arms is not None for each in tally.buckets):
         empty = np.zeros_like(tally.own)
         sums = np.array([each.arms[place] if place < len(each.arms) else empty for each in tally.buckets])
-    return _curve(tally, name, value, rows, sums, ERROR / max(1, among))
+    return _curve(tally, name, value, rows, sums, error)
 
 
 def _sums(tally: LessonTally, which: int) -> Floats | None:

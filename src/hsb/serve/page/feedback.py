@@ -1,23 +1,27 @@
 """Is feedback coming, and from where does it not; what was refused."""
 
 import json
+import math
 from itertools import islice
 from typing import Any
 
+from ...e_values import FeedbackEvidence
 from ..store import JournalReader
 from .numbers import RECENT
 from .sheets import Sheet, TallyCache
-from .words import named, span
+from .words import named, number, percent, span
 
 View = dict[str, Any]
 EDGES = (1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0)  # seconds
 MANY = 20_000  # rows that are looked at
 ENOUGH = 30  # delays of an arm, to be compared with those of others
+SUSPECT, NOTICE = math.log(1000.0), math.log(20.0)  # logarithms of e-values: nobody should get it by chance; worth a look
 
 
 def feedback(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Pending by age, delays by arm, late, defaulted, doubled."""
     tally, behind = cache.tally(reader, page)
+    evidence = cache.evidence(reader, page)
     wait = page.settings["feedback"]["wait"]
     ages = [wait - (row.deadline - page.now) / 1e6 for row in islice(reader.pending(page.id), MANY)]
     asleep = sum(1 for row in islice(reader.pending(page.id), MANY) if not row.active)
@@ -43,6 +47,8 @@ def feedback(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
         "looked_at": len(entries),
         "delays": histogram(together),
         "by_arm": [_delay(page.arms[arm], arm, some, together) for arm, some in sorted(delays.items())],
+        "came": _came(page, evidence),
+        "missing": missing(evidence),
         "late": late,
         "doubled": more,
         "defaulted": defaulted,
@@ -53,6 +59,50 @@ def feedback(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
         "behind": behind,
         "total": len(page.arms),
     }
+
+
+def _came(page: Sheet, evidence: FeedbackEvidence) -> list[View]:
+    """Of each arm: decisions whose feedback is over, and in what share of them it came."""
+    rows = zip(evidence.decisions.astype(int).tolist(), evidence.answered.astype(int).tolist(), strict=True)
+    return [
+        {"arm": page.arms[place], "place": place, "decisions": all_of_them, "answered": some, "share": some / all_of_them}
+        for place, (all_of_them, some) in enumerate(rows)
+        if all_of_them
+    ]
+
+
+def missing(evidence: FeedbackEvidence) -> View:
+    """Does it depend on the arm whether feedback comes? Where the logged probabilities are wrong, nothing is said of it.
+
+    >>> found = missing(FeedbackEvidence(2))
+    >>> found["e"], found["verdict"], found["look"]
+    (1.0, 'no sign of it', 'holds')
+    """
+    logarithm, said, look = evidence.log_e_value(), "no sign of it", "holds"
+    if evidence.log_honesty() > SUSPECT:
+        said, look = "cannot be told: the logged probabilities are wrong", "tie"
+    elif logarithm > SUSPECT:
+        said, look = "yes: feedback is missing by arm", "fails"
+    elif logarithm > NOTICE:
+        said, look = "perhaps: keep an eye on it", "tie"
+    words = number(math.exp(min(logarithm, 100.0)), 2)
+    return {"e": math.exp(min(logarithm, 700.0)), "words": words, "verdict": said, "look": look}
+
+
+def missing_alarm(page: Sheet, evidence: FeedbackEvidence) -> str | None:
+    """What to say if it depends on the arm whether feedback comes: with the arms that get least and most, of those with enough decisions."""
+    if missing(evidence)["look"] != "fails":
+        return None
+    rows = _came(page, evidence)
+    rows = [row for row in rows if row["decisions"] >= ENOUGH] or rows
+    least, most = (choose(rows, key=lambda row: row["share"]) for choose in (min, max))
+    shares = (
+        f"for {percent(least['share'])} of decisions for {named(least['arm'], 30)}, for {percent(most['share'])} of those for "
+    )
+    return (
+        f"Feedback is missing by arm: it came {shares}{named(most['arm'], 30)}. The policy may then prefer arms whose feedback is missing, and "
+        "nothing is proved of it. Find out why, or set a default reward if no feedback means no success."
+    )
 
 
 def histogram(values: list[float]) -> list[View]:

@@ -1,9 +1,11 @@
 """What a view needs beside the journal, taken on the loop's thread: nothing here takes long."""
 
+import asyncio
 import math
 from typing import Any
 
 from ...errors import InputError
+from ...files.policy_file import pack
 from ..core import Served
 from . import trying
 
@@ -20,14 +22,16 @@ class Gathering:
         """What the figures of a section are given, for whoever asks with this key; None where nobody is asked for one."""
         found: View = {"query": query, "journal": self.service.path.name}
         if section == "map":
-            found |= self.file(served)
+            found |= await self.file(served)
         elif section == "guarantee":
             found |= _proved(served)
         elif section == "problems":
             elsewhere = self.service.troubles.of(None) if key is None or key.covers(None) else []
             found |= {"troubles": self.service.troubles.of(served.name), "elsewhere": elsewhere}
         elif section == "audit":
-            found |= {"digest": served.live.policy.digest(), "deeds": await self.service.deeds_of(served.name)}
+            may = key is None or "admin" in key.scopes  # as /v1/deeds
+            deeds = await self.service.deeds_of(served.name) if may else None
+            found |= {"digest": served.live.policy.digest(), "deeds": deeds}
         elif section == "what-if":
             found["evaluations"] = await self.service.evaluations_of(served.name)
         elif section == "settings":
@@ -40,10 +44,10 @@ class Gathering:
             return None
         return [each.shown() for each in self.service.keys.by_hash.values() if key is None or key.covers(each.policies)]
 
-    def file(self, served: Served) -> View:
-        """The policy's file, where that is not large, and which learner it is."""
-        small = served.live.policy.nbytes <= trying.LARGEST
-        return {"body": served.live.packed() if small else None, "learner": served.live.id}
+    async def file(self, served: Served) -> View:
+        """The policy's file, where that is not large, and which learner it is. Packed from a copy, in a thread."""
+        small, learner = served.live.policy.nbytes <= trying.LARGEST, served.live.id
+        return {"body": await asyncio.to_thread(pack, served.live.policy.copy()) if small else None, "learner": learner}
 
 
 def _proved(served: Served) -> View:

@@ -21,6 +21,7 @@ from .bands import ERROR, controlled, differences, evidence, honesty, intervals,
 MOST_BUCKETS = 96
 FEW_ARMS = 20  # so many arms have a band at every point of time
 RECENT = 2000  # lessons that are kept for rates
+CLOSE = 1e-9  # by how much a weight may miss 1 where arms are drawn uniformly
 TINY = 1e-300  # instead of 0, where there is no floor
 FINEST = 1_000_000  # microseconds of a bucket at first
 
@@ -52,6 +53,8 @@ class Lessons(NamedTuple):
     u: Any
     defaulted: Any
     least: Any  # the smallest probability that any arm offered could have had; 0 without a floor
+    ramp: Any  # the share of decisions that the policy had, in place of the baseline
+    own: Any  # the policy's own probability of the arm, floor included, over the logged one; 0 in the shadow, where nobody knows it
 
 
 class Floors:
@@ -96,7 +99,11 @@ def lessons_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: in
     p, reward = (np.asarray(each, dtype=np.float64) for each in real)
     u = np.asarray([made.u for _, made in rows], dtype=np.float64)
     least = np.asarray([made.ramp * floors.at(made.version) for _, made in rows]) / np.maximum(offered.sum(axis=1), 1)
-    return Lessons(at, decided, arm, p, reward, offered, u, np.asarray([row.defaulted for row, _ in rows], dtype=bool), least)
+    defaulted = np.asarray([row.defaulted for row, _ in rows], dtype=bool)
+    ramp = np.asarray([made.ramp for _, made in rows], dtype=np.float64)
+    based = np.asarray([made.baseline == made.arm for _, made in rows], dtype=bool)
+    own = np.maximum(p - (1.0 - ramp) * based, 0.0) / (np.where(ramp > 0.0, ramp, np.inf) * p)
+    return Lessons(at, decided, arm, p, reward, offered, u, defaulted, least, ramp, np.where(ramp == 1.0, 1.0, own))
 
 
 class Bucket:
@@ -126,6 +133,8 @@ class LessonTally:
         self.own = np.zeros((2, len(STAKES)))  # bets on r, 1 - r
         self.uniform = np.zeros((2, len(STAKES)))
         self.gain = np.zeros((2, len(STAKES)))  # policy less uniform
+        self.chosen = ChosenSums()
+        self.shared = self.uneven = 0  # lessons of which the baseline had a part; that were not drawn uniformly
         self.weights = np.zeros(3)  # of uniform play: sum of w r, of w, of w squared
         self.arms = ArmSums(0)
         self.even = np.zeros((2, len(STAKES)))  # bets on the draws' u being too large, too small
@@ -163,6 +172,9 @@ class LessonTally:
             for end, (term, about) in enumerate(((r, guess), (1.0 - r, 1.0 - guess))):
                 self.uniform[end] += controlled(w * term, w, about, most).sum(axis=0)
                 self.gain[end] += controlled(term + w * (1.0 - term), w, 1.0 - about, most).sum(axis=0)
+        self.shared += int((given.ramp < 1.0).sum())
+        self.uneven += int((np.abs(w - 1.0) > CLOSE).sum())
+        self.chosen.add(given, r, guess if self.scale is not None else None)
         self.even += [wagers(given.u).sum(axis=0), wagers(1.0 - given.u).sum(axis=0)]
         self.arms.add(given, r, guess if self.scale is not None else None)
         self._bucket(given, r)
@@ -205,8 +217,19 @@ class LessonTally:
         return value if self.scale is None else self.scale[0] + (self.scale[1] - self.scale[0]) * value
 
     def policy(self) -> Band:
-        """What the policy earned a decision."""
+        """What was played earned a decision: the policy with its floor, and the baseline with its part."""
         return self._band(self.reward / self.rows if self.rows else None, self.own, self.rows)
+
+    def estimated(self) -> Band:
+        """What the policy would have earned by itself in the lessons of which it had a part; nothing where there are none."""
+        chosen = self.chosen
+        return self._band(chosen.weighted / chosen.rows if chosen.rows else None, chosen.bets, chosen.rows)
+
+    def ahead_of_estimated(self) -> Band:
+        """What was played in these lessons less that."""
+        chosen = self.chosen
+        value = (chosen.reward - chosen.weighted) / chosen.rows if chosen.rows else None
+        return self._difference(value, chosen.gain, chosen.rows)
 
     def even_play(self) -> Band:
         """What it would have been, had every arm offered been played equally often."""
@@ -234,22 +257,20 @@ class LessonTally:
         width = self.scale[1] - self.scale[0]
         return Band(*(float(width * each) for each in (value, low[0], high[0])))
 
-    def arm(self, place: int, among: int = 1) -> Band:
-        """What an arm would earn if it were always played, where it is offered; an interval that is one of `among`, right together."""
+    def arm(self, place: int, error: float = ERROR) -> Band:
+        """What an arm would earn if it were always played, where it is offered; `error`: how often the interval may ever be wrong."""
         arms = self.arms
         if place >= arms.count or not arms.offered[place]:
             return NOTHING
-        return self._band(
-            arms.weighted[place] / arms.offered[place], arms.bets[place], int(arms.offered[place]), ERROR / max(1, among)
-        )
+        return self._band(arms.weighted[place] / arms.offered[place], arms.bets[place], int(arms.offered[place]), error)
 
-    def ahead_of(self, place: int, among: int = 1) -> Band:
+    def ahead_of(self, place: int, error: float = ERROR) -> Band:
         """The policy less an arm that is always played, where it is offered."""
         arms = self.arms
         if place >= arms.count or not arms.offered[place]:
             return NOTHING
         value = (arms.reward_offered[place] - arms.weighted[place]) / arms.offered[place]
-        return self._difference(value, arms.gain[place], int(arms.offered[place]), ERROR / max(1, among))
+        return self._difference(value, arms.gain[place], int(arms.offered[place]), error)
 
     def raw(self, place: int) -> float | None:
         """The average of rewards that an arm got where it was played: of other contexts than those of other arms."""
@@ -286,6 +307,30 @@ class LessonTally:
     def rate(self, now: int, span: int = 60_000_000) -> float:
         """Lessons a second, of late."""
         return sum(1 for at, *_ in self.recent if at > now - span) / (span / 1e6)
+
+
+class ChosenSums:
+    """Of the lessons of which the policy had a part: how many, their rewards, weighted as the policy would have played by itself; bets on
+    these, and on what was played less them. Weights are 1 over the policy's part at most."""
+
+    def __init__(self) -> None:
+        self.rows, self.reward, self.weighted = 0, 0.0, 0.0
+        self.bets, self.gain = np.zeros((2, len(STAKES))), np.zeros((2, len(STAKES)))
+
+    def add(self, given: Lessons, r: Floats, guess: Floats | None) -> None:
+        """Take in lessons, with their scaled rewards, and what was to be expected of each; None where there are no bands."""
+        some = given.ramp > 0.0
+        w, r, most = given.own[some], r[some], 1.0 / given.ramp[some]
+        self.rows, self.reward, self.weighted = (
+            self.rows + len(r),
+            self.reward + float(r.sum()),
+            self.weighted + float((w * r).sum()),
+        )
+        if guess is None or not len(r):
+            return
+        for end, (term, about) in enumerate(((r, guess[some]), (1.0 - r, 1.0 - guess[some]))):
+            self.bets[end] += controlled(w * term, w, about, most).sum(axis=0)
+            self.gain[end] += controlled(term + w * (1.0 - term), w, 1.0 - about, most).sum(axis=0)
 
 
 class ArmSums:

@@ -3,8 +3,11 @@
 from itertools import islice
 from typing import Any
 
+from ...e_values import FeedbackEvidence
 from ..store import JournalReader
 from . import curves
+from .bands import arm_error
+from .feedback import missing_alarm
 from .numbers import Band, LessonTally
 from .sheets import Sheet, TallyCache
 from .words import counted, interval, named, number, percent, signed, span, stamp, verdict
@@ -24,7 +27,7 @@ def policies(reader: JournalReader, cache: TallyCache, pages: list[Sheet]) -> Vi
 def _line(reader: JournalReader, cache: TallyCache, page: Sheet) -> View:
     tally, behind = cache.tally(reader, page)
     waiting, due = waits(reader, page)
-    found = alarms(page, tally, due, waiting)
+    found = alarms(page, tally, cache.evidence(reader, page), due, waiting)
     return {
         "name": page.name,
         "state": state(page, tally, waiting),
@@ -59,20 +62,28 @@ def state(page: Sheet, tally: LessonTally, waiting: int) -> str:
     return f"{mode}, {often}, {more}"
 
 
-def alarms(page: Sheet, tally: LessonTally, due: int | None, waiting: int = 0) -> list[str]:
+def alarms(page: Sheet, tally: LessonTally, evidence: FeedbackEvidence, due: int | None, waiting: int = 0) -> list[str]:
     """What needs somebody; `due` is when the decision that waits longest is closed."""
     found = []
     if page.held:
         found.append("The clock jumped: no decision is closed until it is back, or an admin confirms it.")
     if tally.rows and tally.ahead().high is not None and (tally.ahead().high or 0.0) < 0.0:
-        found.append("It earns less than uniform play would.")
+        found.append(f"{'What was played' if tally.shared else 'It'} earns less than uniform play would.")
     doubt = tally.suspicion()
-    if max(doubt.values()) > SUSPECT:
+    lacking = missing_alarm(page, evidence)
+    if lacking is not None:
+        found.append(lacking)
+    if evidence.log_honesty() > SUSPECT:
         found.append("The logged probabilities do not fit what was played: see the audit.")
+    elif lacking is None and max(doubt.values()) > SUSPECT:
+        found.append(
+            "What was learned does not fit the logged probabilities: they are wrong, or feedback depends on the arm. See the audit."
+        )
     if waiting > FEW and page.settings["feedback"]["default_reward"] is None and len({row[-1] for row in tally.recent}) == 1:
         found.append(
             f"All lessons have the same reward, and {waiting:,} decisions have none. If no feedback means no success, set a default reward."
         )
+    found += page.warnings
     if page.passed_over:
         found.append(f"{counted(page.passed_over, 'row')} could not be learned: see problems.")
     last = tally.recent[-1][0] if tally.recent else None
@@ -89,22 +100,30 @@ def overview(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
     waiting, due = waits(reader, page)
     times, best = curves.times(tally), tally.best(page.place(arm) for arm in page.offered)
     sound, fair = tally.support()
-    rows, lines = [_row("this policy", "policy", tally.policy(), None)], []
-    lines.append(("policy", curves.policy_curve(tally, "this policy")))
+    who = played(page, tally)
+    rows, lines = [_row(who, "policy", tally.policy(), None)], []
+    lines.append(("policy", curves.policy_curve(tally, who)))
+    if tally.shared and page.exact:
+        rows.append(_row("the policy, estimated", "estimated", tally.estimated(), tally.ahead_of_estimated(), who))
     if tally.rows and page.exact and fair:
-        rows.append(_row("uniform play", "uniform", tally.even_play(), tally.ahead()))
-        lines.append(("uniform", curves.uniform_curve(tally, "uniform play")))
-        for name, line, place, among in _rivals(page, best):
-            rows.append(_row(name, line, tally.arm(place, among), tally.ahead_of(place, among)))
-            lines.append((line, curves.arm_curve(tally, name, place, among)))
+        if not plays_evenly(page, tally):  # else it would be compared with itself
+            rows.append(_row("uniform play", "uniform", tally.even_play(), tally.ahead(), who))
+            lines.append(("uniform", curves.uniform_curve(tally, "uniform play")))
+        for name, line, place in _rivals(page, best):
+            error = arm_error(place, page.first_arms)
+            rows.append(_row(name, line, tally.arm(place, error), tally.ahead_of(place, error), who))
+            lines.append((line, curves.arm_curve(tally, name, place, error)))
     return {
         "state": state(page, tally, waiting),
-        "alarms": alarms(page, tally, due, waiting),
+        "alarms": alarms(page, tally, cache.evidence(reader, page), due, waiting),
         "lessons": tally.rows,
         "defaulted": tally.defaulted,
         "behind": behind,
         "waiting": {"count": waiting, "more": waiting == SOME, "due": due},
         "rows": rows,
+        "less": f"{who.partition(',')[0].removeprefix('this ')} less this",
+        "shared": tally.shared,
+        "chosen": tally.chosen.rows,
         "times": times,
         "lines": [{"line": line, **curve._asdict()} for line, curve in lines],
         "means": curves.means(tally) if tally.buckets else [],
@@ -118,27 +137,41 @@ def overview(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
     }
 
 
-def _rivals(page: Sheet, best: int | None) -> list[tuple[str, str, int, int]]:
-    """Baseline and best arm: name, line, place, among how many it was chosen."""
+def _rivals(page: Sheet, best: int | None) -> list[tuple[str, str, int]]:
+    """Baseline and best arm: name, line, place. Each may have been chosen for what the lessons say: its interval is that of one of all arms."""
     found = []
     base = None if page.baseline is None else page.place(page.baseline)
     if base is not None:
         also = ", also the best single arm" if base == best else ""
-        found.append((f"baseline{also}: always {named(page.baseline, 30)}", "baseline", base, 1))
+        found.append((f"baseline{also}: always {named(page.baseline, 30)}", "baseline", base))
     if best is not None and best != base:
-        found.append((f"best single arm: always {named(page.arms[best], 30)}", "best", best, len(page.offered)))
+        found.append((f"best single arm: always {named(page.arms[best], 30)}", "best", best))
     return found
 
 
-def _row(name: str, line: str, value: Band, ahead: Band | None) -> View:
-    said, look = ("", "") if ahead is None else verdict(ahead, "policy is ahead", "policy is behind", "cannot be told yet")
+def plays_evenly(page: Sheet, tally: LessonTally) -> bool:
+    """Is it a plain experiment, with a floor of 1 from the beginning?"""
+    return page.settings["floor"] == 1.0 and not tally.uneven
+
+
+def played(page: Sheet, tally: LessonTally) -> str:
+    """What the rewards are those of: the policy's only if no baseline ever had a part."""
+    if tally.shared:
+        return "what was played"
+    return "this policy, which plays uniformly" if plays_evenly(page, tally) else "this policy"
+
+
+def _row(name: str, line: str, value: Band, ahead: Band | None, who: str = "") -> View:
+    who, said, look = who.partition(",")[0].removeprefix("this "), "", ""
+    if ahead is not None and ahead.value is not None:
+        said, look = verdict(ahead, f"{who} is ahead", f"{who} is behind", "cannot be told yet")
     return {
         "name": name,
         "line": line,
         **value._asdict(),
         "interval": interval(value),
         "ahead": None if ahead is None else ahead._asdict(),
-        "ahead_words": "" if ahead is None else f"{signed(ahead.value)} ({interval(ahead, True)})",
+        "ahead_words": "" if ahead is None or ahead.value is None else f"{signed(ahead.value)} ({interval(ahead, True)})",
         "verdict": said,
         "look": look,
     }
@@ -171,7 +204,7 @@ def arms(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> 
 
 def _arm(tally: LessonTally, page: Sheet, place: int, fair: bool) -> View:
     name, seen = page.arms[place], place < tally.arms.count
-    band = tally.arm(place, len(page.offered)) if page.exact else Band(None, None, None)
+    band = tally.arm(place, arm_error(place, page.first_arms)) if page.exact else Band(None, None, None)
     played = int(tally.arms.played[place]) if seen else 0
     late = [arm for *_, arm, _ in tally.recent]
     return {

@@ -1,16 +1,21 @@
-"""What a policy is at a moment, as plain data: taken on the loop's thread, so that the reading thread touches nothing that changes."""
+"""What a policy is at a moment, as plain data: taken on the loop's thread, for the process that makes views of it."""
 
+import math
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...e_values import FeedbackEvidence
 from ..core import Core, Served
+from ..core.candidate_bets import CandidateBets
 from ..core.learner import TALLIES
-from ..core.rows import Entry, RowKind, StreamRow
+from ..core.rows import StreamRow
 from ..store import JournalReader
-from .numbers import Floors, LessonTally, lessons_of
-
-PART = 5000  # lessons that are added at once
-MOST_DEEDS = 200
-MOST = 400_000  # rows that are read for one page; the next look goes on
+from . import ledger_file
+from .ledger import FeedbackLedger, LessonLedger, Torn
+from .numbers import LessonTally
 
 
 class Sheet(NamedTuple):
@@ -21,6 +26,8 @@ class Sheet(NamedTuple):
     version: int
     lessons: int
     arms: list[str]
+    first_arms: int
+    """How many of them there were from the beginning."""
     offered: list[str]
     removed: list[str]
     settings: dict[str, Any]
@@ -33,6 +40,7 @@ class Sheet(NamedTuple):
     held: bool
     notes: list[str]
     """What there was to say when it was recovered."""
+    warnings: list[str]
     counts: dict[str, int]
     now: int
 
@@ -49,13 +57,14 @@ class Sheet(NamedTuple):
 
 def sheet(core: Core, served: Served, now: int) -> Sheet:
     """A policy's sheet."""
-    scale = served.live.policy.loss_scale
+    scale = served.live.scale
     return Sheet(
         served.id,
         served.name,
         served.version,
         served.lessons,
         list(served.arms),
+        len(served.first_arms),
         list(served.offered),
         sorted(served.removed),
         served.settings.plain(),
@@ -67,6 +76,7 @@ def sheet(core: Core, served: Served, now: int) -> Sheet:
         [_candidate(name, each, served.version) for name, each in served.candidates.items()],
         core.clock.held,
         list(served.notes),
+        served.warnings(),
         dict(core.counts),
         now,
     )
@@ -81,35 +91,109 @@ def _candidate(name: str, learner: Any, version: int) -> dict[str, Any]:
         "exact": learner.exact,
         "passed_over": learner.passed_over,
         "tallies": dict(zip(TALLIES, learner.tallies, strict=True)),
+        "bets": CandidateBets.of(learner.bets.plain()),  # a copy
     }
 
 
 class TallyCache:
-    """The tally of each policy, brought up to date when somebody looks. On the reading thread only."""
+    """The ledgers of policies, brought up to date when somebody looks.
 
-    def __init__(self) -> None:
-        self.tallies: dict[int, tuple[LessonTally, Floors, int]] = {}
-        self.deeds: dict[int, list[StreamRow]] = {}  # rows that are no lessons
+    A look reads for about `seconds`, and at least a part; `advance` reads more of what is behind. `folder`: where they are kept.
+    """
+
+    def __init__(self, seconds: float = math.inf, folder: Path | None = None) -> None:
+        self.seconds, self.folder = seconds, folder
+        self.lessons: dict[int, LessonLedger] = {}
+        self.feedback: dict[int, FeedbackLedger] = {}
+        self.pages: dict[int, Sheet] = {}  # as they were when somebody looked last
+        self.unkept: dict[int, int] = {}  # rows read that are in no file
+        self.until, self.begun = math.inf, False
+
+    def begin_look(self, pages: Iterable[Sheet]) -> None:
+        """Somebody looks at these policies."""
+        self.pages |= {page.id: page for page in pages}
+        self.until, self.begun = time.monotonic() + self.seconds, False
 
     def tally(self, reader: JournalReader, page: Sheet) -> tuple[LessonTally, int]:
         """A policy's tally, and how many rows of its stream are not in it yet."""
-        tally, floors, at = self.tallies.get(page.id, (LessonTally(page.scale), Floors(), 0))
-        if tally.scale != page.scale:
-            tally, floors, at = LessonTally(page.scale), Floors(), 0
-        if at == 0:
-            self.deeds[page.id] = []
-        part: list[Entry] = []
-        until = min(at + MOST, page.version)
-        while at < until:
-            part = reader.stream(page.id, at, min(PART, until - at))
-            if not part:
+        while self._lessons(reader, page).at < page.version and self._may_read():
+            if not self._read(self.lessons, reader, page):
                 break
-            self._note(page.id, part)
-            tally.add(lessons_of(part, len(page.arms), floors))
-            at = part[-1][0].seq
-        self.tallies[page.id] = (tally, floors, at)
-        return tally, page.version - at
+        found = self._lessons(reader, page)
+        return found.tally, max(0, page.version - found.at)
 
-    def _note(self, policy: int, entries: list[Entry]) -> None:
-        self.deeds[policy] += [row._replace(body=None) for row, _ in entries if row.kind != RowKind.LESSON]
-        del self.deeds[policy][:-MOST_DEEDS]
+    def evidence(self, reader: JournalReader, page: Sheet) -> FeedbackEvidence:
+        """A policy's decisions and feedback by arm, up to the first decision whose feedback may still come."""
+        self._feedback(reader, page)
+        while self._may_read() and self._read(self.feedback, reader, page):
+            pass
+        found = self._feedback(reader, page).evidence
+        found.widen(len(page.arms))
+        return found
+
+    def deeds(self, reader: JournalReader, page: Sheet) -> list[StreamRow]:
+        """The last rows of the policy's stream that are no lessons, as far as it was read."""
+        found = (reader.stream(page.id, seq - 1, 1) for seq in self._lessons(reader, page).deeds)
+        return [rows[0][0]._replace(body=None) for rows in found if rows]
+
+    def advance(self, reader: JournalReader) -> bool:
+        """Read one more part of a policy that is behind; False where there is none."""
+        for page in self.pages.values():
+            if self._lessons(reader, page).at < page.version and self._read(self.lessons, reader, page):
+                return True
+            self._feedback(reader, page)
+            if self._read(self.feedback, reader, page):
+                return True
+        return False
+
+    def keep(self, reader: Any, least: int) -> None:
+        """Write those to their files of which at least so many rows are in none."""
+        self.forget(reader)
+        for id, rows in list(self.unkept.items()):
+            if self.folder is not None and rows >= least and id in self.lessons and id in self.feedback:
+                with suppress(OSError):  # they can be made again
+                    ledger_file.write(self.folder / f"{id}.tally", reader, id, (self.lessons[id], self.feedback[id]))
+                self.unkept[id] = 0
+
+    def forget(self, reader: JournalReader) -> None:
+        """Let go of policies that were erased."""
+        there = {row.id for row in reader.policies()}
+        for held in (self.lessons, self.feedback, self.pages, self.unkept):
+            for id in held.keys() - there:
+                del held[id]
+        for path in () if self.folder is None else self.folder.glob("*.tally"):
+            if path.stem.isdecimal() and int(path.stem) not in there:
+                path.unlink(missing_ok=True)
+
+    def _may_read(self) -> bool:
+        first, self.begun = not self.begun, True
+        return first or time.monotonic() < self.until
+
+    def _lessons(self, reader: Any, page: Sheet) -> LessonLedger:
+        self._open(reader, page)
+        found = self.lessons.get(page.id)
+        if found is None or found.tally.scale != page.scale:
+            found = self.lessons[page.id] = LessonLedger(page.scale)
+        return found
+
+    def _feedback(self, reader: Any, page: Sheet) -> FeedbackLedger:
+        self._open(reader, page)
+        return self.feedback.setdefault(page.id, FeedbackLedger(page.first_arms))
+
+    def _open(self, reader: Any, page: Sheet) -> None:
+        """Take what is in the policy's file, before anything of it is read."""
+        if self.folder is None or page.id in self.unkept:
+            return
+        self.unkept[page.id] = 0
+        found = ledger_file.read(self.folder / f"{page.id}.tally", reader, page.id)
+        if found is not None and found[0].at <= page.version:
+            self.lessons[page.id], self.feedback[page.id] = found
+
+    def _read(self, held: Any, reader: JournalReader, page: Sheet) -> int:
+        try:
+            rows: int = held[page.id].read(reader, page)
+        except Torn as error:
+            del held[page.id]
+            raise error.__cause__ or error from None
+        self.unkept[page.id] = self.unkept.get(page.id, 0) + rows
+        return rows

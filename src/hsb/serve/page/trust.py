@@ -8,6 +8,7 @@ from typing import Any
 from ..core.arithmetic import arithmetic
 from ..core.rows import RowKind
 from ..store import JournalReader
+from .feedback import NOTICE, SUSPECT, missing, missing_alarm
 from .sheets import Sheet, TallyCache
 from .words import counted, number, stamp
 
@@ -20,21 +21,28 @@ DEEDS = {
     RowKind.PROMOTE: "promoted",
     RowKind.IMPORT: "imported",
     RowKind.ARCHIVE: "archived",
+    RowKind.FORGET: "forgot",
 }
-SUSPECT, NOTICE = math.log(1000.0), math.log(20.0)
 SHOWN = 50
 
 
 def audit(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Digests, honesty of propensities, admin actions."""
     tally, behind = cache.tally(reader, page)
-    doubt = tally.suspicion()
+    doubt, evidence = tally.suspicion(), cache.evidence(reader, page)
+    lacking = missing(evidence)
+    sure = "yes: feedback that is missing by arm does this, too" if lacking["look"] == "fails" else "yes: do not trust this log"
     return {
         "journal": extra["journal"],
         "honesty": [
-            _doubt("Was some arm played more often than its logged probability says?", doubt["arms"]),
-            _doubt("Are the draws that decide too large?", doubt["large"]),
-            _doubt("Are they too small?", doubt["small"]),
+            _doubt(
+                "Was some arm played more often than its logged probability says, over all decisions whose wait is over?",
+                evidence.log_honesty(),
+            ),
+            _doubt("The same over lessons alone, where missing feedback shows, too", doubt["arms"], sure),
+            {"question": "Does it depend on the arm whether feedback comes?", **lacking},
+            _doubt("Are the draws that decide too large, over lessons?", doubt["large"], sure),
+            _doubt("Are they too small?", doubt["small"], sure),
         ],
         "lessons": tally.rows,
         "average_weight": tally.support()[0],
@@ -44,17 +52,17 @@ def audit(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) ->
         "notes": page.notes,
         "version": page.version,
         "snapshots": _snapshots(reader, page, extra["digest"]),
-        "actions": actions(cache.deeds.get(page.id, [])),
+        "actions": actions(cache.deeds(reader, page)),
         "deeds": extra["deeds"],
         "held": page.held,
         "behind": behind,
     }
 
 
-def _doubt(question: str, logarithm: float) -> View:
+def _doubt(question: str, logarithm: float, sure: str = "yes: do not trust this log") -> View:
     said, look = ("no sign of it", "holds")
     if logarithm > SUSPECT:
-        said, look = "yes: do not trust this log", "fails"
+        said, look = sure, "fails"
     elif logarithm > NOTICE:
         said, look = "perhaps: keep an eye on it", "tie"
     return {
@@ -110,7 +118,11 @@ def deed(kind: int, data: View) -> str:
     if kind == RowKind.ARM:
         return f"removed {data['remove']}" if "remove" in data else f"added {data['add']}"
     if kind == RowKind.CANDIDATE:
-        return f"dropped {data['drop']}" if "drop" in data else f"added {data['add']}: {json.dumps(data.get('policy', {}))}"
+        return (
+            f"dropped {data['drop']}" if "drop" in data else f"added {data['add']}: {json.dumps(brief(data.get('policy', {})))}"
+        )
+    if kind == RowKind.FORGET:
+        return counted(len(data["words"]), "word")
     if kind == RowKind.PROMOTE:
         return f"{data['name']} plays now"
     if kind == RowKind.CREATE:
@@ -118,9 +130,15 @@ def deed(kind: int, data: View) -> str:
     return json.dumps(data) if data else ""
 
 
+def brief(policy: View) -> View:
+    """A kind of policy without the encoding of contexts that was fitted for it."""
+    return {name: value for name, value in policy.items() if name != "encoding"}
+
+
 def guarantee(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Certificate and bound, and what is not proved."""
-    return {**extra, "lessons": page.lessons, "not_proved": _not_proved(page, extra)}
+    lacking = missing_alarm(page, cache.evidence(reader, page))
+    return {**extra, "lessons": page.lessons, "not_proved": ([] if lacking is None else [lacking]) + _not_proved(page, extra)}
 
 
 def _not_proved(page: Sheet, extra: View) -> list[str]:
@@ -144,6 +162,9 @@ def _not_proved(page: Sheet, extra: View) -> list[str]:
     if page.passed_over:
         some = counted(page.passed_over, "row could not be learned and is", "rows could not be learned and are")
         found.append(f"{some} in no bound.")
-    found.append("Decisions that were never answered, and have no default reward, are in no bound.")
+    found.append(
+        "Decisions that were never answered, and have no default reward, are in no bound. If it depends on the arm or on the reward whether "
+        "feedback comes, nothing is proved."
+    )
     found.append("Nothing is said of the future if the world changes; a bound is about the same number of rounds as it names.")
     return found

@@ -12,9 +12,12 @@ from ..core.messages import Now
 from ..core.orders import OrderBatch, Outcome
 from ..core.receipts import Lives
 from ..core.recovery import Revival, revive
-from ..core.rows import ClosedRow, DecisionRow, Entry, PendingRow, PolicyRow, RewardRow, SnapshotRow, Standing
+from ..core.rows import ClosedRow, DecisionEnd, DecisionRow, Entry, PendingRow, PolicyRow, RewardRow, SnapshotRow, Standing
 
 __all__ = ["Full", "JournalReader", "Lost", "Recovered", "Store", "recover"]
+
+
+OFTEN = 200  # rows between words on how far a recovery is
 
 
 class Full(Exception):
@@ -55,6 +58,9 @@ class JournalReader(Protocol):
     def standings(self, policy: int) -> Iterator[Standing]:
         """What became of each decision of a policy, so far."""
 
+    def ends(self, policy: int, after: int, limit: int) -> tuple[list[DecisionEnd], int]:
+        """Of the next `limit` decisions of the journal after a place, those of a policy; and the place of the last one looked at."""
+
     def rewards_of(self, decisions: list[str]) -> dict[str, list[RewardRow]]:
         """The rewards of these decisions."""
 
@@ -85,20 +91,39 @@ class Recovered(dict[str, Revival]):
     """Served policies by name, as a journal has them."""
 
 
-def recover(store: JournalReader) -> Recovered:
+Watch = Callable[[int, int, int, int], object]
+"""Is told, while policies are recovered: how many are, of how many; how many rows of the next one's stream were read, of how many."""
+
+
+def unwatched(done: int, of: int, rows: int, of_rows: int) -> None:
+    """Nobody wants to know."""
+
+
+def recover(store: JournalReader, watch: Watch = unwatched) -> Recovered:
     """Fold every policy's stream, from its last whole snapshot on."""
-    found = Recovered()
-    for policy in store.policies():
-        found[policy.name] = revive(policy, store.snapshots(policy.id), lambda after, id=policy.id: store.entries(id, after))  # type: ignore[misc]
+    found, policies = Recovered(), store.policies()
+    for done, policy in enumerate(policies):
+
+        def entries(after: int, policy: PolicyRow = policy, done: int = done) -> Iterator[Entry]:
+            for rows, entry in enumerate(store.entries(policy.id, after)):
+                if rows % OFTEN == 0:
+                    watch(done, len(policies), rows, policy.head - after)
+                yield entry
+
+        watch(done, len(policies), 0, 0)
+        found[policy.name] = revive(policy, store.snapshots(policy.id), entries)
     return found
 
 
-def start(store: Store, now: Now, note: Callable[[str], object] = bool, *, life: str | None = None) -> dict[str, object]:
+def start(
+    store: Store, now: Now, note: Callable[[str], object] = bool, *, life: str | None = None, watch: Watch = unwatched
+) -> dict[str, object]:
     """What `Core` needs to go on where a journal ends: `Core(**start(store, now))`.
 
-    `note` is told what had to be passed over. `life` is what the process that begins is known by; by default something random.
+    `note` is told what had to be passed over, `watch` how far it is. `life` is what the process that begins is known by; by default
+    something random.
     """
-    found = recover(store)
+    found = recover(store, watch)
     for name, each in found.items():
         for what in each.notes:
             note(f"{name}: {what}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .queries import AMONG, Queries
 
@@ -27,12 +28,14 @@ def _overwriting(connection: Any) -> Iterator[None]:
         connection.execute("PRAGMA secure_delete = OFF").fetchall()
 
 
-def forget(store: SqliteStore, decisions: list[str], policies: list[int]) -> None:
-    """Within the transaction of a batch: blank what these decisions were asked, and let these policies be gone."""
+def forget(store: SqliteStore, decisions: list[str], policies: list[int], cleared: dict[int, int]) -> None:
+    """Within the transaction of a batch: blank what these decisions were asked, let these policies be gone, and snapshots before a row."""
     run = store.connection.execute
     with _overwriting(store.connection):
         if decisions:
             run(f"UPDATE decision SET context = '', seen = NULL, body = x'' WHERE id {AMONG}", (json.dumps(decisions),))
+        for policy, row in cleared.items():
+            run("DELETE FROM snapshot WHERE policy = ? AND seq < ?", (policy, row))
         for policy in policies:
             ((name,),) = store.rows("SELECT name FROM policy WHERE id = ?", policy)
             for table in ("evaluation", "deed"):
@@ -40,8 +43,20 @@ def forget(store: SqliteStore, decisions: list[str], policies: list[int]) -> Non
             mine = f"/v1/policies/{name}"
             run("DELETE FROM once WHERE path = ?1 OR substr(path, 1, length(?1) + 1) = ?1 || '/'", (mine,))
             run("DELETE FROM once WHERE path = '/v1/policies' AND json_extract(CAST(answer AS TEXT), '$.name') = ?", (name,))
+            _end_keys(store, name)
             run("INSERT INTO purge VALUES (?, 0, 0)", (policy,))
             run("DELETE FROM policy WHERE id = ?", (policy,))
+
+
+def _end_keys(store: SqliteStore, name: str) -> None:
+    """Keys are for a policy, not for whatever has its name next: they lose it, and those that are for no other one end."""
+    now = time.time_ns() // 1000
+    for key, text in store.rows("SELECT id, policies FROM key WHERE policies IS NOT NULL AND ended IS NULL"):
+        names = json.loads(text)
+        if name in names:
+            left = [each for each in names if each != name]
+            change = (json.dumps(left), None if left else now, key)
+            store.connection.execute("UPDATE key SET policies = ?, ended = ? WHERE id = ?", change)
 
 
 def erase_some(store: SqliteStore) -> bool:
@@ -94,3 +109,57 @@ def about_person(reader: Queries, policy: int, path: str, value: str, after: int
     given = (after, after + WINDOW, policy, path, value, whole, *either)
     found = [name for (name,) in reader.rows(sql, *given)]
     return found, after + WINDOW if after + WINDOW < last else None
+
+
+def words_of(reader: Queries, policy: int, decisions: list[str]) -> list[str]:
+    """The texts in what these decisions of a policy were asked."""
+    sql = f"""SELECT DISTINCT CAST(t.atom AS TEXT) FROM decision d, json_tree(d.context) t
+      WHERE d.id {AMONG} AND d.policy = ? AND d.context <> '' AND t.type = 'text'"""
+    return [word for (word,) in reader.rows(sql, json.dumps(decisions), policy)]
+
+
+def not_elsewhere(
+    reader: Queries, policy: int, words: list[str], decisions: list[str], after: int
+) -> tuple[list[str], int | None]:
+    """Those of these words that no other decision of a window was asked with, and where the next window begins."""
+    ((last,),) = reader.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
+    sql = f"""SELECT EXISTS (SELECT 1 FROM decision WHERE rowid > ? AND rowid <= ? AND policy = ? AND instr(context, ?) > 0
+      AND id NOT {AMONG})"""
+    meant, left = json.dumps(decisions), []
+    for word in words:
+        ((found,),) = reader.rows(sql, after, after + WINDOW, policy, json.dumps(word), meant)
+        left += [] if found else [word]
+    return left, after + WINDOW if left and after + WINDOW < last else None
+
+
+class OldDecisions(NamedTuple):
+    """Decisions of a window whose contexts are older than they may be."""
+
+    ids: list[str]
+    learned: int
+    """The last row of the stream that is a lesson of theirs; 0 where none is."""
+    waiting: int | None
+    """The place of the first one that still waits for feedback, and stays."""
+    place: int
+    """Up to where was looked."""
+    more: bool
+
+
+def old_contexts(reader: Queries, policy: int, before: int, after: int) -> OldDecisions:
+    """Decisions of a policy, from a place on, that were made before a time: a part of them."""
+    ((last,),) = reader.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
+    sql = """SELECT d.rowid, d.id, d.at, d.context = '', p.decision IS NOT NULL, s.seq
+      FROM decision d LEFT JOIN pending p ON p.decision = d.id LEFT JOIN stream s ON s.kind = 1 AND s.decision = d.id
+      WHERE d.rowid > ? AND d.rowid <= ? AND d.policy = ? ORDER BY d.rowid LIMIT ?"""
+    rows = reader.rows(sql, after, after + WINDOW, policy, ROWS)
+    upto = rows[-1][0] if len(rows) == ROWS else min(after + WINDOW, last)
+    found = OldDecisions([], 0, None, upto, upto < last)
+    for place, id, at, blank, waits, seq in rows:
+        if at >= before:  # they are written in the order of their times, nearly
+            return found._replace(place=place - 1, more=False)
+        if waits:
+            found = found if found.waiting is not None else found._replace(waiting=place)
+        elif not blank:
+            found.ids.append(id)
+            found = found._replace(learned=max(found.learned, seq or 0))
+    return found

@@ -1,5 +1,6 @@
 """One process on a journal: a lock that dies with it, and no file system on which locks are hearsay."""
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ REMOTE = {
     "ceph",
     "fuse.rclone",
 }
+TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # what a lock that another one has is answered with
 
 
 def refuse_remote(path: Path) -> None:
@@ -55,17 +57,31 @@ def kind_of(mounts: str, folder: str) -> str:
 
 
 class Lock:
-    """Held while a process writes to a journal; the operating system lets go of it when the process ends, however it does."""
+    """Held while a process writes to a journal; the operating system lets go of it when the process ends, however it does.
 
-    def __init__(self, path: Path) -> None:
+    It is on the file itself, so another name of the same file (a link, a mount) is refused too, and on a file beside it that says who has it.
+    `path` has no symbolic links. The journal's file is made here where there is none, unless `new` is False. It is for its owner alone: the
+    WAL gets its mode from it.
+    """
+
+    def __init__(self, path: Path, *, new: bool = True) -> None:
+        _refuse_names(path)
         self.path = path.with_name(path.name + ".lock")
-        self.file: IO[Any] = open(self.path, "a+", encoding="utf-8")  # noqa: SIM115
+        self.file: IO[Any] = open(self.path, "a+", encoding="utf-8", opener=_private)  # noqa: SIM115
+        self.journal: int | None = None
         try:
             _take(self.file)
-        except OSError:
+            if sys.platform != "win32" and (new or path.exists()):
+                # closing it lets go of SQLite's own locks, so it stays open until all connections are closed
+                self.journal = _private(str(path), os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0))
+                _take(self.journal)
+        except OSError as error:
+            if error.errno not in TAKEN:
+                self.release()
+                raise FileError(f"{path} cannot be opened: {error.strerror}.") from None
             self.file.seek(0)
-            who = self.file.read(20).strip()
-            self.file.close()
+            who = self.file.read(20).strip() if self.journal is None else ""
+            self.release()
             raise FileError(
                 f"{path} is in use by another process{f', number {who}' if who.isdigit() else ''}. Stop it first, or use another file."
             ) from None
@@ -75,13 +91,35 @@ class Lock:
 
     def release(self) -> None:
         """Let go."""
+        if self.journal is not None:
+            os.close(self.journal)
+            self.journal = None
         self.file.close()
 
 
-def _take(file: IO[Any]) -> None:
+def _private(path: str, flags: int) -> int:
+    """Open a file; one that is made is for its owner alone."""
+    return os.open(path, flags, 0o600)
+
+
+def _refuse_names(path: Path) -> None:
+    """FileError where a file has several names: SQLite finds what is not yet in it (the WAL) by name, and would miss that by another one."""
+    try:
+        names = path.stat().st_nlink
+    except OSError:
+        return
+    if names > 1:
+        raise FileError(
+            f"{path} has {names} names (hard links), and what was written last lies beside one of them. Remove the others, "
+            "or copy it: hsb journal backup."
+        )
+
+
+def _take(file: IO[Any] | int) -> None:
     if sys.platform == "win32":
         import msvcrt
 
+        assert not isinstance(file, int)
         file.seek(0)
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
     else:

@@ -5,7 +5,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..core.orders import Fact, JournalFacts, Needs
-from ..core.rows import ClosedRow, DecisionRow, Entry, PendingRow, PolicyRow, RewardRow, SnapshotRow, Standing, StreamRow
+from ..core.rows import (
+    ClosedRow,
+    DecisionEnd,
+    DecisionRow,
+    Entry,
+    PendingRow,
+    PolicyRow,
+    RewardRow,
+    SnapshotRow,
+    Standing,
+    StreamRow,
+)
 from . import JournalReader
 
 DECISION = ", ".join(f"d.{name}" for name in DecisionRow._fields)
@@ -82,6 +93,16 @@ class Queries(JournalReader):
         for row in self.connection.execute(sql, (policy,)):
             yield Standing(row[0], row[1], row[2], bool(row[3]), row[4], row[5])
 
+    def ends(self, policy: int, after: int, limit: int) -> tuple[list[DecisionEnd], int]:
+        ((last,),) = self.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
+        after = min(after, last)  # a policy was erased
+        until = min(after + limit, last)
+        sql = """SELECT d.rowid, d.arm, d.propensity, d.available, d.deadline,
+          CASE WHEN p.decision IS NOT NULL THEN 'pending' WHEN c.how IS NOT NULL THEN c.how ELSE 'learned' END
+          FROM decision d LEFT JOIN pending p ON p.decision = d.id LEFT JOIN closed c ON c.decision = d.id
+          WHERE d.rowid > ? AND d.rowid <= ? AND d.policy = ? ORDER BY d.rowid"""
+        return [DecisionEnd(*row) for row in self.rows(sql, after, until, policy)], until
+
     def rewards_of(self, decisions: list[str]) -> dict[str, list[RewardRow]]:
         found: dict[str, list[RewardRow]] = {}
         sql = f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision {AMONG}"
@@ -117,6 +138,9 @@ class Queries(JournalReader):
                 "SELECT MIN(deadline) FROM pending WHERE policy = ? AND deadline > ?", policy, until
             )
         found = self._known(wanted) if wanted else {}
+        closing = {name for some in due.values() for name in some}
+        arriving = {name for name, fact in found.items() if fact.pending is not None and fact.pending.policy in needs.arriving}
+        self._add_rewards(found, closing | arriving, needs.given)
         policies = needs.policies | {fact.row.policy for fact in found.values() if fact.row is not None}
         sql = f"SELECT id, head FROM policy WHERE id {AMONG}"
         heads = dict(self.rows(sql, json.dumps(sorted(policies)))) if policies else {}
@@ -130,8 +154,10 @@ class Queries(JournalReader):
         if not found:
             return found
         known = json.dumps(list(found))
-        for row in self.rows(f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision {AMONG}", known):
-            found[row[0]].rewards[row[1]] = _reward_row(row)
+        for name, count in self.rows(
+            "SELECT j.value, (SELECT COUNT(*) FROM reward r WHERE r.decision = j.value) FROM json_each(?) j", known
+        ):
+            found[name].count = count
         for row in self.rows(f"SELECT decision, policy, deadline, active FROM pending WHERE decision {AMONG}", known):
             found[row[0]].pending = _pending_row(row)
         for (name,) in self.rows(f"SELECT decision FROM stream WHERE kind = 1 AND decision {AMONG}", known):
@@ -139,6 +165,20 @@ class Queries(JournalReader):
         for name, how in self.rows(f"SELECT decision, how FROM closed WHERE decision {AMONG}", known):
             found[name].closed = how
         return found
+
+    def _add_rewards(self, found: dict[str, Fact], closing: set[str], given: set[tuple[str, str]]) -> None:
+        """Of decisions that may be closed all rewards, of others those that are given once more; there may be many of them."""
+        columns = ", ".join(f"r.{name}" for name in RewardRow._fields)
+        some = {name for name, fact in found.items() if fact.count}
+        rows: list[Any] = []
+        if whole := sorted(some & closing):
+            rows += self.rows(f"SELECT {columns} FROM reward r WHERE r.decision {AMONG}", json.dumps(whole))
+        if pairs := sorted(pair for pair in given if pair[0] in some and pair[0] not in closing):
+            sql = f"""SELECT {columns} FROM json_each(?) g JOIN reward r
+              ON r.decision = json_extract(g.value, '$[0]') AND r.id = json_extract(g.value, '$[1]')"""
+            rows += self.rows(sql, json.dumps(pairs))
+        for row in rows:
+            found[row[0]].rewards[row[1]] = _reward_row(row)
 
 
 def _stream_row(row: Any) -> StreamRow:

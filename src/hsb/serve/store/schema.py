@@ -11,7 +11,7 @@ APPLICATION = 0x68736231  # how SQLite files of ours are known
 OLDEST = (3, 37, 0)  # of SQLite: STRICT tables
 REPAIRED = (3, 51, 3)  # before, connections that write and checkpoint at once can damage a file: here only one ever does
 
-VERSION = 4  # of the tables
+VERSION = 5  # of the tables, and of what snapshots say
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE policy (

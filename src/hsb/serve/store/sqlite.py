@@ -24,6 +24,7 @@ from . import Full, Lost, Store
 from .erasing import forget
 from .locking import Lock, refuse_remote
 from .queries import AMONG, Queries
+from .room import no_room
 from .schema import check, prepare
 
 MIB = 1 << 20
@@ -64,9 +65,13 @@ class SqliteReader(Queries):
             raise FileError(f"There is no journal {self.path}.")
         with readable(self.path):
             super().__init__(connect(str(self.path)))
-            self.connection.execute("PRAGMA query_only = 1")
-            if not check(self.connection, str(self.path)):
-                raise FileError(f"{self.path} holds nothing yet.")
+            try:
+                self.connection.execute("PRAGMA query_only = 1")
+                if not check(self.connection, str(self.path)):
+                    raise FileError(f"{self.path} holds nothing yet.")
+            except BaseException:
+                self.connection.close()
+                raise
 
     def backup(self, to: str | os.PathLike[str]) -> int:
         """Write the journal as it is at this moment to another file, whole or not at all; how many bytes. It may be in use."""
@@ -76,6 +81,7 @@ class SqliteReader(Queries):
         part = target.with_name(target.name + ".part")
         part.unlink(missing_ok=True)
         try:
+            os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # contexts and secrets: for its owner alone
             copy = sqlite3.connect(part)
             try:
                 self.connection.backup(copy)
@@ -85,7 +91,7 @@ class SqliteReader(Queries):
             with open(part, "rb+") as file:
                 os.fsync(file.fileno())
             os.replace(part, target)
-            _sync_folder(target)
+            sync_folder(target)
         finally:
             part.unlink(missing_ok=True)
         return target.stat().st_size
@@ -110,11 +116,16 @@ class SqliteStore(Queries, Store):
         self.path = path_of("path", path)
         if self.path.is_dir() or not self.path.parent.is_dir():
             raise FileError(f"{self.path} cannot be a journal: it must be a file in a folder that there is.")
+        self.path = Path(os.path.realpath(self.path))
         refuse_remote(self.path)
+        if unfinished_restore(self.path).exists():
+            raise FileError(f"{self.path} is being restored, or that was cut off. Run hsb journal restore again.")
         self.wal, self.written, self.broken = wal, 0, False
         self.lock = Lock(self.path)
+        connection = None
         try:
-            super().__init__(connect(str(self.path)))
+            connection = connect(str(self.path))
+            super().__init__(connection)
             # temporary tables in memory: no commit may fail for want of another file
             for pragma in (
                 "journal_mode = WAL",
@@ -125,12 +136,13 @@ class SqliteStore(Queries, Store):
             ):
                 self.connection.execute(f"PRAGMA {pragma}").fetchall()
             prepare(self.connection, str(self.path))
-            _sync_folder(self.path)
-        except DAMAGED as error:
+            sync_folder(self.path)
+        except BaseException as error:
+            if connection is not None:
+                connection.close()
             self.lock.release()
-            raise FileError(f"{self.path} cannot be opened as a journal: {error}. Use another copy of it.") from None
-        except BaseException:
-            self.lock.release()
+            if isinstance(error, DAMAGED):
+                raise FileError(f"{self.path} cannot be opened as a journal: {error}. Use another copy of it.") from None
             raise
 
     def reader(self) -> SqliteReader:
@@ -161,7 +173,7 @@ class SqliteStore(Queries, Store):
             raise Lost("a commit failed before")
         try:
             self.connection.execute("BEGIN IMMEDIATE")
-            outcomes, changes = judge(batch, self.facts(needs(batch.orders)))
+            outcomes, changes = judge(batch, self.facts(needs(batch)))
             self._write(changes)
             self.connection.execute("COMMIT")
         except sqlite3.Error as error:
@@ -190,7 +202,7 @@ class SqliteStore(Queries, Store):
 
     def _failed(self, error: sqlite3.Error) -> Exception:
         """Full, if that is all and nothing was written; else Lost."""
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+        if self._is_full(error):
             try:
                 if self.connection.in_transaction:
                     self.connection.execute("ROLLBACK")
@@ -199,6 +211,11 @@ class SqliteStore(Queries, Store):
                 pass
         self.broken = True
         return Lost(f"{getattr(error, 'sqlite_errorname', type(error).__name__)}: {error}")
+
+    def _is_full(self, error: sqlite3.Error) -> bool:
+        """Is there no room? A quota and the largest size of a file are failed writes to SQLite, and no full disk, so it is tried."""
+        code = getattr(error, "sqlite_errorcode", None)
+        return code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR_WRITE and no_room(self.path))
 
     def _write(self, changes: JournalChanges) -> None:
         self._insert("policy", ("id", "name", "secret", "head", "at"), changes.policies)
@@ -215,8 +232,8 @@ class SqliteStore(Queries, Store):
             self._insert("snapshot", row._fields, [row], "INSERT OR REPLACE")
         for policy in {row.policy for row in changes.snapshots}:
             self._prune(policy)
-        if changes.blanked or changes.erased:
-            forget(self, changes.blanked, changes.erased)
+        if changes.blanked or changes.erased or changes.cleared:
+            forget(self, changes.blanked, changes.erased, changes.cleared)
 
     def _insert(self, table: str, fields: tuple[str, ...], rows: Sequence[Any], how: str = "INSERT") -> None:
         """Insert rows, many with one statement: between statements another thread runs, and this one waits until it may go on."""
@@ -262,7 +279,8 @@ class SqliteStore(Queries, Store):
             self.connection.execute("PRAGMA busy_timeout = 0").fetchall()
             self.connection.execute(f"PRAGMA wal_checkpoint({how})").fetchall()
         except sqlite3.Error as error:
-            if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            busy = getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+            if busy or self._is_full(error):
                 return  # all is in the WAL still
             self.broken = True  # what was committed is safe; the next commit says so
         finally:
@@ -281,7 +299,12 @@ def _insertion(how: str, table: str, fields: tuple[str, ...], rows: int) -> str:
     return f"{how} INTO {table} ({', '.join(fields)}) VALUES {', '.join([marks] * rows)}"
 
 
-def _sync_folder(path: Path) -> None:
+def unfinished_restore(path: Path) -> Path:
+    """What is there while a copy takes a journal's place (`hsb.serve.restoring`)."""
+    return path.with_name(f"{path.name}.restoring")
+
+
+def sync_folder(path: Path) -> None:
     """Let a new file's name be on disk too."""
     if os.name == "posix":
         folder = os.open(path.parent, os.O_RDONLY)

@@ -7,15 +7,9 @@ import json
 from typing import Any
 
 from ..core.rows import DecisionRow, RewardRow
-from .queries import AMONG, DECISION, Queries, _reward_row
+from .queries import DECISION, Queries, _reward_row
 
 Row = dict[str, Any]
-
-
-def strangers(reader: Queries, ids: list[str], policies: set[int]) -> bool:
-    """Is one of these decisions another policy's?"""
-    rows = reader.rows(f"SELECT DISTINCT policy FROM decision WHERE id {AMONG}", json.dumps(ids))
-    return any(policy not in policies for (policy,) in rows)
 
 
 def decision(reader: Queries, id: str) -> tuple[DecisionRow, list[RewardRow], Row] | None:
@@ -48,6 +42,14 @@ def decisions(reader: Queries, policy: int, after: int, limit: int, newest: bool
     after = (1 << 62) if newest and not after else after
     sql = f"SELECT d.rowid, {DECISION} FROM decision d WHERE d.policy = ? AND d.rowid {sign} ? ORDER BY d.rowid {order} LIMIT ?"
     return [(row[0], DecisionRow(*row[1:])) for row in reader.rows(sql, policy, after, limit)]
+
+
+def contexts(reader: Queries, policy: int, first: int, newest: int) -> tuple[list[Any], list[Any]]:
+    """The contexts of the first lessons of a policy, and of its newest decisions; those that were forgotten are left out."""
+    lessons = "SELECT d.context FROM stream s JOIN decision d ON d.id = s.decision WHERE s.policy = ? AND s.kind = 1"
+    head = reader.rows(f"{lessons} ORDER BY s.seq LIMIT ?", policy, first)
+    last = reader.rows("SELECT context FROM decision WHERE policy = ? ORDER BY rowid DESC LIMIT ?", policy, newest)
+    return tuple([json.loads(text) for (text,) in rows if text] for rows in (head, last))  # type: ignore[return-value]
 
 
 def pending_count(reader: Queries, policy: int) -> tuple[int, int | None]:

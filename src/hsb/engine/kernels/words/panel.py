@@ -22,9 +22,10 @@ SEED = 29  # random numbers that the forest has used
 END = 30  # the end of what is learned; scratch and the block of the advice stand behind
 TRACE = 31  # scratch: the paths through the trees, then a number for each level
 
-# Words at STACK: weights and covariance of the four inputs, sums over all rounds, evidence that the world has changed.
+# Words at STACK: weights and covariance of the four inputs, sums over all rounds, evidence that the world has changed, rows of a log that the
+# models were fitted to.
 INPUTS = 4
-WEIGHTS, COVARIANCE, ROUNDS, LOST, EVIDENCE, MEMORIES = 0, 4, 20, 21, 22, 24
+WEIGHTS, COVARIANCE, ROUNDS, LOST, EVIDENCE, LOGGED, MEMORIES = 0, 4, 20, 21, 22, 23, 24
 # then four words an arm: residuals and plays that are remembered, for short and for long
 
 TREES = 16

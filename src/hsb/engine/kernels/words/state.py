@@ -13,6 +13,10 @@ MASKED = 8  # rounds with a loss in which some arms were not offered
 SHIFT = 9  # what is taken off every loss before it is learned: set beforehand, so that it favours no mapping
 SEEN = 10  # rounds learned, each counted by the call that learns it: how an interrupt is found to have come before or after
 LATE = 11  # rounds that the schedule counts on top of those, for feedback that came late
+UNTIL = 12  # rounds, late ones counted, after which something is due; 0: never
+EXCESS_LIMIT = 13  # the excess, sharing apart, above which something is due; 0: none
+DUE = 14  # 1 if something is due: set by the call that learns the round after which it is
+SHARED = 15  # the part of the excess that is the price of sharing
 STATE_WORDS = 16
 
 # Words of I.

@@ -11,7 +11,7 @@ import math
 from ....engine.kernels.jit import kernel
 
 
-@kernel
+@kernel("D1 D2 L1")
 def see(x, moments, seen):
     """Count a row's features in (Welford's recursion, which cancels nothing)."""
     seen[0] += 1
@@ -21,7 +21,7 @@ def see(x, moments, seen):
         moments[1, i] += off * (x[i] - moments[0, i])
 
 
-@kernel
+@kernel("D1 D2 L1 D1")
 def standardise(x, moments, seen, z):
     """z = (x - mean) / deviation; a feature that never changed counts 0."""
     for i in range(len(x)):
@@ -29,7 +29,7 @@ def standardise(x, moments, seen, z):
         z[i] = (x[i] - moments[0, i]) / spread if spread > 0.0 else 0.0
 
 
-@kernel
+@kernel("D1 D1")
 def score(w, z):
     d = len(z)
     s = w[d]
@@ -38,14 +38,14 @@ def score(w, z):
     return s
 
 
-@kernel
+@kernel("D2 D1 A1")
 def predict(W, z, code):
     """The codeword of standardised features."""
     for k in range(len(W)):
         code[k] = 1 if score(W[k], z) > 0.0 else -1
 
 
-@kernel
+@kernel("D2 D2 D1 A1")
 def learn(W, total, z, target):
     """Rosenblatt's rule: a perceptron on the wrong side of its target moves by the features."""
     d = len(z)
@@ -59,7 +59,7 @@ def learn(W, total, z, target):
             total[k, i] += W[k, i]
 
 
-@kernel
+@kernel("D2 D2 D2 L1 b D2 A2 D1 A2")
 def play(W, total, moments, seen, online, X, targets, z, codes):
     """For every row: see it if `online`, predict its codeword, learn its target."""
     for t in range(len(X)):
@@ -70,7 +70,7 @@ def play(W, total, moments, seen, online, X, targets, z, codes):
         learn(W, total, z, targets[t])
 
 
-@kernel
+@kernel("D2 D2 D2 L1 D2 D1 A2")
 def encode(W, total, moments, seen, X, z, codes):
     """The codeword of every row. Changes nothing."""
     for t in range(len(X)):

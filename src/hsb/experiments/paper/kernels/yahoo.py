@@ -145,7 +145,7 @@ def _slot(labels, key):
     return at
 
 
-@kernel
+@kernel("Labels(L1 L1) l")
 def refill(labels, arms):
     """Build the hash table of the first `arms` labels anew."""
     for at in range(len(labels.slots)):
@@ -325,7 +325,7 @@ def _line(buf, i, stop, is_r6a, state, out, labels, scratch):
     return 0, i
 
 
-@kernel
+@kernel("C1 l l b L1 YahooColumns(D1 L1 D1 D2 L1 L1 L1) Labels(L1 L1) Scratch(C1 L1 L1)", free=True)
 def parse(buf, start, stop, is_r6a, state, out, labels, scratch):
     """Read the lines of buf[start:stop], which ends in a newline, into rows; why it stopped, and where.
 

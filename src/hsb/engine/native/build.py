@@ -1,0 +1,154 @@
+"""Build the native engine: `python -m hsb.engine.native.build`. It needs Numba and a C compiler, or the one that the package ziglang carries.
+
+The kernels are typed and lowered once, optimised and emitted for each level of processor, and linked with the glue into one library that every
+Python from 3.11 on can load. Equal sources give equal bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import importlib.util
+import os
+import pkgutil
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+LEVELS = {"x86_64": ("x86-64-v4", "x86-64-v3", "x86-64-v2"), "aarch64": ("generic",), "arm64": ("apple-m1",)}
+HERE = Path(__file__).parent
+ALLOWED = {"memset", "memcpy", "memmove"}
+
+
+def main() -> int:
+    """Build the library where the package looks for it, or at a path."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=HERE, help="folder for the library")
+    parser.add_argument("--level", action="append", help="build for this level of processor alone; may be repeated")
+    parser.add_argument("--if-stale", action="store_true", help="do nothing if a library of these sources is there")
+    options = parser.parse_args()
+    os.environ |= {"HSB_ENGINE": "build", "HSB_QUIET": "1"}
+    from . import library_name, load, sources_digest
+
+    target = options.out / library_name()
+    if options.if_stale and options.out == HERE and load()[0] is not None:
+        return 0
+    compiler = find_compiler()
+    if compiler is None:
+        print(
+            "hsb: no C compiler was found (cc, gcc, clang, or the package ziglang): the kernels are compiled by Numba when first used."
+        )
+        return 0
+    build(target, compiler, options.level, sources_digest())
+    print(f"hsb: built {target.name}, {target.stat().st_size:,} bytes")
+    return 0
+
+
+def find_compiler() -> list[str] | None:
+    """The command of a C compiler, or None."""
+    named = os.environ.get("CC", "").split()
+    if named and shutil.which(named[0]):
+        return named
+    for name in ("cc", "gcc", "clang"):
+        if path := shutil.which(name):
+            return [path]
+    return [sys.executable, "-m", "ziglang", "cc"] if importlib.util.find_spec("ziglang") else None
+
+
+def declared() -> Iterator[tuple[str, Any, tuple[str, ...], bool]]:
+    """Every kernel with its name, in a fixed order: what it takes, and whether it runs without the GIL."""
+    from ..kernels import jit
+
+    for package in ("hsb.engine.kernels", "hsb.experiments.paper.kernels"):
+        module = importlib.import_module(package)
+        for info in sorted(pkgutil.iter_modules(module.__path__), key=lambda each: each.name):
+            if not info.ispkg:
+                importlib.import_module(f"{package}.{info.name}")
+    yield from jit.declared
+
+
+def build(target: Path, compiler: Sequence[str], levels: Sequence[str] | None, digest: str) -> None:
+    """Lower, optimise, emit and link; the library takes its place when it is whole."""
+    import platform
+
+    import llvmlite.binding as llvm
+
+    from . import lower
+
+    lower.take_over()
+    entries = lower.Entries()
+    for name, function, words, free in declared():
+        for each in words:
+            entries.add(name, function, each, free=free)
+    bitcode = entries.link().as_bitcode()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    chosen = tuple(levels or LEVELS.get(platform.machine(), ("generic",)))
+    with tempfile.TemporaryDirectory() as folder:
+        objects = [f"engine{number}.o" for number in range(len(chosen))]
+        symbols = [symbol for symbol, *_ in entries.signatures]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # LLVM runs without the GIL
+            for name, code in zip(objects, pool.map(partial(emit, bitcode, symbols), chosen, range(len(chosen))), strict=True):
+                Path(folder, name).write_bytes(code)
+        Path(folder, "table.h").write_text(table(entries.signatures, chosen, digest))
+        shutil.copy(HERE / "glue.c", folder)
+        flags = ["-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-I.", "-s"]
+        if sys.platform == "linux":
+            flags.append("-Wl,--build-id=none")
+        if sys.platform == "darwin":
+            flags += ["-undefined", "dynamic_lookup"]
+        subprocess.run([*compiler, *flags, "glue.c", *objects, "-o", target.name], cwd=folder, check=True)
+        made = Path(folder, target.name).read_bytes()
+    from . import NOTE
+
+    for path, content in ((target, made), (target.with_name(NOTE), f"{digest} {hashlib.sha256(made).hexdigest()}\n".encode())):
+        staged = path.with_name(path.name + ".new")
+        staged.write_bytes(content)
+        os.replace(staged, path)
+
+
+def emit(bitcode: bytes, symbols: Sequence[str], level: str, number: int) -> bytes:
+    """Machine code for one level of processor; its entries end with the level's number."""
+    import llvmlite.binding as llvm
+
+    triple = llvm.get_process_triple()
+    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=level, opt=3, reloc="pic", codemodel="default")
+    module = llvm.parse_bitcode(bitcode)
+    module.triple, module.data_layout = triple, str(machine.target_data)
+    for symbol in symbols:
+        module.get_function(symbol).name = f"{symbol}_{number}"
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization = tuning.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    undefined = {each.name for each in module.functions if each.is_declaration and not each.name.startswith("llvm.")}
+    if undefined - ALLOWED - {"sqrt"}:
+        raise SystemExit(f"the kernels call what is not theirs: {', '.join(sorted(undefined - ALLOWED))}")
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+def table(signatures: Sequence[tuple[str, str, str, bool]], levels: Sequence[str], digest: str) -> str:
+    """The header that the glue reads: every variant of every kernel, level by level."""
+    lines = [f'#define DIGEST "{digest}"', f'#define NAMES "{" ".join(levels)}"', f"#define COUNT {len(levels)}"]
+    for number in range(len(levels)):
+        lines += [f"int32_t {symbol}_{number}(int64_t *, int64_t *);" for symbol, *_ in signatures]
+        lines.append(f"static const Variant variants{number}[] = {{")
+        lines += [
+            f'    {{"{name}", "{letters}", {int(free)}, {symbol}_{number}}},' for symbol, name, letters, free in signatures
+        ]
+        lines.append("};")
+    lines.append("static const Level LEVELS[] = {")
+    lines += [f'    {{"{level}", variants{number}, {len(signatures)}}},' for number, level in enumerate(levels)]
+    return "\n".join([*lines, "};"]) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

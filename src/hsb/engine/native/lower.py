@@ -1,0 +1,231 @@
+"""From kernels to one module of LLVM: what Numba makes of each function, linked together, with an entry for each variant of a kernel.
+
+Numba types and lowers; it neither optimises, links nor emits the parts by themselves, which is where most of its time goes. An entry is
+`int32 name(int64 *in, int64 *out)`: arrays (pointer, shape, strides) and numbers come as words, and so do results.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+from llvmlite import ir
+from numba.core import cgutils, codegen, cpu
+from numba.core.compiler_lock import global_compiler_lock
+from numba.np import arrayobj
+
+from ..kernels.has import Has
+from .signatures import split, variants
+
+types: Any = numba.types
+I64 = ir.IntType(64)
+I32 = ir.IntType(32)
+F64 = ir.DoubleType()
+SCALARS: dict[str, Any] = {
+    "d": types.float64,
+    "l": types.int64,
+    "u": types.uint64,
+    "b": types.boolean,
+    "c": types.uint8,
+    "a": types.int8,
+    "i": types.int32,
+}
+FIELDS = Has._fields
+KINDS = {
+    "kinds": {name: name not in ("small", "medium") for name in FIELDS},
+    "small": {name: name != "medium" for name in FIELDS},
+    "medium": {name: name != "small" for name in FIELDS},
+}
+
+handles: list[Any] = []
+libraries: list[Any] = []  # every library of code that was lowered, in order
+
+
+_begin = codegen.CPUCodeLibrary.__init__
+
+
+def _keep(self: Any, *arguments: Any) -> None:
+    _begin(self, *arguments)
+    libraries.append(self)
+
+
+def _finalize(self: Any) -> None:
+    """In place of Numba's: nothing is linked, optimised or emitted; the part is kept as it is."""
+    self._finalized = True
+
+
+def _executable(self: Any, library: Any, fndesc: Any, env: Any) -> Any:
+    """In place of Numba's: nothing can be called."""
+    handles.append(handle := [None])
+    return handle.append  # Numba finds a function's code by this object, which must be builtin and like no other
+
+
+def take_over() -> None:
+    """From now on this process lowers only. It cannot call what Numba compiled any more."""
+    codegen.CPUCodeLibrary.__init__ = _keep
+    codegen.CPUCodeLibrary.finalize = _finalize
+    cpu.CPUContext.get_executable = _executable
+
+
+def numba_type(word: str, names: dict[str, Any]) -> Any:
+    """The type that a word stands for; `names` are the globals of the kernel's module."""
+    if word == "-":
+        return types.none
+    if word in KINDS:
+        return types.Tuple([types.int64 if there else types.none for there in KINDS[word].values()])
+    if "(" in word:
+        name, _, rest = word.partition("(")
+        parts = [numba_type(each, names) for each in split(rest[:-1])]
+        if not name:
+            return types.Tuple(parts)
+        if len(set(parts)) == 1:
+            return types.NamedUniTuple(parts[0], len(parts), names[name])
+        return types.NamedTuple(parts, names[name])
+    if word[0].isupper():
+        return types.Array(SCALARS[word[0].lower()], int(word[1]), "A" if word.endswith("*") else "C")
+    return SCALARS[word]
+
+
+def letters_of(word: str) -> str:
+    """A word as the glue reads it.
+
+    >>> letters_of("Rounds(L2 - d)"), letters_of("D2*"), letters_of("kinds")
+    ('(L2-d)', 'D2*', 'k')
+    """
+    if word in KINDS:
+        return word[0]
+    if "(" in word:
+        return f"({''.join(map(letters_of, split(word.partition('(')[2][:-1])))})"
+    return word
+
+
+class Entries:
+    """The module with all entries, and what each takes and returns."""
+
+    def __init__(self) -> None:
+        self.module = ir.Module("hsb_engine")
+        self.signatures: list[tuple[str, str, str, bool]] = []  # symbol, kernel's name, letters, without the GIL
+
+    @global_compiler_lock
+    def add(self, name: str, function: Any, declared: str, *, free: bool) -> None:
+        """Lower every variant of a kernel and make its entries."""
+        for number, words in enumerate(variants(declared)):
+            self._add(f"{name.replace('.', '_')}_{len(self.signatures)}_{number}", name, function, words, free)
+
+    def _add(self, symbol: str, name: str, dispatcher: Any, words: tuple[str, ...], free: bool) -> None:
+        arguments = tuple(numba_type(word, dispatcher.py_func.__globals__) for word in words)
+        dispatcher.compile(arguments)
+        result = dispatcher.overloads[arguments]
+        context, fndesc = result.target_context, result.fndesc
+        callee = ir.Function(
+            self.module, context.call_conv.get_function_type(fndesc.restype, fndesc.argtypes), fndesc.llvm_func_name
+        )
+        entry = ir.Function(self.module, ir.FunctionType(I32, [I64.as_pointer(), I64.as_pointer()]), symbol)
+        builder = ir.IRBuilder(entry.append_basic_block())
+        read = _Words(context, builder, entry.args[0])
+        values = [read.value(kind) for kind in fndesc.argtypes]
+        status, returned = context.call_conv.call_function(builder, callee, fndesc.restype, fndesc.argtypes, values)
+        letters = _write(context, builder, entry.args[1], fndesc.restype, returned, [0])
+        builder.ret(builder.zext(status.code, I32) if status.code.type.width < 32 else status.code)
+        self.signatures.append((symbol, name, "".join(map(letters_of, words)) + ">" + letters, free))
+
+    def link(self) -> Any:
+        """All parts and the entries as one module; nothing but the entries can be seen from outside."""
+        whole = llvm.parse_assembly(str(self.module))
+        entries = {symbol for symbol, *_ in self.signatures}
+        seen = set()
+        for library in libraries:
+            if id(library) not in seen:
+                seen.add(id(library))
+                part = library._final_module.clone()
+                for function in part.functions:
+                    if not function.is_declaration and function.linkage in (llvm.Linkage.external, llvm.Linkage.linkonce_odr):
+                        function.linkage = llvm.Linkage.weak_odr  # kept, though nothing that was linked so far may call it
+                whole.link_in(part, preserve=True)
+        for function in whole.functions:
+            if not function.is_declaration:
+                function.linkage = llvm.Linkage.external if function.name in entries else llvm.Linkage.internal
+        for variable in whole.global_variables:
+            if variable.linkage not in (llvm.Linkage.internal, llvm.Linkage.private) and not variable.is_declaration:
+                variable.linkage = llvm.Linkage.internal
+        whole.verify()
+        return whole
+
+
+class _Words:
+    """Reads arguments from a row of words."""
+
+    def __init__(self, context: Any, builder: Any, row: Any) -> None:
+        self.context, self.builder, self.row, self.at = context, builder, row, 0
+
+    def word(self) -> Any:
+        place = self.builder.gep(self.row, [ir.Constant(I64, self.at)])
+        self.at += 1
+        return self.builder.load(place)
+
+    def value(self, kind: Any) -> Any:
+        """An argument in the form that Numba hands about."""
+        context, builder = self.context, self.builder
+        if kind == types.none:
+            return context.get_dummy_value()
+        if isinstance(kind, types.BaseTuple):
+            if len(kind.types) == len(FIELDS) and not isinstance(kind, types.BaseNamedTuple):
+                parts = [context.get_dummy_value() if each == types.none else ir.Constant(I64, 0) for each in kind.types]
+            else:
+                parts = [self.value(each) for each in kind.types]
+            return context.make_tuple(builder, kind, parts)
+        if isinstance(kind, types.Array):
+            return self._array(kind)
+        word = self.word()
+        if kind == types.float64:
+            return builder.bitcast(word, F64)
+        if kind == types.boolean:
+            return builder.icmp_unsigned("!=", word, ir.Constant(I64, 0))
+        width = context.get_value_type(kind).width
+        return word if width == 64 else builder.trunc(word, ir.IntType(width))
+
+    def _array(self, kind: Any) -> Any:
+        context, builder = self.context, self.builder
+        size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+        array = arrayobj.make_array(kind)(context, builder)
+        data = builder.inttoptr(self.word(), context.get_data_type(kind.dtype).as_pointer())
+        shape = [self.word() for _ in range(kind.ndim)]
+        strides = [self.word() for _ in range(kind.ndim)]
+        arrayobj.populate_array(
+            array,
+            data=data,
+            shape=cgutils.pack_array(builder, shape),
+            strides=cgutils.pack_array(builder, strides),
+            itemsize=context.get_constant(types.intp, size),
+            meminfo=None,
+            parent=None,
+        )
+        return array._getvalue()
+
+
+def _write(context: Any, builder: Any, out: Any, kind: Any, value: Any, at: list[int]) -> str:
+    """Write a result as words; the letters that say what they are."""
+    if kind == types.none or isinstance(kind, types.Omitted):
+        return "-"
+    if isinstance(kind, types.BaseTuple):
+        parts = [builder.extract_value(value, k) for k in range(len(kind.types))]
+        inside = "".join(_write(context, builder, out, each, part, at) for each, part in zip(kind.types, parts, strict=True))
+        return f"({len(parts)}{inside})"
+    place = builder.gep(out, [ir.Constant(I64, at[0])])
+    at[0] += 1
+    if kind == types.float64:
+        builder.store(builder.bitcast(value, I64), place)
+        return "d"
+    if isinstance(kind, types.Boolean):
+        builder.store(builder.zext(value, I64), place)
+        return "b"
+    if isinstance(kind, types.Literal):
+        value = context.cast(builder, value, kind, types.int64)
+        kind = types.int64
+    if not isinstance(kind, types.Integer):
+        raise TypeError(f"no words for {kind}")
+    if kind.bitwidth < 64:
+        value = builder.sext(value, I64) if kind.signed else builder.zext(value, I64)
+    builder.store(value, place)
+    return "u" if kind == types.uint64 else "l"

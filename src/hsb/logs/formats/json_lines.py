@@ -1,0 +1,86 @@
+"""JSON lines: {"context": {...}, "arm": ..., "propensity": ..., "reward": ...}, one decision a line. Read only."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ...errors import FileError
+from ..columns import ColumnRoles
+from ..named import LOOKED
+from ..rows import Meaning, Report, Rows
+from .dsjson import flat
+from .text import LineFiles, lines
+
+NAMES = {"arm": "arm", "propensity": "propensity", "available": "available", "timestamp": "timestamp", "id": "id"}
+
+
+class JsonFiles(LineFiles):
+    """Decisions as services write them down, a JSON object a line; names that are not asked for are passed over.
+
+    - Nested features go by their path, "user.age"; a context that is a list has x0, x1, ..., a number is x. A feature that a line does not
+      have is missing. Without `context`, features are those of the first lines.
+    - `named`: other names than arm, propensity, reward (or loss), available, timestamp and id; or what all propensities are.
+    """
+
+    def __init__(self, paths: Sequence[Path], given: Meaning, named: Mapping[str, Any]) -> None:
+        first = _first(paths, given)
+        features = dict.fromkeys(name for event in first for name in _features(event["context"]))
+        given = given if given.context else given._replace(context=tuple(features))
+        names = {part: name for part, name in NAMES.items() if any(name in event for event in first)}
+        names |= {part: name for part, name in named.items() if name is not None}
+        if not {"reward", "loss"} & names.keys():
+            names |= {"loss": "loss"} if all("reward" not in event for event in first) else {"reward": "reward"}
+        roles = ColumnRoles.of(given, **{part: names.get(part) for part in (*NAMES, "reward", "loss")})
+        there = dict.fromkeys([*features, *given.context, *(name for event in first for name in event)])
+        self.roles = roles.within([(str(paths[0]), list(there))])
+        super().__init__(paths, self.roles.meaning._replace(needs_id=False))
+
+    def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
+        for rows in super().file(path, size, report):
+            yield rows if self.roles.propensity else rows._replace(propensity=None)
+
+    def read(self, text: str) -> str | tuple[Any, ...]:
+        event = _event(text)
+        if event is None:
+            return 'the line is no JSON object with a "context"' if text.strip() else "the line is empty"
+        features, roles = _features(event["context"]), self.roles
+        if isinstance(roles.available, str) and roles.available not in event:
+            return f"there is no {roles.available}, as others have"
+        parts: Any = (roles.arm, roles.propensity, roles.value, roles.available, roles.timestamp, roles.id)
+        return [features.get(name) for name in self.meaning.context], *(event.get(part) if part else None for part in parts)
+
+
+def is_event(text: str) -> bool:
+    """Is this a line of such a file?
+
+    >>> is_event('{"context": {"age": 31}, "arm": "a", "propensity": 0.5, "reward": 1}'), is_event('{"c": {}}')
+    (True, False)
+    """
+    return _event(text) is not None
+
+
+def _event(text: str) -> dict[str, Any] | None:
+    try:
+        event = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) and "context" in event else None
+
+
+def _first(paths: Sequence[Path], given: Meaning) -> list[dict[str, Any]]:
+    """The first lines that are decisions."""
+    for path in paths:
+        some = (_event(line.text) for line in lines(path, lambda _: None, given.limits))
+        if found := [event for event in islice(some, LOOKED) if event is not None]:
+            return found
+    raise FileError(f"""{paths[0]} has no line like {{"context": {{...}}, "arm": "a", "propensity": 0.5, "reward": 1}}.""")
+
+
+def _features(context: Any) -> dict[str, Any]:
+    if isinstance(context, Mapping):
+        return flat(context)
+    if isinstance(context, list):
+        return {f"x{j}": value for j, value in enumerate(context)}
+    return {} if context is None else {"x": context}

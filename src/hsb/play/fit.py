@@ -1,0 +1,56 @@
+"""What is kept of a log while it is learned, so that models can be fitted to all of it at the end."""
+
+from typing import Any
+
+import numpy as np
+
+from ..policy import Policy
+from ..policy.learner import LoggedRows
+from ..policy.transaction import replace, settle
+from ..types import Floats, Ints
+
+MOST_ROWS = 1 << 16
+MOST_WORDS = 1 << 24  # of all that is kept of the rows: 128 MB
+
+
+class LoggedHistory:
+    """The rows that a policy has learned from a log, as long as they are all that it knows.
+
+    Of more than MOST_ROWS, or more than MOST_WORDS numbers, nothing is kept: by then models that learned row by row know as much.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy, self.alone = policy, policy.rounds == 0
+        self.rows = 0
+        self.keeps = self.alone
+        self.parts: list[tuple[Any, Ints, Floats]] = []  # raw rows, arms, rewards
+
+    def add(self, rows: LoggedRows, rewards: Floats) -> None:
+        """Rows that were just learned."""
+        self.rows += len(rewards)
+        if self.keeps:
+            raw = self.policy.learner.rows_to_fit(rows.points)
+            self.keeps = raw is not None and self.rows <= min(MOST_ROWS, MOST_WORDS // max(raw.shape[1], 1))
+            if self.keeps:
+                self.parts.append((raw, rows.arm.copy(), rewards.copy()))
+            else:
+                self.parts.clear()
+
+    def fit(self) -> None:
+        """Fit the policy's models to the rows, if these are all that it learned; by one assignment, so that an interrupt changes nothing."""
+        policy = self.policy
+        with policy.lock:
+            settle(policy)
+            if not self.alone or not self.rows or policy.learner.seen != self.rows:
+                return
+            if not self.keeps:
+                replace(policy, learner=policy.learner.logged())
+                return
+            raws, arms, rewards = zip(*self.parts, strict=True)
+            raw = np.full((self.rows, raws[-1].shape[1]), np.nan)  # early rows knew fewer columns
+            at = 0
+            for part in raws:
+                raw[at : at + len(part), : part.shape[1]] = part
+                at += len(part)
+            losses = policy.loss_scale.ahead(np.concatenate(rewards)[:, None], rewarded=True)[1][:, 0]
+            replace(policy, learner=policy.learner.fitted(raw, np.concatenate(arms), losses))
