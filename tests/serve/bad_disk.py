@@ -176,7 +176,8 @@ class Connection:
         return self.real.in_transaction
 
     def close(self):
-        self.real.close()
+        with told():
+            self.real.close()
 
 
 class told:  # noqa: N801

@@ -138,9 +138,13 @@ class SqliteStore(Queries, Store):
             prepare(self.connection, str(self.path))
             sync_folder(self.path)
         except BaseException as error:
-            if connection is not None:
-                connection.close()
-            self.lock.release()
+            try:
+                if connection is not None:
+                    connection.close()
+            except DAMAGED:
+                pass  # closing writes too; what came first is the error
+            finally:
+                self.lock.release()
             if isinstance(error, DAMAGED):
                 raise FileError(f"{self.path} cannot be opened as a journal: {error}. Use another copy of it.") from None
             raise
