@@ -32,7 +32,7 @@ SECONDS ?= 5
 CHECKED := HSB_ENGINE=numba NUMBA_CACHE_DIR=out/checked NUMBA_BOUNDSCHECK=1
 
 test-attack: engine  ## forged files, storms, threads, interrupts, wrong calls, bombs, for long (docs/reliability.md); COUNT=, SECONDS=
-	HSB_ATTACK=$(COUNT) HSB_SECONDS=$(SECONDS) $(BIN)/python -m pytest -s tests/attack tests/attack/threads.py tests/test_interrupts.py
+	HSB_ATTACK=$(COUNT) HSB_SECONDS=$(SECONDS) $(BIN)/python -m pytest -s tests/attack tests/policy/test_transaction.py
 	$(CHECKED) HSB_ATTACK=$(COUNT) HSB_ATTACK_SEED=1 $(BIN)/python -m pytest -s tests/attack/test_attack_files.py
 
 test-engines: engine  ## parts on Dask and Ray, each a cluster of two workers on this machine
@@ -81,10 +81,10 @@ bakeoff: engine  ## hsb and others on 43 real tables as bandit problems (docs/ba
 
 test-peers: engine  ## the adapters and the quick comparison with every library that can be installed, OBP's own loop among them
 	cd benchmarks && ../$(BIN)/python -m peers.environments
-	$(BIN)/python -m pytest -rs tests/test_peers*.py tests/test_adapters_*.py
+	$(BIN)/python -m pytest -rs tests/benchmarks/test_peers*.py tests/interop
 	@if test -x out/peers/environments/obp/bin/python; then \
 	  out/peers/environments/obp/bin/python -m pip install --quiet --editable . pytest hypothesis && \
-	  out/peers/environments/obp/bin/python -m pytest -p no:cacheprovider tests/test_adapters_obp.py; \
+	  out/peers/environments/obp/bin/python -m pytest -p no:cacheprovider tests/interop/test_obp.py; \
 	else echo "test-peers: OBP cannot be installed here; its own loop is not tried"; fi
 
 .venv/.docs: $(READY)
@@ -92,7 +92,7 @@ test-peers: engine  ## the adapters and the quick comparison with every library 
 	@touch .venv/.docs
 
 docs: .venv/.docs  ## the documentation, in out/docs/index.html; fails on a broken link, a page or a public name that is missing, a snippet that does not run
-	HSB_QUIET=1 $(BIN)/python -m pytest tests/test_docs.py
+	HSB_QUIET=1 $(BIN)/python -m pytest tests/docs/test_docs.py
 	rm -rf out/docs
 	HSB_QUIET=1 $(BIN)/python -m sphinx -b html -W --keep-going -d out/docs-cache docs out/docs
 	$(BIN)/python docs/_tools/site.py out/docs

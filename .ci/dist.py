@@ -81,7 +81,7 @@ def check(wheel: Path, sdist: Path) -> str:
     if wheel.stat().st_size > LARGEST:
         wrong.append(f"the wheel has {wheel.stat().st_size:,} bytes")
     with tarfile.open(sdist) as archive:
-        if not any(name.endswith("/tests/naive.py") for name in archive.getnames()):
+        if not any(name.endswith("/tests/naive/mixture.py") for name in archive.getnames()):
             wrong.append("the sdist lacks the tests")
     if wrong:
         sys.exit("dist: " + "; ".join(wrong) + ".")

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from attack import wrong_calls
+from support.attack import wrong_calls
 
 import hsb
 import hsb.logs

@@ -2,7 +2,7 @@
 
 import os
 
-import wrong_calls
+from support.attack import wrong_calls
 
 COUNT = int(os.environ.get("HSB_ATTACK", "500"))
 

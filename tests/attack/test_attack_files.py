@@ -1,13 +1,9 @@
-"""The long form of `tests/test_forged.py`: HSB_ATTACK says how many files are forged; a hundredth as many storms."""
+"""The long form of `tests/files/test_forged.py`: HSB_ATTACK says how many files are forged; a hundredth as many storms."""
 
 import os
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from forged import attack
-from storms import storms
+from support.attack.forged import attack
+from support.attack.storms import storms
 
 COUNT = int(os.environ.get("HSB_ATTACK", "1000"))
 SEED = int(os.environ.get("HSB_ATTACK_SEED", "0"))

@@ -3,8 +3,8 @@
 import os
 import time
 
-import log_storms
 import pytest
+from support.attack import log_storms
 
 import hsb
 

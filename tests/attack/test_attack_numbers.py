@@ -6,12 +6,12 @@ import sys
 import time
 from pathlib import Path
 
-import beta_storm
-import elementary_cases as cases
 import pytest
+from support.attack import beta_storm
+from support.attack import elementary_cases as cases
 
 COUNT = int(os.environ.get("HSB_ATTACK", "200"))
-FOLD = str(Path(__file__).parent / "fold.py")
+FOLD = str(Path(__file__).parents[1] / "support" / "attack" / "fold.py")
 
 
 @pytest.mark.parametrize("name", list(cases.COMPILED))

@@ -1,14 +1,9 @@
-"""The long form of `tests/test_own_files.py`: HSB_ATTACK says how many rounds of ordinary use, a fiftieth as many worlds."""
+"""The long form of `tests/files/test_own_files.py`: HSB_ATTACK says how many rounds of ordinary use, a fiftieth as many worlds."""
 
 import os
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
-from test_own_files import World, go_through
+from support.own_file_cases import World, go_through
 
 COUNT = int(os.environ.get("HSB_ATTACK", "1000"))
 SEED = int(os.environ.get("HSB_ATTACK_SEED", "0"))

@@ -6,7 +6,7 @@ import pytest
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
     pytest.importorskip("uvicorn")
-    from http_cases import running
+    from support.serve.http_cases import running
 
     with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
         yield found

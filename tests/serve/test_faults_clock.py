@@ -7,8 +7,8 @@ import random
 import time
 
 import pytest
-from processes import Process, sound
-from sizes import LEVEL, figures, size
+from support.serve.processes import Process, sound
+from support.serve.sizes import LEVEL, figures, size
 
 from hsb.serve.store.sqlite import SqliteReader
 

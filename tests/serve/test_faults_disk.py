@@ -10,9 +10,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from namespaces import read_only, seen_by, small_disk
-from processes import KEY, Clients, Process, command, sound, timed
-from sizes import LEVEL, figures, size
+from support.serve.namespaces import read_only, seen_by, small_disk
+from support.serve.processes import KEY, Clients, Process, command, sound, timed
+from support.serve.sizes import LEVEL, figures, size
 
 from hsb.errors import FileError
 from hsb.serve.checking import check

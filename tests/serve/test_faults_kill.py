@@ -7,8 +7,8 @@ import sqlite3
 import time
 
 import pytest
-from processes import Clients, Process, sound
-from sizes import LEVEL, figures, size
+from support.serve.processes import Clients, Process, sound
+from support.serve.sizes import LEVEL, figures, size
 
 pytestmark = pytest.mark.sized
 LIVES = 25  # of one journal

@@ -12,8 +12,8 @@ import time
 from collections import Counter
 
 import pytest
-from processes import KEY, Process, percentile, sound, timed
-from sizes import LEVEL, figures, size
+from support.serve.processes import KEY, Process, percentile, sound, timed
+from support.serve.sizes import LEVEL, figures, size
 
 resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.sized

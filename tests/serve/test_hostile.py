@@ -9,7 +9,7 @@ import time
 from urllib.parse import quote
 
 import pytest
-from http_cases import QUICK, running
+from support.serve.http_cases import QUICK, running
 
 from hsb.serve.checking import check
 from hsb.serve.core import AddArm, AddCandidate, Core, Create, Decide, Forget, Now, Promote, Purge, Reward, TakeSnapshot, sealed

@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from sizes import size
+from support.serve.sizes import size
 
 from hsb.serve.checking import check
 from hsb.serve.local import Local

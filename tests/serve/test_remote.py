@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from http_cases import QUICK, running
+from support.serve.http_cases import QUICK, running
 
 import hsb
 from hsb.client import RemoteDecision

@@ -6,9 +6,9 @@ import shlex
 import shutil
 import subprocess
 
-import pages
 import pytest
-from http_cases import running
+from support import pages
+from support.serve.http_cases import running
 
 from hsb import cli
 

@@ -3,9 +3,9 @@
 import time
 
 import pytest
-from planted import FAULTS
-from simulate import run
-from sizes import figures, size
+from support.serve.planted import FAULTS
+from support.serve.simulate import run
+from support.serve.sizes import figures, size
 
 SEEDS = size("simulations")
 

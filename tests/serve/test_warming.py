@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
-import warmed
-from sizes import LEVEL
-from warmed import KINDS, Client
+from support.serve import warmed
+from support.serve.sizes import LEVEL
+from support.serve.warmed import KINDS, Client
 
 from hsb.serve.core import AddArm, AddCandidate, Create
 from hsb.serve.core.messages import Import

@@ -1,0 +1,533 @@
+"""Features: what contexts may be, against a naive reader; nothing changes where something is refused."""
+
+import json
+import math
+from collections import OrderedDict, namedtuple
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive.features import NaiveCounts, NaiveReader, leading_bits
+
+import hsb
+from hsb.engine.kernels.slots import SETTLED
+from hsb.errors import InputError
+from hsb.features import Category, Cycle, FeatureReader, Features, Flag, Number, Tags, Time
+
+NAN = float("nan")
+
+
+def learned(contexts, features=None, width=None):
+    """An reader that met contexts as a policy does."""
+    reader = FeatureReader(features or Features(), width)
+    for context in contexts:
+        meet(reader, context)
+    return reader
+
+
+def meet(reader, context):
+    raw, unseen = reader.look(context)
+    assert np.array_equal(raw, reader.read(context), equal_nan=True)
+    if unseen:
+        assert reader.admit(context)
+        raw, unseen = reader.look(context)
+        assert not unseen
+    else:
+        assert not reader.admit(context)
+    reader.observe(raw)
+    if reader.due:
+        reader.refit()
+    return raw
+
+
+VALUES = {
+    "a": st.none() | st.integers(-3, 3) | st.sampled_from([NAN, 0.5, 1e6]),
+    "b": st.none() | st.sampled_from(["x", "y", "", "z z"]),
+    "c": st.booleans() | st.none(),
+    "d": st.integers(-30, 30) | st.none(),
+}
+CONTEXTS = st.lists(st.fixed_dictionaries({}, optional=VALUES), max_size=20)
+
+
+@pytest.mark.nojit
+@given(CONTEXTS, st.fixed_dictionaries({}, optional=VALUES))
+def test_as_the_naive_reader(contexts, last):
+    naive, reader = NaiveReader(), FeatureReader(Features())
+    for context in contexts:
+        naive.admit(context)
+        meet(reader, context)
+        naive.observed.append(context)
+        if reader.due:
+            naive.fitted = len(naive.observed)
+    z, cells = reader.encoded(reader.read(last))
+    assert z == pytest.approx(naive.z(last), rel=1e-9, abs=1e-9)
+    assert cells.tolist() == naive.cells(last)
+    assert len(reader.place_names) == len(z) and len(reader.shapes) == len(cells)
+
+
+@given(st.lists(st.floats(-100, 100), min_size=1, max_size=10), st.floats(-100, 100))
+def test_cycles_as_the_naive_reader(hours, last):
+    naive, reader = NaiveReader({"h": 24.0}), FeatureReader(Features(h=Cycle(24)))
+    for hour in hours:
+        naive.admit({"h": hour})
+        meet(reader, {"h": hour})
+    z, cells = reader.encoded(reader.read({"h": last}))
+    assert z == pytest.approx(naive.z({"h": last}), abs=1e-9)
+    assert cells.tolist() == naive.cells({"h": last})
+
+
+@pytest.mark.nojit
+def test_counts_as_the_naive_ones():
+    rng = np.random.default_rng(3)
+    reader = FeatureReader(Features(n=Number(), c=Category(limit=3), t=Tags(limit=2), f=Flag(), h=Cycle(24)))
+    reader.admit({"t": ["a", "b"]})
+    kinds = [{"n": "number", "c": "category", "f": "number", "h": "number"}.get(name, "tag") for name in reader.slot_names]
+    naive = NaiveCounts(kinds, 3)
+    values = {
+        "number": [NAN, math.inf, -2.5, 0.0, 1.0, 7.0],
+        "category": [NAN, -1.0, 0.0, 2.0, 3.0, 5.0],
+        "tag": [NAN, 0.0, 1.0, 2.0],
+    }
+    rows = np.array([[rng.choice(values[kind]) for kind in kinds] for _ in range(1500)])
+    by_table = reader.copy()
+    with np.errstate(over="ignore"):  # where nothing is compiled, NumPy tells when 64 bits run over
+        for row in rows:
+            reader.observe(row)
+            naive.observe(row.tolist())
+        by_table.observe_rows(rows)
+    assert by_table == reader
+    assert np.array_equal(reader.sample, naive.sample(512), equal_nan=True)
+    assert (reader.rows, reader.unseen, reader.shared) == (1500, naive.unseen(), naive.shared())
+    for s, kind in enumerate(kinds):
+        if kind == "number":
+            assert reader.layout.F[s, :3] == pytest.approx(naive.moments(s), rel=1e-12)
+    reader.refit()
+    z, cells = np.empty((1500, 40)), np.empty((1500, 9), dtype=np.int64)
+    reader.encode_rows(rows, z, cells)
+    for row, row_z, row_cells in zip(rows[:50], z, cells, strict=False):
+        one, ones = reader.encoded(row)
+        assert row_z[: len(one)].tolist() == one.tolist() and row_cells[: len(ones)].tolist() == ones.tolist()
+
+
+def test_refits_say_how_z_moved():
+    rng = np.random.default_rng(0)
+    reader = FeatureReader(Features())
+    probe = {"a": 0.3, "b": "x", "c": True, "d": None}
+    for t in range(300):
+        context = {"a": rng.normal() * 2 + 1, "b": "xy"[t % 2], "c": t % 3 == 0, "d": None if t % 5 else 7.0 + t}
+        raw, unseen = reader.look(context)
+        if unseen:
+            reader.admit(context)
+            raw = reader.read(context)
+        reader.observe(raw)
+        if reader.due:
+            before, _ = reader.encoded(reader.read(probe))
+            had = reader.layout.F[: reader.slots, 4].copy()
+            a, c = reader.refit()
+            after, _ = reader.encoded(reader.read(probe))
+            assert len(a) == len(c) == reader.places
+            for s, place in enumerate(reader.layout.I[: reader.slots, 1]):
+                if had[s] == 0.0 and reader.slot_names[s] != "b":
+                    assert (a[place], c[place]) == (1.0, 0.0)
+                    before[place] = after[place]  # its scale was not known
+            there = np.append(before, 0.0)[reader.missing_places] == 0.0  # -1 takes the 0
+            c = np.where(there, c, 0.0)  # what is missing stays 0
+            assert after == pytest.approx(a * before + c, rel=1e-12, abs=1e-12)
+
+
+def test_a_late_row_is_shorter():
+    reader = FeatureReader(Features())
+    reader.admit({"a": 1.0})
+    short = reader.read({"a": 1.0})
+    reader.admit({"a": 2.0, "b": "x"})
+    reader.admit({"a": 2.0})
+    z, cells = reader.encoded(short)
+    assert (z == reader.encoded(reader.read({"a": 1.0}))[0]).all() and cells.tolist() == [1, leading_bits(1.0), 0]
+    reader.observe(short)
+    assert np.array_equal(reader.sample, [[1.0, NAN]], equal_nan=True)
+    longer, more = np.full(9, 7.0), np.full(5, 7)
+    reader.encode(short, longer, more)
+    assert longer.tolist() == [*z, *[0.0] * (9 - len(z))] and more.tolist() == [1, leading_bits(1.0), 0, 0, 0]
+
+
+def test_the_reservoir_is_uniform():
+    """512 of 8192 rows: each sixteenth of the rows has 32 of them on average; chi-squared with 15 degrees stays below 37.7 (.001)."""
+    reader = learned([{"t": float(t)} for t in range(8192)])
+
+    def chi2(rows):
+        counts = np.histogram(rows, 16, (0, 8192))[0]
+        return ((counts - 32.0) ** 2 / 32.0).sum()
+
+    rows = reader.sample[:, 0]
+    assert len(set(rows.tolist())) == 512 == len(rows)
+    assert chi2(rows) < 37.7
+    assert chi2(np.arange(8192 - 512, 8192)) > 1000  # the last rows would not do
+    assert reader.sample.shape == (512, 1) and learned([{"t": 1.0}]).sample.tolist() == [[1.0]]
+
+
+def test_sampled_rows_are_whole():
+    reader = learned([{"a": float(t), "b": -float(t)} for t in range(2000)])
+    assert (reader.sample[:, 0] == -reader.sample[:, 1]).all()
+
+
+def test_many_values_are_cut_into_even_cells():
+    rng = np.random.default_rng(1)
+    reader = learned([{"x": x} for x in np.exp(3 * rng.normal(size=4096)).tolist()])
+    cells = [reader.encoded(np.array([x]))[1][0] for x in np.exp(3 * rng.normal(size=4096))]
+    counts = np.bincount(cells, minlength=32)[1:]
+    assert len(counts) == 31 and counts.min() > 4096 / 31 / 3 and counts.max() < 4096 / 31 * 3
+    even = learned([{"x": float(t % 62)} for t in range(256)])
+    assert np.bincount([even.encoded(np.array([float(x)]))[1][0] for x in range(62)]).tolist() == [0, *[2] * 31]
+    half = learned([{"x": 0.0 if t % 2 else t / 1000} for t in range(2048)])
+    used = {half.encoded(np.array([0.0 if t % 2 else t / 1000]))[1][0] for t in range(2048)}
+    assert len(used) == 31  # what is common takes one cell, not half of them
+    assert half.encoded(np.array([math.inf]))[1][0] == 31 and half.encoded(np.array([-math.inf]))[1][0] == 1
+
+
+@given(st.lists(st.floats(allow_nan=False) | st.sampled_from([0.0, 1.0, 5e-324, -1e308, 1e308]), min_size=2, max_size=40))
+def test_cells_and_places_of_any_numbers(values):
+    reader = learned([{"x": value} for value in values])
+    reader.refit()
+    order = sorted(set(values))
+    cells, z = [], []
+    for x in order:
+        (_, place), (cell, bits) = reader.encoded(np.array([x]))
+        assert bits == leading_bits(x)
+        cells.append(cell)
+        z.append(place)
+    assert cells == sorted(cells) and cells[0] >= 1 and cells[-1] <= 31
+    assert len(order) > 31 or len(set(cells)) == len(order)
+    assert np.isfinite(z).all() and np.abs(z).max() <= 4.0 and z == sorted(z)
+    assert np.isfinite(reader.layout.F).all() or any(map(math.isinf, values))
+    assert reader.copy() == reader
+
+
+def test_what_values_are():
+    moment = datetime(2024, 2, 29, 18, 30)
+    context = {
+        "n": Decimal("2.5"), "f": Fraction(1, 2), "i": np.int32(3), "s": np.str_("a"), "b": np.True_, "d": date(1970, 1, 2),
+        "m": moment, "p": pd.Timestamp(moment), "8": np.datetime64(moment, "ns"), "h": time(6), "t": {"y", "x"}, "e": [], "z": np.array(2.0),
+    }  # fmt: skip
+    reader = FeatureReader(Features())
+    assert reader.admit(context) and not reader.admit(context)
+    raw = dict(zip(reader.slot_names, reader.read(context).tolist(), strict=True))
+    day = moment.toordinal() - date(1970, 1, 1).toordinal() + 18.5 / 24
+    assert raw == {
+        "n": 2.5, "f": 0.5, "i": 3.0, "s": 0.0, "b": 1.0, "d day": 1.0, "d weekday": 4.0, "z": 2.0,
+        "m day": day, "m hour": 18.5, "m weekday": 3.0, "p day": day, "p hour": 18.5, "p weekday": 3.0,
+        "8 day": day, "8 hour": 18.5, "8 weekday": 3.0, "h hour": 6.0, "t: x": 1.0, "t: y": 1.0,
+    }  # fmt: skip
+    for missing in (
+        None,
+        NAN,
+        pd.NA,
+        pd.NaT,
+        np.datetime64("NaT"),
+        Decimal("NaN"),
+        Decimal("sNaN"),
+        np.float32("nan"),
+        np.ma.masked,
+    ):
+        raw, unseen = reader.look(dict.fromkeys(context, missing))
+        assert np.isnan(raw).all() and unseen
+
+
+WRONG = [
+    b"a",
+    1j,
+    {"a": 1},
+    [1, 2],
+    ["a", 1],
+    object(),
+    timedelta(1),
+    np.timedelta64(1, "D"),
+    np.zeros((2, 2)),
+    10**400,
+    lambda: 0,
+    int,
+]
+WRONG += [np.datetime64(2**40, "Y"), Fraction(10**400), "x" * 257, ["x" * 257], np.array([1.0])]
+
+
+@pytest.mark.parametrize("value", WRONG, ids=lambda value: f"{type(value).__name__}")
+@pytest.mark.filterwarnings("error")
+def test_what_no_feature_can_be(value):
+    for reader in (FeatureReader(Features()), learned([{"a": 1.0}]), learned([{"a": "x"}]), learned([{"b": 1}, {"a": None}])):
+        before = reader.copy()
+        for use in (reader.read, reader.admit):
+            with pytest.raises(InputError, match="'a'"):
+                use({"b": 2.0, "a": value})
+        assert reader == before
+
+
+KINDS = {"number": [1, 2.5], "category": ["a", "b"], "flag": [True, False], "time": [date(2020, 1, 1)], "tags": [["a"], []]}
+
+
+@pytest.mark.parametrize("had", KINDS)
+@pytest.mark.parametrize("other", KINDS)
+def test_kinds_do_not_mix(had, other):
+    reader = learned([{"a": value} for value in KINDS[had]])
+    for value in KINDS[other]:
+        if had == other:
+            reader.read({"a": value})
+            continue
+        for use in (reader.read, reader.admit):
+            with pytest.raises(InputError, match=r"Feature 'a' has had .*; given .*\. Give "):
+                use({"a": value})
+
+
+def test_messages_say_how_to_fix_it():
+    reader = learned([{"zip": 1234}])
+    with pytest.raises(InputError, match=r"declare it: features=hsb.Features\(zip=hsb.Category\(\)\)"):
+        reader.read({"zip": "1234A"})
+    declared = FeatureReader(Features(country=Category(), age=Number()))
+    with pytest.raises(InputError, match=r"'contry' is not declared; declared are 'country', 'age'\. Did you mean 'country'\?"):
+        declared.read({"contry": "FR"})
+    with pytest.raises(InputError, match="text; given 3"):
+        reader.read({3: 1})
+    with pytest.raises(InputError, match="Flatten"):
+        reader.read({"a": {"b": 1}})
+    with pytest.raises(InputError, match=r"Give a list: \['a'\]"):
+        learned([{"t": ["a"]}]).read({"t": "a"})
+    with pytest.raises(InputError, match="inf"):
+        FeatureReader(Features(h=Cycle(24))).read({"h": math.inf})
+
+
+class Sort(StrEnum):
+    A = "a"
+
+
+def test_forms_of_contexts():
+    Point = namedtuple("Point", "a b")
+    named = [{"a": 1, "b": "x"}, OrderedDict(a=1, b="x"), MappingProxyType({"a": 1, "b": "x"}), Point(1, "x")]
+    named += [pd.Series({"a": 1, "b": "x"}), np.array([(1, "x")], dtype=[("a", "f8"), ("b", "U3")])[0], {Sort.A: 1, "b": "x"}]
+    reader = learned(named[:1])
+    for context in named:
+        assert reader.read(context).tolist() == [1.0, 0.0] and not reader.look(context)[1] and not reader.admit(context)
+    rows = [(1, "x"), [1, "x"], np.array([1, "x"], dtype=object), pd.array([1, "x"], dtype=object).tolist()]
+    unnamed = learned(rows[:1])
+    for context in rows:
+        assert unnamed.read(context).tolist() == [1.0, 0.0] and not unnamed.look(context)[1]
+    assert unnamed.slot_names == ["x0", "x1"]
+    alone = learned([0.5])
+    for context in (0.5, np.float32(0.5), Fraction(1, 2), np.array(0.5)):
+        assert alone.read(context).tolist() == [0.5]
+    assert alone.slot_names == ["x"]
+    for reader_, wrong in (
+        (reader, rows[0]),
+        (reader, 0.5),
+        (unnamed, named[0]),
+        (unnamed, 0.5),
+        (alone, [0.5]),
+        (alone, named[0]),
+    ):
+        for use in (reader_.read, reader_.admit):
+            with pytest.raises(InputError, match="So far contexts were"):
+                use(wrong)
+    with pytest.raises(InputError, match="2 values so far; given 3"):
+        unnamed.read((1, "x", 2))
+    for wrong in (
+        None,
+        "text",
+        b"b",
+        True,
+        object(),
+        np.zeros((2, 2)),
+        pd.DataFrame({"a": [1]}),
+        dict,
+        {1, 2},
+        date(2020, 1, 1),
+    ):
+        with pytest.raises(InputError):
+            FeatureReader(Features()).read(wrong)
+    declared = FeatureReader(Features(a=Number(), b=Category()))
+    for context in named + rows:
+        declared.admit(context)
+        assert declared.read(context).tolist() == [1.0, 0.0]
+    with pytest.raises(InputError, match="2 features are declared"):
+        declared.read([1])
+    assert FeatureReader(Features(a=Number())).read(3).tolist() == [3.0]
+
+
+def test_rows_of_numbers_go_straight_through():
+    reader = learned([np.array([1.0, 2.0])])
+    row = np.array([3.0, 4.0])
+    raw, unseen = reader.look(row)
+    raw[0] = 9.0
+    assert row[0] == 3.0 and not unseen
+    assert reader.look(np.array([NAN, 1.0], dtype=np.float32))[1]
+    swapped = learned([[None, 1.0], [5.0, 2.0]])  # x1 has the first slot
+    assert swapped.slot_names == ["x1", "x0"]
+    assert swapped.read(np.array([7.0, 8.0])).tolist() == [8.0, 7.0]
+
+
+def test_declared_categories_take_numbers_by_their_text():
+    reader = FeatureReader(Features(zip=Category()))
+    for value in (7, "7", 7.0, np.int8(7), np.float32(7)):
+        meet(reader, {"zip": value})
+    meet(reader, {"zip": True})
+    meet(reader, {"zip": 0.5})
+    assert reader.place_names == ["constant", "zip=7", "zip=True", "zip=0.5"]
+    with pytest.raises(InputError, match="too long"):
+        reader.read({"zip": 10**5000})
+
+
+def test_categories_beyond_the_limit_share_places():
+    reader = FeatureReader(Features(c=Category(limit=3)))
+    for t in range(20):
+        meet(reader, {"c": f"c{t}"})
+    assert reader.places == 4 and reader.shared == 17 and reader.unseen == 0
+    raw, unseen = reader.look({"c": "c12"})
+    assert not unseen and 3 <= raw[0] < 6
+    z, cells = reader.encoded(raw)
+    assert z[1 + int(raw[0]) - 3] == 1.0 and z.sum() == 2.0 and cells[0] == 2 + raw[0] - 3
+    assert reader.shapes == [("kary", 5)]
+    assert FeatureReader(Features(c=Category(limit=3))).read({"c": "c12"}).tolist() == [-1.0]
+    again = reader.copy().read({"c": "c12"})
+    assert again[0] == raw[0] == 4.0  # the hash is the same everywhere
+
+
+def test_tags_beyond_the_limit_share_places():
+    reader = FeatureReader(Features(t=Tags(limit=2)))
+    meet(reader, {"t": ["a", "b", "c", "a"]})
+    assert reader.slot_names == ["t: a", "t: b"]
+    raw, unseen = reader.look({"t": ["c", "d", "e", "f"]})
+    assert not unseen and set(raw.tolist()) <= {0.0, 2.0} and raw.max() == 2.0
+    reader.observe(raw)
+    assert reader.shared == int((raw == 2.0).sum())
+    z, cells = reader.encoded(raw)
+    assert z.tolist() == [1.0, *(raw / 2)] and cells.tolist() == [31 if x else 1 for x in raw]
+    assert reader.read({"t": []}).tolist() == [0.0, 0.0] and np.isnan(reader.read({})).all()
+
+
+def test_a_feature_with_several_slots_has_one_place_for_missing():
+    for features in (Features(), Features(t=Tags(), w=Time())):
+        reader = learned(
+            [{"t": None, "w": None}, {"t": ["a", "b"], "w": datetime(2024, 1, 1)}, {"t": ["c"], "w": None}], features
+        )
+        assert [name for name in reader.place_names if "missing" in name] == ["t is missing", "w is missing"]
+        z = dict(zip(reader.place_names, reader.encoded(reader.read({"t": []}))[0], strict=True))
+        assert z["t is missing"] == 0.0 and z["w is missing"] == 1.0 and z["t: a"] == 0.0
+
+
+def test_places_beyond_the_width_share_and_add_up():
+    contexts = [{**{f"n{j}": float((j + 1) * t % 17) for j in range(10)}, "c": f"c{t % 9}"} for t in range(200)]
+    reader = learned(contexts, width=8)
+    assert reader.places == 8 == len(reader.place_names) and reader.crowded == 12
+    wide = learned(contexts, width=100)
+    for context in contexts[:20]:
+        z, cells = reader.encoded(reader.read(context))
+        same = wide.encoded(wide.read(context))[1]
+        assert (cells == same).all() and np.isfinite(z).all()
+        assert (z[1:] != 0).any()
+    a, c = reader.refit()
+    for p, names in enumerate(reader.layout.names):
+        if len(names) > 1:
+            assert (a[p], c[p]) == (1.0, 0.0)
+    single = [p for p, names in enumerate(reader.layout.names) if len(names) == 1]
+    assert [reader.place_names[p] for p in single] == [wide.place_names[p] for p in single]
+    assert reader.copy() == reader and reader.copy().place_names == reader.place_names
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from("abcd"), st.sampled_from("uvwxyz"), max_size=4), max_size=30), st.integers(2, 12)
+)
+def test_a_shared_place_is_the_sum_of_what_is_there(contexts, width):
+    narrow, wide = learned(contexts, width=width), learned(contexts)
+    for context in contexts:
+        z, _ = wide.encoded(wide.read(context))
+        value = dict(zip(wide.place_names, z, strict=True))
+        assert narrow.encoded(narrow.read(context))[0].tolist() == [
+            sum(value[name] for name in names) for names in narrow.layout.names
+        ]
+
+
+def test_a_number_that_shares_its_place_is_scaled_once():
+    contexts = [{"a": float(t % 5), "b": float(t % 7), "c": float(t)} for t in range(129)]
+    reader = FeatureReader(Features(), width=2)  # all three share place 1
+    for t, context in enumerate(contexts):
+        meet(reader, context)
+        assert (reader.encoded(reader.read(contexts[3]))[0][1] == 0.0) == (t < 63)
+    assert reader.layout.F[:3, SETTLED].tolist() == [64.0] * 3
+
+
+def test_limits_are_errors():
+    narrow = FeatureReader(Features().limit(columns=2, text=5))
+    with pytest.raises(InputError, match=r"3 features, more than 2.*columns=3"):
+        narrow.read({"a": 1, "b": 1, "c": 1})
+    with pytest.raises(InputError, match=r"3 features, more than 2"):
+        narrow.admit({"a": 1, "b": 1, "c": 1})
+    with pytest.raises(InputError, match=r"6 characters, more than 5.*text=6"):
+        narrow.read({"a": "abcdef"})
+    with pytest.raises(InputError, match="name 'abcdef'"):
+        narrow.admit({"abcdef": 1})
+    assert narrow == FeatureReader(Features().limit(columns=2, text=5))
+    for wrong in ({"columns": 0}, {"text": 1.5}, {"width": 1}, {"width": 10**9}):
+        with pytest.raises(InputError):
+            Features().limit(**wrong)
+
+
+def test_features_are_plain_data():
+    features = Features({"a b": Category(limit=3)}, h=Cycle(24), t=Tags(), f=Flag(), n=Number(), w=Time()).limit(text=9)
+    again = Features.from_dict(json.loads(json.dumps(features.to_dict())))
+    assert again == features and hash(again) == hash(features) and list(again) == list(features) and len(again) == 6
+    assert repr(features) == (
+        "Features({'a b': Category(limit=3), 'h': Cycle(24), 't': Tags(), 'f': Flag(), 'n': Number(), 'w': Time()}).limit(text=9)"
+    )
+    assert eval(repr(features)) == features
+    assert features != Features() and Features(a=Number(), b=Flag()) != Features(b=Flag(), a=Number())
+    wrong = [
+        lambda: Features({"a": int}),
+        lambda: Features({"a": Number}),
+        lambda: Features({1: Number()}),
+        lambda: Features([1]),
+    ]
+    wrong += [
+        lambda: Features({"a": Number()}, a=Flag()),
+        lambda: Category(limit=0),
+        lambda: Cycle(0),
+        lambda: Cycle("a"),
+        lambda: Cycle(NAN),
+    ]
+    wrong += [lambda: Category(limit=1 << 20), lambda: Features({"a" * 300: Number()}), lambda: FeatureReader({"a": 1})]
+    for data in (
+        {},
+        {"kinds": 1, "limits": {}},
+        {"kinds": [["a", {"kind": "X"}]], "limits": {}},
+        3,
+        {"kinds": [], "limits": {"x": 1}},
+    ):
+        wrong.append(lambda data=data: Features.from_dict(data))
+    for make in wrong:
+        with pytest.raises(InputError):
+            make()
+
+
+def test_found_out_features_can_be_declared():
+    reader = learned([{"a": 1, "b": "x", "c": True, "d": ["t"], "e": time(3), "f": None}])
+    found = reader.knowledge.found()
+    assert found == Features(a=Number(), b=Category(), c=Flag(), d=Tags(), e=Time())
+    assert FeatureReader(found).knowledge.found() == found
+
+
+def test_dates_as_text_are_warned_of() -> None:
+    """Once, when the first is taken in; not where it was declared, nor of other text."""
+    policy = hsb.HSB(arms=2, seed=0)
+    with pytest.warns(UserWarning, match="'seen' has dates as text"):
+        policy.learn(policy.decide({"seen": "2026-05-17"}), reward=1.0)
+    policy.learn(policy.decide({"seen": "2026-05-18", "at": "12-05", "no": "2026-05", "id": "2026-05-17-x"}), reward=1.0)
+    policy = hsb.HSB(arms=2, seed=0)
+    with pytest.warns(UserWarning, match="'at' has dates as text"):
+        policy.learn(policy.decide({"at": "2026-05-17T09:30:00Z"}), reward=1.0)
+    for kind in (hsb.Time(), hsb.Category()):
+        policy = hsb.HSB(arms=2, features=hsb.Features(seen=kind), seed=0)
+        policy.learn(policy.decide({"seen": "2026-05-17"}), reward=1.0)
+    with pytest.raises(InputError, match="Declare all features that there are, or none"):
+        policy.decide({"country": "FR"})

@@ -1,0 +1,208 @@
+"""Files that ask for far more than they hold, of policies that find out features, are refused before it is taken; honest ones are read."""
+
+import gc
+import io
+import tracemalloc
+import zipfile
+from typing import Any
+
+import numpy as np
+import pytest
+from support.attack.forged import MAKERS, facts, play
+from support.forged_cases import changed
+
+import hsb
+from hsb.engine.kernels import slots as at
+from hsb.engine.kernels.words import panel as words
+from hsb.engine.state.member import Member
+from hsb.engine.state.panel import MOST_SPREAD, forest_nodes, linear_models, piece
+from hsb.features.stored import COUNTS, MOMENTS, RANGES
+from hsb.files import policy_file
+from hsb.files.memory_limit import afford, limited
+from hsb.files.zip_reader import RATIO, SMALL
+
+SHAPES = {"moments": len(MOMENTS), "ranges": len(RANGES), "edges": at.CELLS - 1, "recent": at.RECENT, "cuts": 0, "coarse": 0}
+
+
+def bomb(kinds: list[Any], journal: list[Any], *, width: int = 2048, arms: int = 2, **limits: int) -> bytes:
+    """A file of a policy that has learned nothing, but says that it knows these features and words, and sees so many columns."""
+    slots = len(kinds) or 1
+
+    def change(header: dict[str, Any], entries: dict[str, Any]) -> None:
+        for features in (header["settings"]["features"], header["settings"]["encoder"]["features"]):
+            features["kinds"] = kinds
+            features["limits"] |= {"width": 65536, **limits}
+        header["settings"]["encoder"] |= {"width": width, "journal": journal}
+        for name, length in SHAPES.items():
+            array = np.zeros((slots, length) if length else slots, dtype=np.float64 if length else np.int64)
+            entries[f"encoder.{name}"] = array
+            header["arrays"][f"encoder.{name}"] = [array.dtype.kind, *array.shape]
+        entries["encoder.sample"] = np.zeros((0, slots))
+        entries["encoder.counts"] = np.zeros(len(COUNTS), dtype=np.int64)
+        header["arrays"] |= {"encoder.sample": ["f", 0, slots], "encoder.counts": ["i", len(COUNTS)]}
+
+    return deflated(changed(hsb.HSB(arms=arms, seed=0), change))
+
+
+def deflated(data: bytes) -> bytes:
+    """The same file, as small as it can be."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as after:
+        for name in before.namelist():
+            after.writestr(name, before.read(name))
+    return buffer.getvalue()
+
+
+def category(limit: int) -> dict[str, Any]:
+    return {"kind": "Category", "limit": limit}
+
+
+WORDS = [["value", 0, f"{i:x}"] for i in range(16000)]
+BOMBS = {
+    "columns that models see": lambda: bomb([["c", category(65536)]], WORDS, width=65536),
+    "columns of one arm": lambda: bomb([["c", category(65536)]], WORDS, width=65536, arms=1),
+    "categories": lambda: bomb([[f"c{i}", category(65536)] for i in range(1000)], []),
+    "features": lambda: bomb(
+        [],
+        [
+            ["form", "named", 0],
+            *([what, *rest] for i in range(100_000) for what, *rest in (["name", f"{i}"], ["kind", i, "flag"])),
+        ],
+        columns=100_000,
+    ),
+    "words": lambda: bomb(
+        [["c", category(65536)], ["t", {"kind": "Tags", "limit": 65536}]], [["value", 1, f"{i:x}"] for i in range(65536)]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_memory_and_time_in_proportion_to_the_file(name, tmp_path):
+    data = BOMBS[name]()
+    (tmp_path / "bomb.hsb").write_bytes(data)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        with pytest.raises(hsb.FileError, match=r"too small to hold|has width"):
+            hsb.load(tmp_path / "bomb.hsb")
+        assert tracemalloc.get_traced_memory()[1] < 4 * policy_file.MADE * (SMALL + RATIO * len(data))
+    finally:
+        tracemalloc.stop()
+
+
+HONEST = {
+    "one arm": lambda: hsb.HSB(arms=1, seed=0),
+    "300 arms": lambda: hsb.HSB(arms=300, seed=0),
+    "5000 arms": lambda: hsb.HSB(arms=5000, seed=0),
+    "1000 numbers": lambda: hsb.HSB(arms=3, features=hsb.Features({f"n{i}": hsb.Number() for i in range(1000)}), seed=0),
+    "long lists of categories": lambda: hsb.HSB(
+        arms=20, features=hsb.Features({f"n{i}": hsb.Category(limit=10_000) for i in range(20)}), seed=0
+    ),
+    "wide": lambda: hsb.HSB(arms=2, features=hsb.Features(t=hsb.Tags(limit=2000)).limit(width=65536), seed=0),
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_whatever_was_made_can_be_read(name):
+    """A file of a policy that has learned nothing is the smallest of its kind."""
+    policy = HONEST[name]()
+    assert facts(policy_file.unpack(policy_file.pack(policy), {})) == facts(policy)
+
+
+def test_words_and_features_that_came_one_by_one_can_be_read():
+    policy = hsb.HSB(arms=2, features=hsb.Features().limit(width=64), seed=0)
+    context = {f"n{i}": f"word {i}" for i in range(300)} | {"t": [f"tag {i}" for i in range(64)]}
+    policy.learn(policy.decide(context), loss=1.0)
+    assert facts(policy_file.unpack(policy_file.pack(policy), {})) == facts(policy)
+
+
+def test_a_budget_is_spent():
+    with limited(100):
+        afford(60)
+        with limited(1000):
+            afford(30)
+        with pytest.raises(hsb.BudgetError):
+            afford(20)
+        afford(10)
+    afford(1e30)
+
+
+def largest(member: Member, what: str) -> None:
+    """Put something at the most that a file may say."""
+    stack = piece(member, words.STACK, words.MEMORIES + 4 * member.arms)
+    covariances = linear_models(member)[1]
+    if what == "rounds":
+        stack[words.ROUNDS] = stack[words.LOST] = 2.0**53
+    elif what == "evidence":
+        stack[words.EVIDENCE] = 1e100
+    elif what == "memories":
+        stack[words.MEMORIES :] = 501.0
+    elif what == "counts":
+        forest_nodes(member)[:, words.COUNTS :] = 2.0**53
+    elif what == "spread":
+        covariances[:, 0, :] = covariances[:, :, 0] = 0.0
+        covariances[:, 0, 0] = MOST_SPREAD**2 * (1.0 - 1e-9)
+    else:
+        spread = stack[words.COVARIANCE : words.COVARIANCE + words.INPUTS**2].reshape(words.INPUTS, -1)
+        spread[:] = np.eye(words.INPUTS) * MOST_SPREAD**2 * (1.0 - 1e-9)
+
+
+@pytest.mark.parametrize("what", ["rounds", "evidence", "memories", "counts", "spread", "spread of the stack"])
+def test_what_may_be_read_at_its_limit_can_be_read_after_more_rounds(what):
+    policy = MAKERS["features"]()
+    play(policy, 60, seed=1)
+    member = policy.learner.mixture.state.members[1]
+    data = changed(policy, lambda header, entries: largest(Member(entries["1.floats"], member.I), what))
+    forged = policy_file.unpack(data, {})
+    assert forged.digest() != policy.digest()
+    for k in range(8):
+        play(forged, 1, seed=k)
+        assert facts(policy_file.unpack(policy_file.pack(forged), {})) == facts(forged)
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0**10, 2.0**32])
+def test_spreads_beyond_are_refused(factor):
+    """Where a variance is far too large, one round leaves nothing of the covariance but rounding."""
+    policy = MAKERS["features"]()
+    play(policy, 60, seed=1)
+    member = policy.learner.mixture.state.members[1]
+
+    def change(header: dict[str, Any], entries: dict[str, Any]) -> None:
+        covariances = linear_models(Member(entries["1.floats"], member.I))[1]
+        covariances[:, 0, :] = covariances[:, :, 0] = 0.0
+        covariances[:, 0, 0] = (MOST_SPREAD * factor) ** 2
+
+    with pytest.raises(hsb.FileError, match="no rounds lead to"):
+        policy_file.unpack(changed(policy, change), {})
+
+
+def test_arms_are_added_within_the_memory_that_a_policy_with_so_many_has(monkeypatch):
+    """The models of 1,000 arms see 91 columns, also where the policy began with two arms."""
+    from hsb.engine.state import panel
+
+    monkeypatch.setattr(panel, "WIDEST", 1 << 12)
+    rng, policy = np.random.default_rng(0), hsb.HSB(arms=["a", "b"], seed=0)
+    assert policy.learner.reader.width == 45
+    for _ in range(40):
+        context = {
+            "c": f"c{rng.integers(30)}",
+            "x": float(rng.normal()),
+            "t": [f"t{rng.integers(20)}"],
+            "f": bool(rng.random() < 0.5),
+        }
+        policy.learn(policy.decide(context), reward=float(rng.random() < 0.5))
+    open_ = policy.decide(context)
+    for m in range(2, 30):
+        policy.add_arm(f"arm {m}")
+        reader = policy.learner.reader
+        assert reader.width == panel.width_for(m + 1, 256) and reader.places <= reader.width
+        assert (m + 1) * policy.learner.keys.room**2 <= panel.WIDEST
+        p = policy.probabilities(context)
+        assert (p > 0.0).all() and abs(p.sum() - 1.0) < 1e-12
+        assert facts(policy_file.unpack(policy_file.pack(policy), {})) == facts(policy)
+    policy.learn(open_, reward=1.0)
+    for _ in range(40):
+        policy.learn(policy.decide({"c": f"d{rng.integers(30)}", "x": float(rng.normal())}), reward=float(rng.random() < 0.5))
+    twin = policy_file.unpack(policy_file.pack(policy), {})
+    assert facts(twin) == facts(policy)
+    assert (twin.probabilities(context) == policy.probabilities(context)).all()

@@ -1,0 +1,1 @@
+"""Slow, obvious versions of what the package computes, for the tests to compare with."""

@@ -1,0 +1,89 @@
+"""Real `hsb serve` processes: two on one file, starts that are refused, the demo. Kills and other faults: test_faults_*.py."""
+
+import asyncio
+import signal
+import subprocess
+import time
+
+import pytest
+from support.serve.processes import Process, command
+
+from hsb.serve.checking import check
+from hsb.serve.core import Answer, Decide
+from hsb.serve.http import demo
+from hsb.serve.store.sqlite import SqliteReader
+
+
+def test_it_goes_on_where_it_was(tmp_path):
+    path = tmp_path / "hsb.db"
+    first = Process(path)
+    first.make()
+    made = first.ask("POST", "/v1/policies/home/decisions", {"context": 1, "id": "one"})[1]
+    second = subprocess.run(command("serve", "--db", str(path), "--port", "0"), capture_output=True, text=True, timeout=60)
+    assert second.returncode == 2 and f"in use by another process, number {first.process.pid}" in second.stderr
+    other = command("serve", "--db", str(tmp_path / "b.db"), "--port", str(first.port))
+    taken = subprocess.run(other, capture_output=True, text=True, timeout=60)
+    assert taken.returncode == 2 and "in use" in taken.stderr
+    first.stop()
+    again = Process(path)
+    assert again.ask("POST", "/v1/policies/home/decisions", {"context": 1, "id": "one"}) == (200, made)
+    assert again.ask("POST", "/v1/decisions/one/reward", {"reward": 1})[0] == 200
+    again.stop()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--no-auth", "--host", "0.0.0.0"], "--public"),
+        (["--db", "no/such/folder/hsb.db"], "folder"),
+        (["--port", "70000"], "port"),
+    ],
+)
+def test_starts_that_are_refused(tmp_path, options, said):
+    done = subprocess.run(command("serve", "--port", "0", *options), capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "hsb.db").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_may_be_stopped_as_soon_as_it_has_greeted(tmp_path, number):
+    line = command("serve", "--db", str(tmp_path / "hsb.db"), "--port", "0")
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert "http://" in process.stdout.readline()
+        process.send_signal(number)
+        try:
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+
+
+def test_the_demo_goes_on_with_an_arm_that_was_added(monkeypatch):
+    monkeypatch.setattr(demo, "PAUSE", 0.0)
+    asked = []
+
+    class Shop:
+        async def ask(self, kind, *given):
+            asked.append(kind)
+            if len(asked) == 20:
+                raise asyncio.CancelledError
+            return Answer(None, "created", {"id": given[1], "arm": "new"} if len(asked) < 10 else {"detail": "archived"})
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(demo.keep_busy(Shop()))
+    assert asked == [Decide] * 20
+
+
+def test_the_demo_is_busy(tmp_path):
+    service = Process(tmp_path / "demo.db", "--demo")
+    status, found = service.ask("GET", "/v1/policies/demo-shop")
+    assert status == 200 and found["synthetic"] and found["lessons"] >= 3000
+    days = service.ask("GET", "/v1/policies/demo-shop/stats?bucket=1d")[1]["buckets"]
+    assert 7 <= len(days) <= 9
+    until, before = time.monotonic() + 20, found["pending"]
+    while service.ask("GET", "/v1/policies/demo-shop")[1]["pending"] <= before:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    service.stop()
+    reader = SqliteReader(tmp_path / "demo.db")
+    assert check(reader).sound
+    reader.close()

@@ -1,0 +1,268 @@
+"""What an attacker may send over HTTP, each of which went wrong once: trailers, kept connections, upgrades, headers that are there twice."""
+
+import json
+import socket
+import time
+from contextlib import ExitStack
+
+import pytest
+from support.serve.http_cases import running
+
+from hsb.serve.http import ServerSettings
+
+FEW = 8  # connections
+CHUNKED = (
+    b"POST /v1/policies/home/decisions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n"
+)
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
+        found.make()
+        yield found
+
+
+def connected(one):
+    return socket.create_connection(("127.0.0.1", one.port), timeout=20)
+
+
+def answers(link, count=1):
+    """The first lines of answers, until as many came or the connection is closed."""
+    said = b""
+    while said.count(b"HTTP/1.1 ") < count or not said.partition(b"\r\n\r\n")[2]:
+        try:
+            part = link.recv(65536)
+        except ConnectionError:
+            break
+        if not part:
+            break
+        said += part
+    return [each[:3].decode() for each in said.split(b"HTTP/1.1 ")[1:]]
+
+
+def closed(link):
+    """Is it closed by the other side, whatever it said before?"""
+    try:
+        while link.recv(65536):
+            pass
+    except ConnectionError:
+        pass
+    return True
+
+
+@pytest.mark.parametrize("how", ["short", "long"])
+def test_trailers_end(one, how):
+    """A megabyte of them is not read, be they many or one."""
+    part = b"".join(b"a%d: b\r\n" % k for k in range(8000)) if how == "short" else b"y" * 65536
+    with connected(one) as link:
+        link.sendall(CHUNKED + b"\r\n2\r\n{}\r\n0\r\n" + (b"" if how == "short" else b"x: "))
+        sent = 0
+        try:
+            while sent < 50 << 20:
+                link.sendall(part)
+                sent += len(part)
+        except OSError:  # it was cut off
+            pass
+        assert sent < 20 << 20
+
+
+def test_trailers_are_no_headers(one):
+    """Neither a key nor what a proxy has said comes in a trailer; what is in front counts."""
+    body = b'{"context": {"x": 1}}'
+    for first, wanted in ((b"", "401"), (b"X-API-Key: wrong\r\n", "401"), (b"X-API-Key: " + one.key.encode() + b"\r\n", "201")):
+        with connected(one) as link:
+            trailer = b"X-API-Key: " + (one.key.encode() if wanted == "401" else b"wrong") + b"\r\n"
+            link.sendall(CHUNKED + first + b"\r\n%x\r\n%s\r\n0\r\n%s\r\n" % (len(body), body, trailer))
+            assert answers(link) == [wanted]
+
+
+def test_small_chunks_are_no_trailers(one):
+    """A body in many chunks of a byte each is taken: what stands between its bytes is more than a header may have."""
+    body = json.dumps({"context": {"x": "y" * 40_000}}).encode()
+    with connected(one) as link:
+        head = CHUNKED + b"X-API-Key: " + one.key.encode() + b"\r\n\r\n"
+        link.sendall(head + b"".join(b"1\r\n%c\r\n" % each for each in body) + b"0\r\n\r\n")
+        assert answers(link) == ["201"]
+
+
+def test_kept_connections_make_room(tmp_path):
+    """As many as there may be are kept after an answer; another is answered all the same, and the one that was quiet longest is closed."""
+    many = []
+    with running(tmp_path / "hsb.db", ServerSettings(connections=FEW)) as one, ExitStack() as stack:
+        for _ in range(FEW):
+            link = stack.enter_context(connected(one))
+            many.append(link)
+            link.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert answers(link) == ["200"]
+        for place in range(3):
+            with connected(one) as late:
+                late.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                assert answers(late) == ["200"] and closed(late)
+            if place == 0:
+                assert closed(many[0])
+        many[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert answers(many[-1]) == ["200"]
+
+
+def test_after_an_upgrade_the_connection_is_closed(one):
+    """The parser reads nothing after it, so that a proxy must not send the next request there."""
+    with connected(one) as link:
+        link.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: something\r\n\r\n")
+        said = b""
+        began = time.monotonic()
+        while part := link.recv(65536):
+            said += part
+        assert said.startswith(b"HTTP/1.1 200") and b"connection: close" in said.lower()
+        assert time.monotonic() - began < 15
+
+
+@pytest.mark.parametrize("name", ["Host", "X-API-Key", "Authorization", "Origin"])
+def test_headers_that_are_there_twice(one, name):
+    """Who asks, and from where, is not to be guessed: a proxy may have looked at the other one."""
+    usual = {"Host": b"x", "X-API-Key": one.key.encode(), "Authorization": b"Bearer " + one.key.encode(), "Origin": b"http://x"}
+    with connected(one) as link:
+        lines = b"".join(b"%s: %s\r\n" % (name.encode(), each) for each in (usual[name], usual[name]))
+        more = b"" if name == "Host" else b"Host: x\r\n"
+        more += b"" if name in ("X-API-Key", "Authorization") else b"X-API-Key: %s\r\n" % one.key.encode()
+        link.sendall(b"GET /v1/policies HTTP/1.1\r\n" + more + lines + b"\r\n")
+        assert answers(link) == ["400"]
+
+
+# -- what a page of another site may do, and what a key may ------------------------------------------------------------------
+
+
+def test_no_header_makes_a_request_come_from_elsewhere(tmp_path):
+    """Without keys, a site whose name leads to 127.0.0.1 is kept out by its Host, whatever its script adds."""
+    with running(tmp_path / "hsb.db", ServerSettings(auth=False)) as one:
+        one.make()
+        page = {
+            "Host": f"evil.example:{one.port}",
+            "Origin": f"http://evil.example:{one.port}",
+            "Sec-Fetch-Site": "same-origin",
+        }
+        for more in ({}, {"X-Forwarded-For": "8.8.8.8"}, {"X-Forwarded-For": "8.8.8.8", "X-Forwarded-Proto": "https"}):
+            assert one.get("/v1/policies", headers=page | more).status == 403
+            assert one.get("/metrics", headers=page | more).status == 403
+            assert one.get("/p/home/overview", headers=page | more).status == 403
+            assert one.post("/v1/keys", {"name": "mine", "scopes": ["admin"]}, headers=page | more).status == 403
+            assert one.ask("DELETE", "/v1/policies/home?purge=true", headers=page | more).status == 403
+        assert one.get("/v1/policies/home").status == 200
+
+
+def test_metrics_need_a_key(one, tmp_path):
+    """Also from this machine: a proxy is on it."""
+    assert one.get("/metrics", key=None).status == 401 and one.get("/metrics").status == 200
+    some = one.post("/v1/keys", {"name": "some", "scopes": ["read"], "policies": ["home"]}).json["key"]
+    assert one.get("/metrics", key=some).status == 403
+    with running(tmp_path / "hsb.db", ServerSettings(open_metrics=True)) as opened:
+        assert opened.get("/metrics", key=None).status == 200 and opened.get("/v1/policies", key=None).status == 401
+
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def entered(one, key):
+    found = one.post("/v1/session", {"key": key}, key=None, headers={"Content-Type": "application/json"})
+    return found.status, {"Cookie": found.headers.get("set-cookie", "").partition(";")[0]}
+
+
+def test_forms_of_other_sites(one):
+    """Nobody is signed in or out by another site's page."""
+    cookie = entered(one, one.key)[1]
+    for elsewhere in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
+        said = one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | elsewhere)
+        assert said.status == 403 and "set-cookie" not in said.headers and b"another site" in said.raw
+        said = one.post("/logout", raw="", key=None, headers=FORM | cookie | elsewhere)
+        assert said.status == 403 and "set-cookie" not in said.headers
+    assert one.get("/v1/policies", key=None, headers=cookie).status == 200
+    assert one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | here(one)).status == 303
+    assert one.post("/logout", raw="", key=None, headers=FORM | cookie | here(one)).status == 303
+
+
+def here(one):
+    return {"Origin": f"http://127.0.0.1:{one.port}", "Sec-Fetch-Site": "same-origin"}
+
+
+def test_a_form_through_a_proxy_that_changes_the_host_says_what_to_set(one):
+    """nginx sends the address that it passes to, unless it is told."""
+    cookie, proxied = entered(one, one.key)[1], {"Origin": "https://hsb.example.com", "Sec-Fetch-Site": "same-origin"}
+    said = one.post("/p/home/settings", raw="do=snapshot", key=None, headers=FORM | cookie | proxied)
+    assert said.status == 403 and "proxy_set_header Host" in said.json["detail"] and "hsb.example.com" in said.json["detail"]
+    said = one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | proxied)
+    assert said.status == 403 and b"proxy_set_header Host" in said.raw
+    told = proxied | {"Host": "hsb.example.com", "X-Forwarded-Proto": "https"}
+    assert one.post("/p/home/settings", raw="do=snapshot", key=None, headers=FORM | cookie | told).status == 303
+    said = one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | told)
+    assert said.status == 303 and "Secure" in said.headers["set-cookie"]
+
+
+def test_sessions_of_one_key_do_not_end_those_of_another(one):
+    """A key that opens more than it may loses its own oldest, and asks no more often than it may."""
+    admin = entered(one, one.key)[1]
+    many = one.post("/v1/keys", {"name": "many", "scopes": ["read"], "rate": 100_000}).json["key"]
+    first = entered(one, many)[1]
+    last = [entered(one, many)[1] for _ in range(110)][-1]
+    assert [one.get("/v1/policies", key=None, headers=each).status for each in (admin, first, last)] == [200, 401, 200]
+    assert len(one.service.sessions.open_ones) <= 110
+    slow = one.post("/v1/keys", {"name": "slow", "scopes": ["read"], "rate": 0.01}).json["key"]
+    status, cookie = entered(one, slow)
+    assert status == 204 and entered(one, slow)[0] == 429
+    assert one.post("/login", raw=f"key={slow}", key=None, headers=FORM).status == 429
+    for path in ("/", "/p/home/overview", "/p/home/overview.json", "/policies.json"):
+        assert one.get(path, key=None, headers=cookie).status == 429 and one.get(path, key=slow).status == 429, path
+
+
+def test_ended_keys_leave_no_sessions(one):
+    for _ in range(3):
+        made = one.post("/v1/keys", {"name": "short", "scopes": ["read"]}).json
+        entered(one, made["key"])
+        assert one.ask("DELETE", f"/v1/keys/{made['id']}").status == 204
+    assert entered(one, one.key)[0] == 204
+    assert all(not key.ended for key in one.service.sessions.by_key)
+
+
+def test_who_did_what_is_for_admins(one):
+    """As /v1/deeds: a key that may read sees the rows of the stream, not who asked for them."""
+    made = one.post("/v1/keys", {"name": "looker", "scopes": ["read"]}).json["key"]
+    assert one.get("/v1/deeds", key=made).status == 403
+    seen, all_of_it = (one.get("/p/home/audit.json", key=key).json for key in (made, one.key))
+    assert seen["deeds"] is None and all_of_it["deeds"] and seen["actions"] == all_of_it["actions"]
+    assert b"Who did what" not in one.get("/p/home/audit", key=made).raw
+
+
+# -- names and contexts --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+def test_steps_of_a_path_are_no_names(one, name):
+    """curl, browsers and proxies leave them out of an address."""
+    assert one.post("/v1/policies", {"name": name, "arms": ["a"]}).status == 422
+    assert one.post("/v1/policies/home/decisions", {"id": name, "context": 1}).status == 422
+    assert one.post("/v1/policies", {"name": "dots", "arms": ["a", name]}).status == 422
+    assert one.post("/v1/policies/home/decisions", {"id": "...", "context": 1}).status in (200, 201)
+
+
+def test_arms_of_several_lines(one):
+    """An arm that is a text of several lines comes and goes like others."""
+    for arm in ("two%0Alines", "ends%0A", "%0A", "a%2Fb", "%2E.%2Fx"):
+        assert one.ask("PUT", f"/v1/policies/home/arms/{arm}").status == 201, arm
+        assert one.ask("DELETE", f"/v1/policies/home/arms/{arm}").status == 204, arm
+    assert one.get("/v1/policies/home").json["arms"] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("how", ["lists", "objects", "both"])
+def test_contexts_however_deep(one, how):
+    """No depth is a fault of the service: what is too deep is refused."""
+    begin, end = {"lists": ("[", "]"), "objects": ('{"a":', "}"), "both": ('[{"a":', "}]")}[how]
+    for depth in (2, 30, 40, 480, 500, 900, 970, 975, 980, 1000, 1020, 2000, 6000):
+        body = f'{{"context": {begin * depth}1{end * depth}}}'
+        found = one.post("/v1/policies/home/decisions", raw=body)
+        assert found.status in ((201, 422) if depth < 32 else (400, 422)), (depth, found)
+    for depth in (400, 900, 975):
+        deep = begin * depth + "1" + end * depth
+        asked = f'{{"name": "x", "arms": ["a"], "policy": {{"kind": "SExp3", "structure": {{"kind": "OneOf", "structures": {deep}}}}}}}'
+        assert one.post("/v1/policies", raw=asked).status in (400, 422)
+        nested = '{"kind": "OneOf", "structures": [' * depth + "]}" * depth
+        asked = f'{{"name": "x", "arms": ["a"], "policy": {{"kind": "SExp3", "structure": {nested}}}}}'
+        assert one.post("/v1/policies", raw=asked).status in (400, 422)

@@ -1,0 +1,268 @@
+"""Rewards in all their forms: losses, CloudEvents, receipts; through a real socket."""
+
+import json
+import time
+
+import pytest
+from support.serve.http_cases import QUICK, decide
+
+from hsb.serve.checking import check
+from hsb.serve.core.receipts import receipt
+from hsb.serve.store.sqlite import SqliteReader
+
+EVENTS = {"Content-Type": "application/cloudevents-batch+json"}
+EVENT = {"Content-Type": "application/cloudevents+json; charset=utf-8"}
+
+
+def stored(one, name, id):
+    return [each["reward"] for each in one.get(f"/v1/policies/{name}/decisions/{id}").json["rewards"]]
+
+
+def event(subject, id="e1", **more):
+    return {
+        "specversion": "1.0",
+        "id": id,
+        "source": "/shop",
+        "type": "click",
+        "subject": subject,
+        "data": {"reward": 1},
+    } | more
+
+
+@pytest.mark.parametrize(
+    ("kind", "loss", "reward"),
+    [
+        ({}, 0.25, 0.75),
+        ({"loss_range": [2, 10]}, 9, 3.0),
+        ({"reward_range": [2, 10]}, 9, 3.0),
+        ({"loss_range": "auto"}, 9, -9.0),
+        ({}, True, 0.0),
+    ],
+)
+def test_a_loss_is_the_mirror_image_of_a_reward(one, kind, loss, reward, request):
+    name = f"loss-{abs(hash(request.node.name))}"
+    one.make(name, policy=QUICK | kind)
+    made = decide(one, name)
+    assert one.post(f"/v1/decisions/{made['id']}/reward", {"loss": loss}).status == 200
+    assert stored(one, name, made["id"]) == [reward]
+    assert one.post(f"/v1/decisions/{made['id']}/reward", {"reward": reward}).json["status"] == "duplicate"
+    assert one.post(f"/v1/decisions/{made['id']}/reward", {"loss": loss}).json["status"] == "duplicate"
+    other = one.post(f"/v1/decisions/{made['id']}/reward", {"loss": 0.125})
+    assert other.status == 409 and "the loss 0.125" in other.json["detail"]
+
+
+def test_wrong_losses(one, name):
+    made = decide(one, name)
+    for body, pointer, word in (
+        ({}, "/reward", "'loss' in its place"),
+        ({"reward": 1, "loss": 0}, "/loss", "not both"),
+        ({"loss": 2}, "/loss", "loss must be a number in [0.0, 1.0]"),
+        ({"loss": "x"}, "/loss", "must be"),
+        ({"los": 0}, "/los", "los"),
+    ):
+        found = one.post(f"/v1/decisions/{made['id']}/reward", body)
+        assert found.status == 422 and found.json["pointer"] == pointer and word in found.json["detail"], found
+    assert stored(one, name, made["id"]) == []
+    rows = [{"decision": made["id"], "loss": 0}, {"decision": made["id"]}]
+    found = one.post("/v1/rewards", {"rewards": rows})
+    assert found.status == 422 and found.json["pointer"] == "/rewards/1/reward" and stored(one, name, made["id"]) == []
+    found = one.post("/v1/rewards", {"rewards": rows[:1]})
+    assert found.json["rows"][0]["result"]["status"] == "learned" and stored(one, name, made["id"]) == [1.0]
+
+
+def test_what_cannot_be_learned_is_not_said_to_be(one, request):
+    """A context of another kind than one that was learned after it was decided on: kept, answered as such, told with why."""
+    name = f"mixed-{request.node.name[:20]}"
+    one.make(name, policy={"kind": "HSB"})
+    for k, country in enumerate([5, "DE", "FR"]):
+        body = {"id": f"{name}-{k}", "context": {"country": country}}
+        assert one.post(f"/v1/policies/{name}/decisions", body).status == 201
+    assert one.post(f"/v1/decisions/{name}-0/reward", {"reward": 1}).json["status"] == "learned"
+    found = one.post(f"/v1/decisions/{name}-1/reward", {"reward": 1})
+    assert (found.status, found.json["status"], found.json["learned_at_version"]) == (200, "passed_over", None)
+    assert "'country' has had a number" in found.json["detail"]
+    assert '"policy": {"features": {"country": "category", ...}}' in found.json["detail"]
+    rows = one.post("/v1/rewards", {"rewards": [{"decision": f"{name}-2", "reward": 1}]}).json["rows"]
+    assert [row["result"]["status"] for row in rows] == ["passed_over"]
+    assert stored(one, name, f"{name}-1") == [1.0]
+    about = one.get(f"/v1/policies/{name}").json
+    assert about["passed_over"] == 2 and about["certificate"]["rounds"] == 1
+    (trouble,) = [each for each in one.get(f"/v1/policies/{name}/problems").json["problems"] if each["kind"] == "passed-over"]
+    assert trouble["count"] == 2 and trouble["first"][0]["detail"].startswith(f"{name}-1: Feature 'country'")
+    refused = one.post(f"/v1/policies/{name}/decisions", {"context": {"country": "DE"}})
+    assert refused.status == 422 and '"policy": {"features"' in refused.json["detail"]
+    asked = one.get(f"/v1/policies/{name}/probabilities?context=%7B%22country%22%3A%22DE%22%7D")
+    assert asked.status == 422 and '"policy": {"features"' in asked.json["detail"]
+    again = one.post(f"/v1/decisions/{name}-1/reward", {"reward": 1})
+    assert again.json["status"] == "duplicate"
+
+
+def test_cloudevents(one, name):
+    ids = [decide(one, name)["id"] for _ in range(3)]
+    some = [event(ids[0]), event(ids[1], data={"loss": 1}, time="2026-11-16T00:00:00Z", comexampleextra="x"), event("nobody")]
+    found = one.post("/v1/rewards", raw=json.dumps(some), headers=EVENTS)
+    assert found.status == 200 and [row["status"] for row in found.json["rows"]] == [200, 200, 404]
+    assert stored(one, name, ids[0]) == [1.0] and stored(one, name, ids[1]) == [0.0]
+    again = one.post("/v1/rewards", raw=json.dumps(some[:1]), headers=EVENTS)
+    assert again.json["rows"][0]["result"]["status"] == "duplicate"
+    other = one.post("/v1/rewards", raw=json.dumps([event(ids[0], source="/till")]), headers=EVENTS)
+    assert other.json["rows"][0]["status"] == 410  # another event: another reward, after the decision was learned
+
+
+def test_single_cloudevents(one, name):
+    """In structured mode, with fields that are not ours; answered as one reward is, so that whoever delivers it knows."""
+    id = decide(one, name)["id"]
+    told = event(id, data={"reward": 1, "currency": "EUR", "basket": [1, 2]})
+    found = one.post("/v1/rewards", raw=json.dumps(told), headers=EVENT)
+    assert found.status == 200 and found.json["status"] == "learned" and stored(one, name, id) == [1.0]
+    assert one.post("/v1/rewards", raw=json.dumps(told), headers=EVENT).json["status"] == "duplicate"
+    batch = one.post("/v1/rewards", raw=json.dumps([told]), headers=EVENTS)
+    assert batch.json["rows"][0]["result"]["status"] == "duplicate"  # the same event, however it comes
+    assert one.post("/v1/rewards", raw=json.dumps(event(id, id="e9")), headers=EVENT).status == 410
+    assert one.post("/v1/rewards", raw=json.dumps(event("nobody")), headers=EVENT).status == 404
+    for wrong, pointer in (
+        (event(id, data={}), "/data/reward"),
+        ({"id": "1"}, "/specversion"),
+        (event(id, source=""), "/source"),
+    ):
+        found = one.post("/v1/rewards", raw=json.dumps(wrong), headers=EVENT)
+        assert found.status == 422 and found.json["pointer"] == pointer, found
+
+
+def test_cloudevents_in_headers(one, name):
+    """In binary mode the attributes are headers, percent-encoded, and the body is the data."""
+    first, second = (decide(one, name)["id"] for _ in range(2))
+    told = {"ce-" + key: value for key, value in event(first, source="/shop/caf%C3%A9").items() if key != "data"}
+    json_body = {"Content-Type": "application/json"}
+    found = one.post("/v1/rewards", {"reward": 1, "currency": "EUR"}, headers=told | json_body)
+    assert found.status == 200 and found.json["decision"] == first and stored(one, name, first) == [1.0]
+    same = one.post("/v1/rewards", raw=json.dumps(event(first, source="/shop/café")), headers=EVENT)
+    assert same.json["status"] == "duplicate"
+    found = one.post("/v1/rewards", {"loss": 1}, headers=told | json_body | {"ce-subject": second, "ce-id": "e2"})
+    assert found.json["decision"] == second and stored(one, name, second) == [0.0]
+    for name_of in ("ce-id", "ce-source", "ce-type", "ce-subject"):
+        found = one.post("/v1/rewards", {"reward": 1}, headers={key: value for key, value in told.items() if key != name_of})
+        assert found.status == 422 and found.json["pointer"] == "/" + name_of[3:] and "ce-subject" in found.json["detail"]
+    assert one.post("/v1/rewards", {"reward": 1}, headers=told | {"ce-specversion": "0.3"}).status == 422
+    assert one.post("/v1/rewards", {"reward": 1, "loss": 2}, headers=told).status == 422
+    assert (
+        one.post("/v1/rewards", {"rewards": [{"decision": first, "reward": 1}]}).status == 200
+    )  # without the headers it is ours
+
+
+def test_wrong_cloudevents(one, name):
+    id = decide(one, name)["id"]
+    for wrong, pointer in (
+        (event(id, specversion="0.3"), "/0/specversion"),
+        (event("not an id"), None),
+        (event(id, data={}), "/0/data/reward"),
+        (event(id, data={"rewards": 1}), "/0/data/reward"),
+        (event(id, source=""), "/0/source"),
+        ({"id": "1"}, "/0/specversion"),
+    ):
+        found = one.post("/v1/rewards", raw=json.dumps([wrong]), headers=EVENTS)
+        if pointer is None:
+            assert found.json["rows"][0]["status"] == 422
+        else:
+            assert found.status == 422 and found.json["pointer"] == pointer, found
+    assert one.post("/v1/rewards", raw="[]", headers=EVENTS).status == 422
+    assert one.post("/v1/rewards", raw="{}", headers=EVENTS).status == 422
+    assert one.post("/v1/rewards", raw="[", headers=EVENTS).status == 400
+    assert one.post("/v1/rewards", raw="[]", headers=EVENT).status == 422
+    assert stored(one, name, id) == []
+
+
+def lost(one, name, id, *, at=None, active=True):
+    """The receipt of a decision that was made and never written."""
+    served = one.service.core.policies[name]
+    row = served.decide(id, 0.25, None, None, active, time.time_ns() // 1000 if at is None else at)
+    return receipt(served.secret, row, active, one.service.core.lives.now), row
+
+
+def test_a_receipt_is_made_where_it_is_asked_for(one, name):
+    assert "receipt" not in decide(one, name)
+    found = one.post(f"/v1/policies/{name}/decisions?receipt=true", {"context": 1, "id": f"{name}-1"})
+    text = found.json["receipt"]
+    assert found.status == 201 and text.startswith("hsb1.") and "receipt" not in decide(one, name, context=1, id=f"{name}-1")
+    again = one.post(f"/v1/policies/{name}/decisions?receipt=true", {"context": 1, "id": f"{name}-1"})
+    assert again.status == 200 and again.json["receipt"] == text
+    rows = one.post(f"/v1/policies/{name}/decisions/batch?receipt=true", {"decisions": [{"context": 1}, {"context": 2}]}).json[
+        "rows"
+    ]
+    assert all(row["result"]["receipt"].startswith("hsb1.") for row in rows)
+    assert one.post(f"/v1/policies/{name}/decisions?receipt=yes", {"context": 1}).status == 422
+    known = one.post(f"/v1/decisions/{name}-1/reward", {"reward": 1, "receipt": text})
+    assert known.status == 200 and known.json["status"] == "learned"
+
+
+def test_answered_from_memory_and_then_written(one, name):
+    assert one.ask("PATCH", f"/v1/policies/{name}", {"durability": "receipt"}).json["durability"] == "receipt"
+    made = [decide(one, name, context=k) for k in range(20)]
+    assert all(each["receipt"] for each in made) and "receipt" not in decide(one, name, id=f"{name}-own")
+    until = time.monotonic() + 5
+    while one.get(f"/v1/policies/{name}").json["pending"] < 21:
+        assert time.monotonic() < until
+    for each in made:
+        found = one.get(f"/v1/policies/{name}/decisions/{each['id']}").json
+        assert (found["arm"], found["propensity"]) == (each["arm"], each["propensity"])
+    assert one.ask("PATCH", f"/v1/policies/{name}", {"durability": "never"}).status == 422
+
+
+def test_a_lost_decision_is_restored_once(one, name):
+    text, row = lost(one, name, f"{name}-lost")
+    assert one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1}).status == 404
+    found = one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": text})
+    assert found.status == 200 and found.json["status"] == "learned" and found.json["policy"] == name
+    again = one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": text})
+    assert again.json["status"] == "duplicate" and one.get(f"/v1/policies/{name}").json["lessons"] == 1
+    kept = one.get(f"/v1/policies/{name}/decisions/{row.id}?recompute=true").json
+    assert kept["propensity"] == row.propensity and kept["u"] == row.u and kept["recomputed"]["same"]
+    text, row = lost(one, name, f"{name}-old", at=1_000_000)
+    found = one.post("/v1/rewards", {"rewards": [{"decision": row.id, "loss": 0, "receipt": text}]})
+    assert found.json["rows"][0]["status"] == 410  # its wait was over: kept, and not learned
+    text, row = lost(one, name, f"{name}-event")
+    found = one.post("/v1/rewards", raw=json.dumps([event(row.id, data={"reward": 1, "receipt": text})]), headers=EVENTS)
+    assert found.json["rows"][0]["result"]["status"] == "learned"
+    assert check(SqliteReader(one.service.path)).sound
+
+
+def test_wrong_receipts(one, name):
+    text, row = lost(one, name, f"{name}-1")
+    _, other = lost(one, name, f"{name}-2")
+    body, seal = text.split(".")[1:]
+    swapped = body[:40] + ("A" if body[40] != "A" else "B") + body[41:]
+    for wrong in (
+        "",
+        "x",
+        "hsb1.",
+        "hsb1.e30.AA",
+        f"hsb1.{body}",
+        f"hsb1.{body}.AAAA",
+        f"hsb1.{swapped}.{seal}",
+        "hsb1.ä.b",
+        text + ".",
+    ):
+        found = one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": wrong})
+        assert found.status == 422 and found.json["pointer"] == "/receipt", (wrong, found)
+    found = one.post(f"/v1/decisions/{other.id}/reward", {"reward": 1, "receipt": text})
+    assert found.status == 422 and row.id in found.json["detail"]
+    ahead = receipt(one.service.core.policies[name].secret, row._replace(version=99), True, one.service.core.lives.now)
+    assert "older copy" in one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": ahead}).json["detail"]
+    assert one.post(f"/v1/decisions/{row.id}/reward", {"reward": 9, "receipt": text}).status == 422
+    assert one.get(f"/v1/policies/{name}/decisions/{row.id}").status == 404
+    key = one.post("/v1/keys", {"name": "k", "scopes": ["learn"], "policies": ["another"]}).json["key"]
+    assert one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": text}, key=key).status == 403
+    decide(one, name, id=row.id, context=7)
+    found = one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": text})
+    assert found.status == 409 and "another decision" in found.json["detail"]
+
+
+@pytest.mark.parametrize("scoped", [False, True])
+def test_an_unreadable_receipt_loses_no_reward(one, name, scoped):
+    made = decide(one, name)
+    body = {"name": "k", "scopes": ["learn"], "policies": [name]}
+    key = one.post("/v1/keys", body).json["key"] if scoped else one.key
+    given = {"reward": 1, "receipt": "hsb9.of-another-version.of-hsb"}
+    assert one.post(f"/v1/decisions/{made['id']}/reward", given, key=key).status == 200
+    lost = one.post("/v1/decisions/lost/reward", given, key=key)
+    assert lost.status == 422 and "receipt must be what came with the decision" in lost.json["detail"]

@@ -1,0 +1,410 @@
+"""The page, asked without a browser: every view, its twin, its forms; what is hostile stays inert; colours can be read."""
+
+import html.parser
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("jinja2")
+
+from support.serve import page_harness as harness
+from support.serve.http_cases import running
+
+import hsb
+from hsb.plotting.style import look
+from hsb.serve import explaining
+from hsb.serve.core import AddCandidate, Create, Decide, Now, Reward
+from hsb.serve.local import clock
+from hsb.serve.page import colours
+from hsb.serve.page.app import SECTIONS
+
+PAGE = Path(colours.__file__).parent
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\u202egnp.exe",
+    "$(touch x)",
+    "{{ 7*7 }}",
+    "a" * 256,
+    "'\"><img src=x onerror=alert(1)>",
+]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    made = harness.Harness(tmp_path_factory.mktemp("page") / "hsb.db")
+    harness.fill(made.local, "home", 400, hours=2.0, floor=0.1, baseline="spring sale")
+    made.local.ask(Create(1, {"name": "empty", "arms": ["a", "b"]}, b"e" * 32))
+    hostile(made.local)
+    yield made
+    made.close()
+
+
+def hostile(local):
+    local.ask(Create(1, {"name": "hostile", "arms": HOSTILE, "baseline": HOSTILE[0], "floor": 0.5}, b"h" * 32))
+    for k in range(60):
+        context = {HOSTILE[k % 6]: 3.5 + k, "<b>country</b>": HOSTILE[k % 4], "long": "x" * 65_536 if k == 59 else "y"}
+        local.ask(Decide(2, "hostile", f"hostile-{k}", context))
+        local.ask(Reward(3, f"hostile-{k}", float(k % 2)))
+    local.ask(AddCandidate(4, "hostile", "beside", {"kind": "Exp3", "learning_rate": 0.01}))
+
+
+@pytest.fixture
+def client(service):
+    return service.client()
+
+
+class Seen(html.parser.HTMLParser):
+    """What a page consists of."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.labels, self.fields, self.ids, self.open = [], set(), [], [], []
+        self.levels, self.tables, self.captions, self.said = [], 0, 0, ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, given):
+        given = dict(given)
+        self.tags.append((tag, given))
+        self.ids += [given["id"]] if "id" in given else []
+        self.open.append(tag)
+        self.tables += tag == "table"
+        self.captions += tag == "caption"
+        if tag == "label" and "for" in given:
+            self.labels.add(given["for"])
+        if tag in ("input", "select", "textarea") and "label" not in self.open:
+            self.fields.append(given.get("id"))
+        if re.fullmatch("h[1-6]", tag):
+            self.levels.append(int(tag[1]))
+        if tag in ("meta", "link", "input", "br", "img"):
+            self.open.pop()
+
+    def handle_data(self, data):
+        self.said += data
+
+    def handle_endtag(self, tag):
+        if tag in self.open:
+            while self.open.pop() != tag:
+                pass
+
+
+def views(name):
+    return [f"/p/{name}/{section}" for section in SECTIONS]
+
+
+@pytest.mark.parametrize(
+    "path", ["/", *views("home"), *views("empty"), *views("hostile"), "/p/home/map?x=age&y=hour", "/p/hostile/map?y=long"]
+)
+def test_every_view_is_whole_and_accessible(client, path):
+    answer = client.get(path)
+    assert answer.status_code == 200
+    seen = Seen(answer.text)
+    names = [tag for tag, _ in seen.tags]
+    assert names.count("main") == names.count("h1") == names.count("header") == names.count("footer") == 1
+    assert all(later <= before + 1 for before, later in zip(seen.levels, seen.levels[1:], strict=False)), seen.levels
+    assert seen.tables == seen.captions
+    assert all(field in seen.labels for field in seen.fields), (seen.fields, seen.labels)
+    plain = [
+        each for each in seen.ids if not re.fullmatch("[a-z][0-9]+", each)
+    ]  # patterns of arms are the same wherever they are
+    assert len(plain) == len(set(plain))
+    inert(seen)
+
+
+def inert(seen):
+    """No script but ours, no handler, no style, nothing from elsewhere."""
+    for tag, given in seen.tags:
+        assert tag not in ("img", "iframe", "object", "style", "b")
+        assert tag != "script" or given == {"src": "/static/page.js", "defer": None}
+        for name, value in given.items():
+            assert not name.startswith("on") and name != "style"
+            if name in ("src", "href", "action"):
+                assert value.startswith(("/", "#"))
+
+
+def test_hostile_names_are_shown_and_do_nothing(client):
+    for path in views("hostile"):
+        text = client.get(path).text
+        assert "<script>alert" not in text and "<img" not in text and "\u202e" not in Seen(text).said
+        assert len(text) < 400_000
+    text = client.get("/p/hostile/arms").text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text and "$(touch x)" in text and "{{ 7*7 }}" in text
+    # the negative control: what autoescape keeps us from
+    from hsb.serve.page.render import ENVIRONMENT
+
+    assert "<script>" in ENVIRONMENT.overlay(autoescape=False).from_string("{{ x }}").render(x=HOSTILE[0])
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_view_has_a_twin_in_json(client, section):
+    for name in ("home", "empty", "hostile"):
+        answer = client.get(f"/p/{name}/{section}.json")
+        assert answer.status_code == 200 and answer.headers["content-type"] == "application/json"
+        found = json.loads(answer.text, parse_constant=lambda what: pytest.fail(what))
+        assert (found["section"], found["policy"], found["synthetic"]) == (section, name, True)
+    assert [each["name"] for each in client.get("/policies.json").json()["policies"]] == ["home", "empty", "hostile"]
+
+
+def test_figures_are_those_of_the_journal(client, service):
+    found = client.get("/p/home/overview.json").json()
+    assert found["lessons"] == service.core.policies["home"].lessons == 392
+    assert found["waiting"]["count"] == 8
+    arms = client.get("/p/home/arms.json").json()["arms"]
+    assert sum(each["played"] for each in arms) == 392 and sum(each["share"] for each in arms) == pytest.approx(1.0)
+    delays = client.get("/p/home/feedback.json").json()
+    assert sum(each["count"] for each in delays["delays"]) == 392 and delays["pending"]["count"] == 8
+    point = client.get("/p/home/map.json", params={"point": '{"country": "DE", "hour": 9}'}).json()["point"]["rows"]
+    assert sum(each["own"] for each in point) == pytest.approx(1.0) == pytest.approx(sum(each["played"] for each in point))
+    assert min(each["played"] for each in point) >= 0.1 / 5
+    audit = client.get("/p/home/audit.json").json()
+    assert audit["digest"] == service.core.policies["home"].live.policy.digest() and audit["actions"][-1]["what"] == "made"
+
+
+def test_what_cannot_be_found_or_tried_is_said(client):
+    assert (
+        client.get("/p/nobody/arms").status_code
+        == client.get("/p/nobody/arms.json").status_code
+        == client.get("/p/nobody").status_code
+        == 404
+    )
+    assert client.get("/static/app.py").status_code == 404
+    for wrong in ("{", "[" * 10_000, "x" * 20_000, "[1, 2]", "7"):
+        answer = client.get("/p/home/map", params={"point": wrong})
+        assert answer.status_code == 200 and 'role="alert"' in answer.text, wrong[:10]
+    assert 'role="alert"' not in client.get("/p/home/map", params={"point": '{"age": 30}'}).text
+
+
+def test_empty_states_teach(tmp_path):
+    made = harness.Harness(tmp_path / "hsb.db")
+    try:
+        text = made.client().get("/").text
+        assert text.count("curl -X POST http://testserver/v1/") == 3 and "/reward" in text
+        made.local.ask(Create(1, {"name": "new", "arms": ["a"]}, b"n" * 32))
+        assert made.client().get("/p/new/overview").text.count("/v1/policies/new/decisions") == 1
+    finally:
+        made.close()
+
+
+def test_the_part_that_refreshes_is_a_part(client):
+    whole, part = client.get("/p/home/feedback").text, client.get("/p/home/feedback?fragment=1").text
+    assert part.strip() in whole and "<html" not in part and "<h1" not in part and len(part) > 1000
+
+
+def test_answers_are_safe_to_show(client):
+    for path in ("/", "/p/home/arms", "/p/home/arms.json", "/static/page.css", "/p/nobody/arms"):
+        headers = client.get(path).headers
+        assert "script-src 'self'" in headers["content-security-policy"] and "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_forms_do_what_they_say(tmp_path):
+    made = harness.Harness(tmp_path / "hsb.db")
+    harness.fill(made.local, "home", 60, hours=1.0)
+    client, served = made.client(), made.core.policies["home"]
+
+    def send(section, **form):
+        return client.post(f"/p/home/{section}", form)
+
+    try:
+        done = send("candidates", do="ramp", ramp="25", baseline="gift card")
+        assert done.status_code == 303 and done.headers["location"] == "/p/home/candidates?done=ramp"
+        assert "share of traffic is changed" in client.get(done.headers["location"]).text
+        assert (served.settings.ramp, served.settings.baseline) == (0.25, "gift card")
+        assert send("candidates", do="add", name="other", kind="Exp3", settings='{"learning_rate": 0.1}').status_code == 303
+        first = served.live.id
+        assert send("candidates", do="promote", name="other").status_code == 303 and served.live.id != first
+        (back,) = served.candidates
+        assert send("candidates", do="promote", name=back).status_code == 303 and served.live.id == first
+        assert (
+            send(
+                "settings", do="change", floor="5", wait="PT1H", default_reward="0", aggregate="first", learn="at_deadline"
+            ).status_code
+            == 303
+        )
+        assert served.settings.floor == 0.05 and served.settings.wait == 3600.0 and served.settings.default_reward == 0.0
+        assert send("settings", do="add-arm", arm="<i>new</i>").status_code == 303 and served.offered[-1] == "<i>new</i>"
+        assert send("settings", do="remove-arm", arm="<i>new</i>").status_code == 303 and "<i>new</i>" not in served.offered
+        assert send("settings", do="snapshot").status_code == 303
+        assert client.get("/p/home/audit.json").json()["snapshots"][0]["same"] is True
+        assert send("what-if", uniform="on", arm="gift card").status_code == 303
+        assert "always gift card" in client.get("/p/home/what-if").text
+        did = [each["what"] for each in made.deeds]
+        assert (did[0], did[-1], len(did)) == ("Evaluate", "Change", 9)
+
+        for section, form, said in (
+            ("candidates", {"do": "ramp", "ramp": "250"}, "ramp must be a share"),
+            ("candidates", {"do": "ramp", "ramp": "<b>"}, "must be a number"),
+            ("candidates", {"do": "add", "name": "x", "kind": "HSB", "settings": "{"}, "Settings must be JSON"),
+            ("candidates", {"do": "explode"}, "not what the form sends"),
+            ("settings", {"do": "remove-arm", "arm": "nobody"}, "nobody"),
+            ("settings", {"do": "archive", "name": "hom"}, "Type the policy&#39;s name"),
+            ("what-if", {}, "at least one thing"),
+            ("settings", {"do": "x" * 70_000}, "65,536"),
+        ):
+            answer = send(section, **form)
+            assert answer.status_code == 422 and said in answer.text and 'role="alert"' in answer.text, form
+        assert not served.archived and send("settings", do="archive", name="home").status_code == 303 and served.archived
+        assert client.get("/p/home/settings").text.count("<form") == 0
+    finally:
+        made.close()
+
+
+def test_keys_see_their_policies_only(service):
+    class Key:
+        policies = frozenset({"empty"})
+
+        def check(self, scope, policy):
+            if policy not in (None, *self.policies):
+                raise PermissionError
+
+    inner = harness.app(service)
+
+    async def app(scope, receive, send):
+        scope["state"] = {"key": Key()}
+        await inner(scope, receive, send)
+
+    client = harness.Client(app, service.loop)
+    assert [each["name"] for each in client.get("/policies.json").json()["policies"]] == ["empty"]
+    assert client.get("/p/empty/arms").status_code == 200
+    for path in ("/p/home/arms", "/p/home"):
+        with pytest.raises(PermissionError):
+            client.get(path)
+
+
+def test_keys_are_shown_to_those_who_may_ask_for_them(tmp_path):
+    with running(tmp_path / "hsb.db") as one:
+        one.make()
+        made = [("reader", ["read"], None), ("team", ["admin"], ["home"]), ("member", ["read"], ["home"])]
+        keys = {}
+        for name, scopes, policies in made:
+            keys[name] = one.post("/v1/keys", {"name": name, "scopes": scopes, "policies": policies}).json["key"]
+        one.get("/v1/nothing")  # a refusal that belongs to no policy
+
+        def seen(key):
+            known = one.get("/p/home/settings.json", key=key).json["keys"]
+            elsewhere = one.get("/p/home/problems.json", key=key).json["elsewhere"]
+            return known and [each["name"] for each in known], len(elsewhere)
+
+        assert seen(one.key) == (["first", "reader", "team", "member"], 1)
+        assert seen(keys["team"]) == (["team", "member"], 0)
+        assert seen(keys["reader"]) == (None, 1) and seen(keys["member"]) == (None, 0)
+        assert "shown to those who may make them" in one.get("/p/home/settings", key=keys["reader"]).raw.decode()
+
+
+def test_a_map_of_what_no_float_holds_and_of_arms_that_a_file_lacks(tmp_path):
+    with running(tmp_path / "hsb.db") as one:
+        one.make()
+        for k, context in enumerate(["1" + 400 * "0", "1e308", "-1e308", "[1" + 400 * "0" + "]", "1", "2", "3"]):
+            assert one.post("/v1/policies/home/decisions", raw=f'{{"id": "d{k}", "context": {context}}}').status == 201
+            assert one.post(f"/v1/decisions/d{k}/reward", {"reward": 1}).status == 200
+        for point in ("", "NaN", "1e999", "%22%5Cud800%22", "1" + 400 * "0"):
+            for end in ("", ".json"):
+                assert one.get(f"/p/home/map{end}?point={point}").status == 200, point
+        assert one.ask("DELETE", "/v1/policies/home/arms/a").status == 204
+        hsb.Exp3(arms=["c", "b"]).save(tmp_path / "two.hsb")
+        state = {"raw": (tmp_path / "two.hsb").read_bytes(), "headers": {"Content-Type": "application/octet-stream"}}
+        assert one.ask("PUT", "/v1/policies/home/state", **state).status == 200
+        rows = one.get("/p/home/map.json").json["point"]["rows"]
+        assert {row["arm"]: row["played"] for row in rows} == {"b": 0.5, "c": 0.5}
+
+
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide by zero):RuntimeWarning")
+@pytest.mark.parametrize("reward", [1e308, 1e17, 1e-14, 5e-324])
+def test_rewards_too_large_and_too_small_for_sums(tmp_path, reward):
+    """One policy with such rewards must not take the others' front page away."""
+    made = harness.Harness(tmp_path / "hsb.db")
+    spec = {"name": "far", "arms": ["a", "b"], "policy": {"kind": "Exp3", "reward_range": "auto"}}
+    began = clock()
+    made.local.ask(Create(1, spec, b"f" * 32))
+    made.local.ask(AddCandidate(1, "far", "beside", {"kind": "Exp3"}))
+    for k in range(130):
+        then = Now(began.wall + k * 10**8, began.mono + k * 10**8)
+        made.local.ask(Decide(2, "far", f"far-{k}", 0), then)
+        made.local.ask(Reward(3, f"far-{k}", reward if k % 50 or reward > 1e300 else -reward), then)
+    client = made.client()
+    for path in ("/", "/policies.json", *(f"{each}{end}" for each in views("far") for end in ("", ".json"))):
+        assert client.get(path).status_code == 200, path
+    made.close()
+
+
+def test_rules_are_worked_out_beside_the_service(service):
+    import asyncio
+
+    body = service.core.policies["home"].live.packed()
+    found = asyncio.run(explaining.beside(body, 7))
+    assert (
+        found["version"] == 7
+        and found["rules"]
+        and sum(each["share"] for each in found["rules"]) == pytest.approx(1.0, abs=0.3)
+    )
+    assert "not worked out within" in asyncio.run(explaining.beside(body, 7, 0.01))["why"]
+    assert asyncio.run(explaining.beside(b"nothing", 7))["rules"] is None
+
+
+# -- how it looks -------------------------------------------------------------------------------------------------------
+
+TEXT = ("ink", "soft", "link", "good", "bad", "even")
+STROKES = ("policy", "uniform", "baseline", "best")
+
+
+def css(scheme):
+    text = (PAGE / "static" / "page.css").read_text()
+    light, dark = text.split("@media screen and (prefers-color-scheme: dark)", 1)
+    return dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6})", light if scheme == "light" else dark.split("* {", 1)[0]))
+
+
+@pytest.mark.parametrize(("scheme", "known"), [("light", colours.LIGHT), ("dark", colours.DARK)])
+def test_colours_can_be_read(scheme, known):
+    assert css(scheme) == known
+    for paper in ("paper", "panel"):
+        for name in TEXT:
+            assert colours.contrast(known[name], known[paper]) >= 4.5, (scheme, name, paper)
+        for name in STROKES:
+            assert colours.contrast(known[name], known[paper]) >= 3.0, (scheme, name, paper)
+    assert colours.contrast("#999999", known["paper" if scheme == "light" else "ink"]) < 4.5  # a grey that would not do
+
+
+def test_lines_and_arms_have_the_colours_of_other_pictures():
+    for name, policy in (("policy", "HSB"), ("uniform", "uniform"), ("best", "best fixed arm")):
+        assert colours.LIGHT[name] == look(policy).colour
+    matplotlib = pytest.importorskip("matplotlib")
+    for arms in (2, 3, 5, 12):
+        for place in range(arms):
+            theirs = matplotlib.colormaps["viridis"](0.15 + 0.8 * place / (arms - 1))
+            ours = [channel / 255 for channel in colours.channels(colours.arm_colour(place, arms))]
+            assert ours == pytest.approx(theirs[:3], abs=0.02)
+
+
+def test_the_script_is_small_and_everything_is_here():
+    script = (PAGE / "static" / "page.js").read_text()
+    assert len(script.splitlines()) <= 300 and "eval(" not in script
+    for path in [*PAGE.glob("templates/*"), *PAGE.glob("static/*")]:
+        assert not re.search(r"(?:src|href|url\()\s*=?\s*[\"']?https?:", path.read_text()), path
+        assert "| safe" not in path.read_text() and "|safe" not in path.read_text()
+
+
+def test_rules_say_what_they_earn_by_the_journal(service):
+    """The last lessons, weighed as the naive count below weighs them; a policy without them says nothing."""
+    import asyncio
+
+    home = service.core.policies["home"]
+    body, about = home.live.packed(), (service.reader.path, home.id, list(home.arms))
+    found = asyncio.run(explaining.beside(body, 7, lessons=about))
+    lessons = list(explaining.lessons_of(str(service.reader.path), home.id, list(home.arms)))
+    assert found["earned_rows"] == len(lessons) > 350
+    told = home.live.policy.explain().merged()
+    for rule in found["rules"]:
+        [region] = [each for each in told.regions if each.where == rule["where"]]
+        mine = [each for each in lessons if told.region_at(each[0]) is region]
+        weights = [(arm == region.arm) / p for _, arm, _, p, _ in mine]
+        if not sum(weights):
+            assert rule["earned"] is None
+            continue
+        value = sum(w * each[4] for w, each in zip(weights, mine, strict=True)) / sum(weights)
+        assert rule["earned"]["value"] == pytest.approx(value) and rule["earned"]["rows"] == len(mine)
+        assert rule["earned"]["low"] <= value <= rule["earned"]["high"]
+    assert any(rule["earned"] for rule in found["rules"])
+    without = asyncio.run(explaining.beside(body, 7))
+    assert without["earned_rows"] == 0 and not any(rule["earned"] for rule in without["rules"])

@@ -1,0 +1,174 @@
+"""The page where little was learned, or not everything could be: what it draws, says and leaves out."""
+
+import re
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("jinja2")
+
+from support.serve import page_harness as harness
+
+import hsb
+from hsb.files.policy_file import pack
+from hsb.serve.core import Change, Create, Decide, Import, Now, Reward
+from hsb.serve.core.sampling import u_of
+from hsb.serve.local import clock
+from hsb.serve.page import trying
+from hsb.serve.page.app import SECTIONS
+from hsb.serve.page.render import ENVIRONMENT
+
+
+@pytest.fixture
+def made(tmp_path):
+    service = harness.Harness(tmp_path / "hsb.db")
+    yield service
+    service.close()
+
+
+def lessons(made, name, contexts):
+    """All are decided before the first is learned, so that the form of one context may be refused for another's."""
+    made.local.ask(Create(1, {"name": name, "arms": ["a", "b"], "policy": {"kind": "HSB"}}, name[:1].encode() * 32))
+    for k, context in enumerate(contexts):
+        assert made.local.ask(Decide(2, name, f"{name}-{k}", context)).status == "created"
+    said = [made.local.ask(Reward(3, f"{name}-{k}", 1.0)).status for k in range(len(contexts))]
+    assert said == ["learned", *["passed_over"] * (len(contexts) - 1)]
+    return made.client()
+
+
+@pytest.fixture
+def poisoned(made):
+    return lessons(made, "poison", [{"country": 5}, {"country": "DE"}])
+
+
+def test_a_map_leaves_out_what_could_not_be_learned(made, poisoned):
+    assert made.core.policies["poison"].live.passed_over == 1
+    found = poisoned.get("/p/poison/map.json").json()
+    assert found["error"] is None and found["context"] == {"country": 5} and found["x_steps"] == [5]
+    assert [row["context"] for row in found["point"]["nearest"]] == ['{"country": 5}'] and len(found["columns"]) == 1
+    text = poisoned.get("/p/poison/map").text
+    assert 'role="alert"' not in text and "DE" not in text
+    entered = poisoned.get("/p/poison/map", params={"point": '{"country": "DE"}'}).text
+    assert 'role="alert"' in entered and "has had a number" in entered  # what was entered is refused in words
+
+
+def test_a_map_without_any_context_that_the_policy_takes(poisoned, monkeypatch):
+    monkeypatch.setattr(trying, "LATELY", 1)
+    text = poisoned.get("/p/poison/map").text
+    assert 'role="alert"' not in text and "takes none of the contexts" in text and "<form" in text
+    for entered, alarm, rows in (('{"country": 7}', 0, 1), ("{", 1, 0), ("null", 1, 0)):
+        text = poisoned.get("/p/poison/map", params={"point": entered}).text
+        assert (text.count('role="alert"'), text.count("At this point")) == (alarm, rows), entered
+
+
+def test_a_map_leaves_out_steps_that_the_policy_refuses(made):
+    """A policy that has learned nothing takes contexts of any form; a name alone is none."""
+    client = lessons(made, "mixed", [{"name": "Ann", "age": 3}, 7.0])
+    assert made.local.ask(Import(1, "mixed", pack(hsb.HSB(arms=["a", "b"])))).status == "done"
+    found = client.get("/p/mixed/map.json", params={"x": "name"}).json()
+    assert (found["error"], found["context"], found["x_steps"], found["columns"]) == (None, 7.0, [], [])
+    found = client.get("/p/mixed/map.json", params={"x": "age", "y": "name"}).json()
+    assert (found["error"], found["tiles"]) == (None, [])
+    assert client.get("/p/mixed/map", params={"x": "age", "y": "name"}).status_code == 200
+
+
+def test_two_delays_have_a_half_and_nine_in_ten(made):
+    began = clock()
+
+    def after(seconds):
+        return Now(began.wall + int(seconds * 1e6), began.mono + int(seconds * 1e6))
+
+    made.local.ask(Create(1, {"name": "slow", "arms": ["a"], "policy": {"kind": "Exp3"}}, b"s" * 32), began)
+    for k, delay in enumerate((0.06, 3.0)):
+        made.local.ask(Decide(2, "slow", f"slow-{k}", 0), after(10 * k))
+        made.local.ask(Reward(3, f"slow-{k}", 1.0), after(10 * k + delay))
+    (row,) = made.client().get("/p/slow/feedback.json").json()["by_arm"]
+    assert (row["median"], row["ninetieth"]) == (0.06, 3.0)
+
+
+def test_estimates_and_their_difference_fit_each_other(made):
+    """Two lessons, both of one arm at a half: always playing it is estimated to earn 2, though no reward is above 1."""
+    made.local.ask(Create(1, {"name": "two", "arms": ["a", "b"], "baseline": "b", "policy": {"kind": "HSB"}}, b"p" * 32))
+    for k in range(2):
+        assert made.local.ask(Decide(2, "two", f"two-{k}", {"x": 1})).body["arm"] == "a"
+    for k in range(2):
+        made.local.ask(Reward(3, f"two-{k}", 1.0))
+    policy, *others = made.client().get("/p/two/overview.json").json()["rows"]
+    assert [row["value"] for row in (policy, *others)] == [1.0, 1.0, 0.0, 2.0]
+    assert [row["ahead"]["value"] for row in others] == [0.0, 1.0, -1.0]
+    assert all((row["low"], row["high"]) == (0.0, 1.0) and row["verdict"] == "cannot be told yet" for row in others)
+    assert [arm["value"] for arm in made.client().get("/p/two/arms.json").json()["arms"]] == [2.0, 0.0]
+
+
+def test_the_axis_holds_intervals_not_estimates(made):
+    """An arm at a half that earned 1 four times is estimated at 2: the picture goes from 0 to 1 all the same, as rewards and intervals do."""
+    began = clock()
+    made.local.ask(Create(1, {"name": "two", "arms": ["a", "b"], "policy": {"kind": "HSB"}}, b"p" * 32), began)
+    moments = [Now(began.wall + 10**7 * k, began.mono + 10**7 * k) for k in range(5)]
+    names = [name for name in (f"two-{k}" for k in range(40)) if u_of(b"p" * 32, name) < 0.5][:4]
+    for name in names:
+        assert made.local.ask(Decide(2, "two", name, {"x": 1}), moments[0]).body["arm"] == "a"
+    for name, moment in zip(names, moments[1:], strict=True):
+        assert made.local.ask(Reward(3, name, 1.0), moment).status == "learned"
+    assert made.client().get("/p/two/overview.json").json()["rows"][-1]["value"] == 2.0
+    labels = re.findall(r'<div class="ys"[^>]*>(.*?)</div>', made.client().get("/p/two/overview").text)[0]
+    assert re.findall(r"<span>([^<]*)</span>", labels)[0] == "1.00"
+
+
+def test_one_of_a_thing_is_said_as_one(made):
+    """Of everything that can be counted there is one: a lesson, an arm, a row passed over, a decision that waits."""
+    made.local.ask(Create(1, {"name": "one", "arms": ["a"], "policy": {"kind": "HSB"}}, b"o" * 32))
+    for k, context in enumerate(({"x": 1}, {"x": "text"}, {"x": 2})):
+        made.local.ask(Decide(2, "one", f"one-{k}", context))
+    texts = {}
+    for k in range(2):
+        made.local.ask(Reward(3, f"one-{k}", 1.0))
+        client = made.client()
+        for path in ("/", *(f"/p/one/{section}" for section in SECTIONS if section != "rules")):
+            texts[k, path] = re.sub(r"<[^>]*>", " ", client.get(path).text)
+            wrong = re.findall(r"(?<![\d.,])1 (?:rows|lessons|arms|wait)\b.*", texts[k, path])
+            assert not wrong, (path, wrong)
+    assert "1 waits for feedback" in texts[1, "/"] and "1 lesson, 1 arm" in texts[0, "/"] and "2 lessons" in texts[1, "/"]
+    assert (
+        "1 row of the journal could not be learned" in texts[1, "/p/one/problems"]
+        and "It is kept" in texts[1, "/p/one/problems"]
+    )
+    assert "1 row of the journal is still" in str(ENVIRONMENT.globals["m"].behind(1))
+
+
+def rows_of(made, name):
+    return {row["name"]: row for row in made.client().get(f"/p/{name}/overview.json").json()["rows"]}
+
+
+def filled(made, name, first, last):
+    asked = [Decide(k, name, f"{name}-{k}", {"x": k % 5}) for k in range(first, last)]
+    for answer in made.local.ask_all(asked):
+        good = answer.body["arm"] == "b" or int(answer.body["id"].split("-")[1]) % 3 == 0
+        made.local.ask(Reward(0, answer.body["id"], float(good)))
+
+
+def test_what_was_played_is_not_the_policy(made):
+    """In the shadow the rewards are the baseline's, and nothing is said of the policy; with a part of the traffic it is estimated."""
+    shadow = {"name": "shade", "arms": ["a", "b"], "ramp": 0, "baseline": "a", "policy": {"kind": "HSB"}}
+    made.local.ask(Create(1, shadow, b"q" * 32))
+    filled(made, "shade", 0, 60)
+    rows = rows_of(made, "shade")
+    assert "this policy" not in rows and rows["what was played"]["value"] == pytest.approx(20 / 60)
+    assert rows["the policy, estimated"]["value"] is None and not rows["the policy, estimated"]["verdict"]
+    page = made.client().get("/p/shade/overview").text
+    assert "nothing can be estimated" in page and "what was played less this" in page
+    made.local.ask(Change(1, "shade", {"ramp": 0.5, "floor": 0.5}))
+    filled(made, "shade", 60, 200)
+    rows = rows_of(made, "shade")
+    assert rows["the policy, estimated"]["value"] > rows["what was played"]["value"]
+    assert "weighing each by the policy" in made.client().get("/p/shade/overview").text
+
+
+def test_a_plain_experiment_is_not_compared_with_itself(made):
+    made.local.ask(Create(1, {"name": "plain", "arms": ["a", "b"], "floor": 1, "policy": {"kind": "HSB"}}, b"r" * 32))
+    filled(made, "plain", 0, 60)
+    rows = rows_of(made, "plain")
+    assert "this policy, which plays uniformly" in rows and "uniform play" not in rows and len(rows) == 2
+    made.local.ask(Create(1, {"name": "usual", "arms": ["a", "b"], "policy": {"kind": "HSB"}}, b"r" * 32))
+    filled(made, "usual", 0, 60)
+    assert {"this policy", "uniform play"} < rows_of(made, "usual").keys()

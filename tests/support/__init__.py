@@ -1,0 +1,1 @@
+"""What several test files share: cases, generators, processes, and the simulator."""

@@ -1,0 +1,1 @@
+"""Generators of hostile input: forged files, storms, wrong calls."""

@@ -1,0 +1,18 @@
+"""What the tests of `tests/cli/test_app.py` share with others."""
+
+import re
+
+from hsb import cli
+
+
+def said(capsys):
+    found = capsys.readouterr()
+    return found.out, found.err
+
+
+def fails(capsys, arguments, words, code=2):
+    """One line on stderr, nothing on stdout."""
+    assert cli.main([str(each) for each in arguments]) == code
+    out, err = said(capsys)
+    assert out == "" and err.count("\n") == 1 and err.startswith("hsb: "), err
+    assert re.search(words, err), err

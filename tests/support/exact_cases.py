@@ -1,0 +1,3 @@
+"""What the tests of `tests/structures/test_exact.py` share with others."""
+
+EXACT = 1e-10

@@ -1,0 +1,38 @@
+"""What the tests of `tests/learners/test_featured.py` share with others."""
+
+from typing import Any
+
+import numpy as np
+
+ARMS = ["a", "b", "c"]
+
+
+def world(rows: int, seed: int = 0, *, harsh: bool = False) -> tuple[list[dict[str, Any]], np.ndarray]:
+    """Contexts with new categories, new keys and missing values on the way; losses near 1 if harsh, so that it leans."""
+    rng, contexts = np.random.default_rng([seed, 77]), []
+    for t in range(rows):
+        found: dict[str, Any] = {"size": float(rng.lognormal()), "kind": f"k{int(rng.integers(2 + t // 60))}"}
+        if t > rows // 4:
+            found["member"] = bool(rng.random() < 0.3)
+        if t > rows // 2:
+            found["hour"] = int(rng.integers(24))
+        for name in list(found)[1:]:
+            if t > 20 and rng.random() < 0.05:
+                found[name] = None
+        if t > 40 and rng.random() < 0.05:
+            del found["size"]
+        contexts.append(found)
+    good = np.array([(found.get("size") or 0.0) > 1.0 for found in contexts]).astype(int)
+    means = np.where(np.arange(3) == good[:, None], 0.85 if harsh else 0.1, 0.98 if harsh else 0.7)
+    return contexts, (rng.random((rows, 3)) < means).astype(float)
+
+
+def loop(policy, contexts, losses, masks=None) -> tuple[list[Any], list[float]]:
+    arms, chances = [], []
+    for t, context in enumerate(contexts):
+        offered = None if masks is None else [arm for arm, on in zip(policy.arms, masks[t], strict=True) if on]
+        decision = policy.decide(context, available=offered)
+        policy.learn(decision, loss=float(losses[t, policy.arms.index(decision.arm)]))
+        arms.append(decision.arm)
+        chances.append(decision.propensity)
+    return arms, chances

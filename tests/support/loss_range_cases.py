@@ -1,0 +1,13 @@
+"""What the tests of `tests/policy/test_loss_range.py` share with others."""
+
+from typing import Any
+
+import hsb
+from support.policies import POLICIES, first, halves
+
+
+def made(name: str, **common: Any) -> hsb.Policy:
+    """The policy of that name with another range."""
+    plain = POLICIES[name]()
+    settings = plain.settings() | ({"experts": [first, halves]} if name == "Exp4" else {})
+    return type(plain).from_settings(settings, {"arms": 3, "seed": 1} | common)

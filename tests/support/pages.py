@@ -1,0 +1,104 @@
+"""The pages of the documentation, and how their snippets are run.
+
+The Python blocks of one page run in order, in one namespace, in a folder of their own. A block that cannot run alone has a comment on the
+line before it that says why, `<!-- not run here: why -->`. An ```output block after a Python block is what that one prints: the same words, and
+numbers within 5 %, or 0.01 where that is more.
+
+    python tests/support/pages.py docs/recipes/logs.md    # runs the page in an empty folder, and writes what was printed into its output blocks
+"""
+
+import contextlib
+import io
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import hsb
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+BLOCK = re.compile(
+    r"^(?P<why><!-- not run here:[^\n]*-->\n)?(?P<fence>`{3,})(?P<kind>\w+)[^\n]*\n(?P<code>.*?)^(?P=fence)", re.M | re.S
+)
+
+
+def pages() -> list[Path]:
+    """README and everything of docs that is written by hand."""
+    return [ROOT / "README.md", *(path for path in sorted(DOCS.rglob("*.md")) if "_made" not in path.parts)]
+
+
+def blocks(text: str, kind: str, *, all_of_them: bool = False) -> Iterator[str]:
+    """The blocks of one kind, those that are marked only if asked for; each after as many empty lines as stand before it in the page."""
+    for found in BLOCK.finditer(text):
+        if found["kind"] == kind and (all_of_them or not found["why"]):
+            yield "\n" * text.count("\n", 0, found.start("code")) + found["code"]
+
+
+def run(text: str, name: str, names: dict[str, object] | None = None, *, all_of_them: bool = False) -> dict[str, object]:
+    """Run the Python blocks of a page, or of a part of one; the names that they leave behind. What they print is printed, and compared."""
+    names = {"__name__": "page"} if names is None else names
+    for found, printed in _played(text, name, names, all_of_them):
+        if found["kind"] == "output":
+            line = text.count("\n", 0, found.start("code"))
+            assert alike(found["code"], printed), (
+                f"{name}, line {line}: the page shows\n{found['code']}and it prints\n{printed}"
+            )
+        else:
+            print(printed, end="")
+    return names
+
+
+def rewritten(text: str, name: str) -> str:
+    """A page with what its blocks print in its output blocks."""
+    parts, end = [], 0
+    for found, printed in _played(text, name, {"__name__": "page"}, False):
+        if found["kind"] == "output":
+            parts += [text[end : found.start("code")], printed]
+            end = found.end("code")
+    return "".join([*parts, text[end:]])
+
+
+def _played(text: str, name: str, names: dict[str, object], all_of_them: bool) -> Iterator[tuple[re.Match[str], str]]:
+    """Python blocks as they are run, and the output blocks right after one, each with what was printed."""
+    before, printed = _kinds(), None
+    try:
+        for found in BLOCK.finditer(text):
+            if found["kind"] == "output" and printed is not None:
+                yield found, printed
+            printed = None
+            if found["kind"] == "python" and (all_of_them or not found["why"]):
+                line = text.count("\n", 0, found.start("code"))
+                with contextlib.redirect_stdout(io.StringIO()) as said:
+                    exec(compile("\n" * line + found["code"], name, "exec"), names)
+                printed = said.getvalue()
+                yield found, printed
+    finally:
+        for kinds, kept in before:  # what a page defines is gone with it
+            kinds.clear()
+            kinds.update(kept)
+
+
+def _kinds() -> list[tuple[dict[str, type], dict[str, type]]]:
+    return [(each, dict(each)) for each in (hsb.Policy.kinds, hsb.Structure.kinds, hsb.problems.Problem.kinds)]
+
+
+NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|[-+]?\.\d+")
+
+
+def alike(shown: str, printed: str) -> bool:
+    """The same words, and numbers that are near."""
+    if NUMBER.sub("0", shown).split() != NUMBER.sub("0", printed).split():
+        return False
+    pairs = zip(*([float(n.replace(",", "")) for n in NUMBER.findall(each)] for each in (shown, printed)), strict=True)
+    return all(abs(a - b) <= max(0.01, 0.05 * abs(b)) for a, b in pairs)
+
+
+if __name__ == "__main__":
+    for page in map(Path, sys.argv[1:]):
+        page = page.resolve()
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            os.environ.setdefault("MPLBACKEND", "agg")
+            page.write_text(rewritten(page.read_text(), str(page)))

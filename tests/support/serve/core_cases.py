@@ -1,0 +1,47 @@
+"""What the tests of `tests/serve/core/test_engine.py` share with others."""
+
+import pytest
+
+from hsb.serve.checking import check
+from hsb.serve.core import STATUS, Create, Now
+from hsb.serve.local import Local
+
+SECRET = b"0123456789abcdef"
+SECOND, HOUR = 10**6, 3600 * 10**6
+EXP3 = {"kind": "Exp3", "learning_rate": 0.2}
+
+
+class At(Local):
+    """The service at a time of the test's choosing."""
+
+    def __init__(self, path, **given):
+        self.wall, self.mono = 1_800_000_000 * SECOND, 0
+        super().__init__(path, now=Now(self.wall, self.mono), **given)
+
+    def ask_all(self, messages, now=None):
+        return super().ask_all(messages, Now(self.wall, self.mono))
+
+    def says(self, message):
+        answer = self.ask(message)
+        assert answer.status in STATUS
+        return answer.status
+
+    def later(self, micros):
+        self.wall, self.mono = self.wall + micros, self.mono + micros
+        self.tick()
+
+    @property
+    def home(self):
+        return self.core.policies["home"]
+
+
+@pytest.fixture
+def at(tmp_path):
+    local = At(tmp_path / "hsb.db")
+    yield local
+    assert check(local.store).sound
+    local.close()
+
+
+def make(at, **spec):
+    assert at.says(Create(0, {"name": "home", "arms": ["a", "b", "c"], "policy": EXP3, **spec}, SECRET)) == "created"
